@@ -1,0 +1,1 @@
+"""The loop: prompt, generate, persist; the one service under every face of clew."""

@@ -1,0 +1,148 @@
+"""What the agent tells its faces: the typed, frozen events of one message, and the notices of the whole service."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAccepted:
+    """The message is durable. `queued`: another reply is streaming, this one's turn comes after it."""
+
+    session: str
+    turn: str
+    text: str
+    queued: bool
+    new_session: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStarted:
+    """The turn is taken up and the model is asked; `cut_tokens` were left out of a message too long for the context."""
+
+    session: str
+    turn: str
+    reply_turn: str
+    model: str
+    prompt_tokens: int
+    cut_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokensArrived:
+    """More of the reply; `tokens` counts those sampled so far, `thinking` tells that a reasoning segment is running."""
+
+    session: str
+    reply_turn: str
+    text: str
+    tokens: int
+    tokens_per_second: float
+    thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded:
+    """The reply is durable, also a stopped or failed one (then `truncated`, with the text that came)."""
+
+    session: str
+    turn: str
+    reply_turn: str
+    text: str
+    truncated: bool
+    stop_reason: str
+    error: str | None
+    prompt_tokens: int
+    evaluated_tokens: int
+    completion_tokens: int
+    first_token_ms: float | None
+    total_ms: float
+    context_used: int
+    context_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What went wrong, what is safe and what to do next. Ends the iterator; `turn` is set if the message is durable."""
+
+    message: str
+    turn: str | None = None
+
+
+AgentEvent = TurnAccepted | ReplyStarted | TokensArrived | ReplyEnded | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReady:
+    """The log can be read and written: chats can be shown and messages accepted."""
+
+    turns: int
+    recovered: int  # replies cut off by the last stop, now truncated turns
+
+
+@dataclass(frozen=True, slots=True)
+class GraphProgress:
+    """The graph is catching up or being rebuilt; `state` "ready" ends it."""
+
+    state: Literal["opening", "catching up", "rebuilding", "ready", "failed"]
+    done: int = 0
+    total: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProgress:
+    """The model is being fetched (bytes) or loaded (total 0)."""
+
+    state: Literal["fetching", "loading"]
+    name: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReady:
+    name: str
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    """No model can answer; the message says why and how to choose another."""
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsChanged:
+    """Something in the session list changed: a title, a name, a new or archived session."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """The prompt is being shortened in the background, or that ended; tokens before and after."""
+
+    session: str
+    state: Literal["started", "done", "interrupted"]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something failed beside the conversation and was survived; say it once."""
+
+    message: str
+
+
+Notice = (
+    MemoryReady
+    | GraphProgress
+    | ModelProgress
+    | ModelReady
+    | ModelFailed
+    | SessionsChanged
+    | Compaction
+    | Warned
+)

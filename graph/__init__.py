@@ -1,0 +1,1 @@
+"""The memory: event log, graph projection, and the readings of both."""

@@ -1,0 +1,1 @@
+"""llama.cpp: find, fetch, load, generate, embed."""

@@ -1,0 +1,136 @@
+"""What the rest of clew sees of a model: two Protocols and the plain values that cross them.
+
+The llama.cpp ones and the fakes in the tests implement these; nothing outside this package knows llama.cpp.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+Answer = TypeVar("Answer", bound=BaseModel)
+FrameRole = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A loaded model. `context` is the foreground's, in tokens; `size` is in bytes; `format` names the chat format."""
+
+    name: str
+    path: Path
+    architecture: str
+    size: int
+    context: int
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How tokens are drawn, in llama.cpp's terms; temperature 0 is greedy, `seed` None is random."""
+
+    temperature: float = 0.7
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.1
+    seed: int | None = None
+    max_tokens: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A bit of a reply: the sampled token ids and the whole characters they complete. Reasoning is never in `text`
+    and its tokens are never in `tokens`; `thinking` tells that the model is at it."""
+
+    tokens: tuple[int, ...]
+    text: str
+    thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a reply. `evaluated_tokens` are the prompt tokens that were not in the KV cache; times in ms."""
+
+    reason: Literal["end", "length", "stopped"]
+    prompt_tokens: int
+    evaluated_tokens: int
+    completion_tokens: int
+    first_token_ms: float | None
+    total_ms: float
+
+
+class Generator(Protocol):
+    """A chat model with one warm foreground prompt, and room for background work beside it.
+
+    All methods may be called from the event loop and never block it, but for `frame`, `reply_open`, `reply_close`,
+    `tokenize` and `detokenize`, which only tokenise (about 1 ms per KB: use a thread for long texts).
+    """
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    def tokenize(self, text: str) -> list[int]:
+        """Plain text to token ids; nothing in it becomes a control token."""
+        ...
+
+    def detokenize(self, tokens: Sequence[int]) -> str: ...
+
+    def frame(self, role: FrameRole, text: str, *, first: bool = False) -> list[int]:
+        """One whole message as the chat format frames it; `first` for the one that begins the prompt (it carries BOS).
+
+        The only way text gets into a prompt: the text itself can never become a control token.
+        """
+        ...
+
+    def reply_open(self) -> list[int]:
+        """What asks for the assistant's reply; `frame("assistant", …)` = reply_open + text + reply_close."""
+        ...
+
+    def reply_close(self) -> list[int]: ...
+
+    def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncIterator[Piece | Finished]:
+        """Foreground: evaluate what of `prompt` is not in the KV cache, then stream; `Finished` comes last.
+
+        Pieces are batched to at most about 30 a second, the first one at once. Closing the iterator, or `stop()`, ends
+        it within 100 ms, during prompt evaluation too; after `stop()` a `Finished("stopped")` still comes.
+        """
+        ...
+
+    def stop(self) -> None:
+        """Stop the foreground, from any thread."""
+        ...
+
+    async def prefill(self, prompt: Sequence[int]) -> bool:
+        """Background: evaluate `prompt` beside the foreground's KV, then make it the foreground's.
+
+        Yields to the foreground within 100 ms and goes on after it. Cancelling keeps what was evaluated, so that a
+        later call with the same beginning resumes. True when done; False if the prompt does not fit.
+        """
+        ...
+
+    async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
+        """Background: decode greedily under the grammar of `schema`, validate again on arrival.
+
+        Raises StructuredOutputError if no valid object came within `max_tokens`.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one length."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """Vectors: float32[n, dimension], each of length 1. Background: yields to the foreground between texts."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""People's side: the Textual app and the command line."""

@@ -1,0 +1,1 @@
+"""Benchmarks: each prints one flat object of figures with --json."""

@@ -1,0 +1,1 @@
+"""The `clew` commands, one per file."""

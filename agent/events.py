@@ -136,13 +136,4 @@ class Warned:
     message: str
 
 
-Notice = (
-    MemoryReady
-    | GraphProgress
-    | ModelProgress
-    | ModelReady
-    | ModelFailed
-    | SessionsChanged
-    | Compaction
-    | Warned
-)
+Notice = MemoryReady | GraphProgress | ModelProgress | ModelReady | ModelFailed | SessionsChanged | Compaction | Warned

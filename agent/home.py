@@ -1,0 +1,63 @@
+"""Where clew keeps everything: one folder, private to the user."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import HomeError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The paths of one clew: its settings, memory, models and caches."""
+
+    root: Path
+    models: Path
+
+    @classmethod
+    def resolve(cls, root: Path | None = None) -> "Home":
+        """The home at `root`, else at CLEW_HOME, else in the user's data folder; CLEW_MODELS moves the models alone.
+
+        Makes the folders (0700) and raises HomeError where that is not possible.
+        """
+        named = root or os.environ.get("CLEW_HOME")
+        if named:
+            base = Path(named).expanduser().absolute()
+        else:
+            from platformdirs import user_data_path
+
+            base = user_data_path("clew")
+        models = os.environ.get("CLEW_MODELS")
+        home = cls(base, Path(models).expanduser().absolute() if models else base / "models")
+        home._make()
+        return home
+
+    @property
+    def config(self) -> Path:
+        """The settings, a commented TOML file."""
+        return self.root / "config.toml"
+
+    @property
+    def memory(self) -> Path:
+        """The folder of the log and the graph."""
+        return self.root / "memory"
+
+    @property
+    def cache(self) -> Path:
+        """Drafts and native output: nothing here is missed when it is lost."""
+        return self.root / "cache"
+
+    def _make(self) -> None:
+        for folder in (self.root, self.memory, self.cache, self.models):
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise HomeError(
+                    f"clew cannot make its folder {folder}: {error.strerror or error}. Nothing was changed. "
+                    "Give it a folder you can write to with --home or CLEW_HOME."
+                ) from error
+        if not os.access(self.root, os.W_OK | os.X_OK):
+            raise HomeError(
+                f"clew cannot write to its folder {self.root}. What is in it is untouched. "
+                "Make it writable, or give another with --home or CLEW_HOME."
+            )

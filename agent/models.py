@@ -1,0 +1,105 @@
+"""Which model answers: fetched, loaded and swapped in threads, one at a time, with every step told."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from models.errors import ModelError, NotInstalled, TooBigForMemory
+from models.protocols import Generator
+
+from .events import ModelFailed, ModelProgress, ModelReady, Notice
+from .home import Home
+from .settings import Settings
+
+
+class Loader(Protocol):
+    """Brings a model up by name or path; blocking. Raises ModelError; `progress`, called now and then, may raise."""
+
+    def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator: ...
+
+
+class Abandoned(Exception):
+    """Raised out of a progress call to end a fetch nobody waits for any more."""
+
+
+def llama_loader(home: Home, settings: Settings) -> Loader:
+    """The real loader: the default model is fetched when it is missing, any other must have been pulled."""
+
+    def load(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+        from models.generator import load_generator
+
+        from models.store import DEFAULT_CHAT, ModelStore
+
+        store = ModelStore(home.models)
+        try:
+            path = store.path(name)
+        except NotInstalled:
+            if name != DEFAULT_CHAT:
+                raise
+            path = store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
+        progress(ModelProgress("loading", name))
+        return load_generator(
+            path,
+            name=Path(name).stem if name.endswith(".gguf") else name,
+            context=settings.context,
+            threads=settings.threads or None,
+            gpu_layers=settings.gpu_layers,
+        )
+
+    return load
+
+
+class ModelHost:
+    """Holds the one loaded chat model; `get` swaps it where another is asked for."""
+
+    def __init__(self, loader: Loader, notify: Callable[[Notice], None]) -> None:
+        self._loader = loader
+        self._notify = notify
+        self._lock = asyncio.Lock()
+        self._closing = threading.Event()
+        self._name: str | None = None
+        self.current: Generator | None = None
+
+    async def get(self, name: str) -> Generator:
+        """The model `name`, loading it if another or none is loaded. Raises ModelError, after telling ModelFailed."""
+        async with self._lock:
+            if self.current is not None and self._name == name:
+                return self.current
+            try:
+                fresh = await self._load(name)
+            except ModelError as error:
+                self._notify(ModelFailed(name, str(error)))
+                raise
+            if self.current is not None:
+                await self.current.close()
+            self.current, self._name = fresh, name
+            self._notify(ModelReady(fresh.info.name, fresh.info.context))
+            return fresh
+
+    async def close(self) -> None:
+        """Give the model back; a fetch that runs is ended, a load is waited for."""
+        self._closing.set()
+        async with self._lock:
+            if self.current is not None:
+                await self.current.close()
+                self.current = None
+
+    async def _load(self, name: str) -> Generator:
+        loop = asyncio.get_running_loop()
+
+        def progress(step: ModelProgress) -> None:
+            if self._closing.is_set():
+                raise Abandoned
+            loop.call_soon_threadsafe(self._notify, step)
+
+        try:
+            return await asyncio.to_thread(self._loader, name, progress)
+        except TooBigForMemory:
+            if self.current is None:
+                raise
+            # The one that is loaded takes the room: give it back and try again. It is loaded anew when asked for.
+            await self.current.close()
+            self.current = None
+            return await asyncio.to_thread(self._loader, name, progress)

@@ -1,0 +1,140 @@
+"""The prompt logs of the open sessions: brought up to date before a reply, shortened and warmed in the background.
+
+Compaction never makes anyone wait: the shortened prompt is evaluated beside the one in use, a message that arrives
+meanwhile is answered on the old one, and the work goes on afterwards from where it was.
+"""
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graph.memory import Memory
+
+from graph.values import Session
+from models.protocols import Generator
+
+from . import prompt
+from .events import Compaction, Notice
+from .prompt import Cause, Limits, PromptLog
+
+KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A prompt log fits one session and one loaded model only."""
+
+    session: str
+    model: int
+
+
+class Prompts:
+    """The logs by session, least recently used first out; `rewrites` counts every exception to append-only."""
+
+    def __init__(self, memory: Memory, notify: Callable[[Notice], None], *, default_system: str) -> None:
+        self._memory = memory
+        self._notify = notify
+        self._default_system = default_system
+        self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
+        self._plans: dict[Key, str] = {}
+        self._work: asyncio.Task[None] | None = None
+        self.rewrites: Counter[Cause] = Counter()
+
+    def system(self, session: Session) -> str:
+        """The system prompt in force for a session."""
+        return self._default_system if session.system_prompt is None else session.system_prompt
+
+    async def before_reply(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
+        """The session's log, up to its head, with room for a reply; whatever runs in the background is put off."""
+        await self.pause()
+        return await asyncio.to_thread(self._update, session, generator, limits)
+
+    def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
+        """Start shortening the session's log if it passed the high-water mark."""
+        key = Key(session, id(generator))
+        log = self._logs.get(key)
+        if log is not None and len(log.tokens) >= limits.high_water:
+            self._work = asyncio.create_task(self._compact(key, generator, limits))
+
+    def warm(self, session: str, generator: Generator, limits: Limits) -> None:
+        """Evaluate a session's prompt in the background, so that its first message is answered at once."""
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._warm(session, generator, limits))
+
+    async def pause(self) -> None:
+        """End the background work on prompts; what it evaluated is kept by the generator."""
+        if self._work is not None and not self._work.done():
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        self._work = None
+
+    def forget(self, session: str) -> None:
+        """Drop a session's logs."""
+        for key in [key for key in self._logs if key.session == session]:
+            del self._logs[key]
+
+    def _update(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
+        key = Key(session, id(generator))
+        log = self._logs.get(key)
+        about = self._memory.session(session)
+        system = self.system(about)
+        if log is None:
+            log = prompt.resume(generator, system, self._memory.thread(session), limits)
+        else:
+            tail = self._memory.thread(session, limit=len(log.marks) + 4)
+            if log.first_turn is not None and all(turn.id != log.first_turn for turn in tail):
+                tail = self._memory.thread(session)
+            log = prompt.extend(log, generator, system, tail, limits, self.rewrites)
+        if len(log.tokens) + limits.reply > limits.context:
+            # No room for a reply, and no time to shorten in the background: the message before it was too long.
+            log = prompt.build(generator, system, self._memory.thread(session), limits, budget=limits.low_water)
+            self.rewrites["compaction"] += 1
+            self._plans.pop(key, None)
+        self._keep(key, log)
+        return log
+
+    def _keep(self, key: Key, log: PromptLog) -> None:
+        self._logs[key] = log
+        self._logs.move_to_end(key)
+        while len(self._logs) > KEPT:
+            self._logs.popitem(last=False)
+
+    async def _compact(self, key: Key, generator: Generator, limits: Limits) -> None:
+        before = len(self._logs[key].tokens)
+        short = await asyncio.to_thread(self._shortened, key, generator, limits)
+        after = len(short.tokens)
+        self._notify(Compaction(key.session, "started", before, after))
+        evaluated = asyncio.ensure_future(generator.prefill(short.tokens))
+        try:
+            await asyncio.wait({evaluated})
+        finally:
+            # Cancelled or not: where the generator has made the short prompt its own, the log must follow it.
+            evaluated.cancel()
+            await asyncio.wait({evaluated})
+            done = not evaluated.cancelled() and evaluated.exception() is None and evaluated.result()
+            if done:
+                self._plans.pop(key, None)
+                self.rewrites["compaction"] += 1
+                self._keep(key, short)
+            self._notify(Compaction(key.session, "done" if done else "interrupted", before, after))
+
+    def _shortened(self, key: Key, generator: Generator, limits: Limits) -> PromptLog:
+        """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
+        system = self.system(self._memory.session(key.session))
+        path = self._memory.thread(key.session)
+        planned = self._plans.get(key)
+        start = next((i for i, turn in enumerate(path) if turn.id == planned), None)
+        if start is not None:
+            log = prompt.build(generator, system, path[start:], limits, budget=limits.high_water)
+            if log.first_turn == planned and len(log.tokens) < (limits.low_water + limits.high_water) // 2:
+                return log
+        log = prompt.build(generator, system, path, limits, budget=limits.low_water)
+        if log.first_turn is not None:
+            self._plans[key] = log.first_turn
+        return log
+
+    async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
+        log = await asyncio.to_thread(self._update, session, generator, limits)
+        if log.marks:
+            await generator.prefill(log.tokens)

@@ -1,0 +1,343 @@
+"""The Agent: the one service under every face of clew. Async methods, plain values in, typed frozen events out."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graph.memory import Memory
+
+from graph.errors import MemoryFailure
+from graph.events import (
+    Sampling,
+    SessionArchived,
+    SessionConfigured,
+    SessionDeleted,
+    SessionRenamed,
+    SessionStarted,
+    SessionTitled,
+    SessionUnarchived,
+)
+from graph.ids import new_id
+from graph.values import Check, Exchange, Progress, Session, Turn
+from models.errors import ModelError
+from models.protocols import Generator
+
+from .conversation import Conversation
+from .errors import AgentError
+from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
+from .home import Home
+from .models import Abandoned, Loader, ModelHost, llama_loader
+from .prompts import Prompts
+from .reply import Reply
+from .settings import Settings
+from .text import clean_message
+from .title import propose_title, verbatim
+
+UNCHANGED: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `/status` shows; `rewrites` counts the prompt's exceptions to append-only by cause."""
+
+    home: str
+    starts: int
+    uptime_s: float
+    counts: dict[str, int]
+    log_head: int
+    graph_ready: bool
+    model: str | None
+    model_path: str | None
+    context: int | None
+    rewrites: dict[str, int]
+
+
+class Agent:
+    """One memory, one model, many chats. `start` before anything else, `close` at the end."""
+
+    def __init__(self, home: Home, settings: Settings, *, client: str, loader: Loader | None = None) -> None:
+        self.settings = settings
+        self._home = home
+        self._client = client
+        self._loader = loader or llama_loader(home, settings)
+        self._listeners: set[asyncio.Queue[Notice | None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
+        self._started_at = time.monotonic()
+        self._memory_or_none: Memory | None = None
+        self._conversation: Conversation
+        self._models: ModelHost
+        self._prompts: Prompts
+
+    # -- life -----------------------------------------------------------------------------------------------------
+
+    async def start(self, *, load_model: bool = True) -> None:
+        """Open the log, then go on in the background with the graph and the model, telling notices.
+
+        Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
+        """
+        memory = await asyncio.to_thread(Memory.open, self._home.memory, command=f"clew ({self._client})")
+        self._memory_or_none = memory
+        self._models = ModelHost(self._loader, self._tell)
+        self._prompts = Prompts(memory, self._tell, default_system=self.settings.system_prompt)
+        self._conversation = Conversation(
+            memory,
+            self._models,
+            self._prompts,
+            self.settings,
+            client=self._client,
+            notify=self._tell,
+            answered=self._after_reply,
+        )
+        counts = await asyncio.to_thread(memory.counts)
+        self._tell(MemoryReady(counts["turns"], memory.recovered))
+        self._spawn(self._open_graph(memory))
+        if load_model:
+            self._spawn(self._load(self.settings.model))
+
+    async def close(self) -> None:
+        """Stop what runs, keep the partial reply, close everything. Safe to call twice, and without a start."""
+        memory, self._memory_or_none = self._memory_or_none, None
+        if memory is None:
+            return
+        await self._conversation.close()
+        await self._prompts.pause()
+        await self._models.close()
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await asyncio.to_thread(memory.close)
+        for listener in self._listeners:
+            listener.put_nowait(None)
+
+    def notices(self) -> AsyncIterator[Notice]:
+        """What happens beside the conversation, from the moment of the call until `close`."""
+        queue: asyncio.Queue[Notice | None] = asyncio.Queue()
+        self._listeners.add(queue)
+        return self._listen(queue)
+
+    async def _listen(self, queue: asyncio.Queue[Notice | None]) -> AsyncIterator[Notice]:
+        try:
+            while (notice := await queue.get()) is not None:
+                yield notice
+        finally:
+            self._listeners.discard(queue)
+
+    # -- the conversation -----------------------------------------------------------------------------------------
+
+    @property
+    def answering(self) -> str | None:
+        """The session whose reply is in the making."""
+        return self._conversation.answering
+
+    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncIterator[AgentEvent]:
+        """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed."""
+        return self._conversation.send(session, text, project=project)
+
+    def retry(self, session: str) -> AsyncIterator[AgentEvent]:
+        """Answer the last message of a session if it has no reply."""
+        return self._conversation.retry(session)
+
+    def stop(self) -> bool:
+        """Stop the reply in the making, keeping what came; queued messages go on."""
+        return self._conversation.stop()
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def sessions(self, *, archived: bool = False) -> list[Session]:
+        """The sessions, newest activity first; the archived ones instead if asked."""
+        return await asyncio.to_thread(self._memory.sessions, archived=archived)
+
+    async def session(self, session: str) -> Session:
+        """One session. Raises NotFound."""
+        return await asyncio.to_thread(self._memory.session, session)
+
+    async def last_session(self) -> str | None:
+        """The session with the newest activity, to resume."""
+        sessions = await self.sessions()
+        return sessions[0].id if sessions else None
+
+    async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
+        return await asyncio.to_thread(self._memory.thread, session, before=before, limit=limit)
+
+    async def waiting(self, session: str) -> list[Turn]:
+        """Messages that are queued and not taken up yet."""
+        return await asyncio.to_thread(self._memory.waiting, session)
+
+    async def said(self, limit: int = 200) -> list[str]:
+        """The user's own messages, newest first, for the composer's history."""
+        return await asyncio.to_thread(self._memory.said, limit)
+
+    async def exchange(self, turn: str) -> Exchange:
+        """The exchange of a user turn or a reply. Raises NotFound."""
+        return await asyncio.to_thread(self._memory.exchange, turn)
+
+    async def exchanges(
+        self,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Exchange]:
+        """Exchanges, newest first, at most 500; `since` is inclusive."""
+        return await asyncio.to_thread(
+            self._memory.exchanges, session=session, project=project, client=client, since=since, limit=limit
+        )
+
+    async def doctor(self) -> list[Check]:
+        """The memory's own checks."""
+        return await asyncio.to_thread(self._memory.doctor)
+
+    async def status(self) -> Status:
+        """Everything `/status` shows."""
+        counts = await asyncio.to_thread(self._memory.counts)
+        model = self._models.current
+        return Status(
+            home=str(self._home.root),
+            starts=self._memory.starts,
+            uptime_s=time.monotonic() - self._started_at,
+            counts=counts,
+            log_head=await asyncio.to_thread(self._memory.head),
+            graph_ready=self._memory.graph_ready,
+            model=model.info.name if model else None,
+            model_path=str(model.info.path) if model else None,
+            context=model.info.context if model else None,
+            rewrites={str(cause): count for cause, count in self._prompts.rewrites.items()},
+        )
+
+    # -- changing sessions ----------------------------------------------------------------------------------------
+
+    async def rename(self, session: str, name: str) -> None:
+        """Give a session a name of the user's. Raises EmptyMessage for a blank one."""
+        await self._record(SessionRenamed(session=session, text=clean_message(name).splitlines()[0][:120]))
+
+    async def archive(self, session: str) -> None:
+        """Take a session out of the list; its memory stays."""
+        await self._record(SessionArchived(session=session))
+
+    async def unarchive(self, session: str) -> None:
+        """Put an archived session back into the list."""
+        await self._record(SessionUnarchived(session=session))
+
+    async def delete(self, session: str) -> None:
+        """Take a session out of the list and its turns out of what is live; a reply in the making is stopped first."""
+        if self.answering == session:
+            self.stop()
+        await self._record(SessionDeleted(session=session))
+        self._prompts.forget(session)
+
+    async def configure(
+        self,
+        session: str | None,
+        *,
+        system_prompt: str | None = UNCHANGED,
+        sampling: Sampling | None = UNCHANGED,
+        model: str | None = UNCHANGED,
+        project: str | None = None,
+    ) -> str:
+        """Change a session's own settings from here on (None: back to the default); None begins a session.
+
+        Returns the session's id.
+        """
+        events: list[SessionStarted | SessionConfigured] = []
+        about = None
+        if session is None:
+            session = new_id()
+            events.append(SessionStarted(session=session, project=project, client=self._client))
+        else:
+            about = await self.session(session)
+        was = Sampling.model_validate(about.sampling) if about and about.sampling else None
+        events.append(
+            SessionConfigured(
+                session=session,
+                model=(about.model if about else None) if model is UNCHANGED else model,
+                sampling=was if sampling is UNCHANGED else sampling,
+                text=(about.system_prompt if about else None) if system_prompt is UNCHANGED else system_prompt,
+            )
+        )
+        await asyncio.to_thread(self._memory.append, *events)
+        self._tell(SessionsChanged(session))
+        return session
+
+    async def use_model(self, name: str, *, session: str | None = None) -> None:
+        """Load another model and use it for `session`, or for all that have none of their own.
+
+        Raises ModelError; then the one that was loaded stays.
+        """
+        await self._models.get(name)
+        if session is None:
+            self.settings = self.settings.model_copy(update={"model": name})
+            self._conversation.use(self.settings)
+        else:
+            await self.configure(session, model=name)
+
+    async def opened(self, session: str) -> None:
+        """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""
+        generator = self._models.current
+        if generator is not None and self.answering is None:
+            self._prompts.warm(session, generator, self._conversation.limits(generator))
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _memory(self) -> Memory:
+        if self._memory_or_none is None:
+            raise AgentError("The memory is not open yet, or was closed. Nothing was changed; try again in a moment.")
+        return self._memory_or_none
+
+    async def _record(
+        self, event: SessionRenamed | SessionTitled | SessionArchived | SessionUnarchived | SessionDeleted
+    ) -> None:
+        await self.session(event.session)
+        await asyncio.to_thread(self._memory.append, event)
+        self._tell(SessionsChanged(event.session))
+
+    def _tell(self, notice: Notice) -> None:
+        for listener in self._listeners:
+            listener.put_nowait(notice)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _open_graph(self, memory: Memory) -> None:
+        loop = asyncio.get_running_loop()
+
+        def progress(step: Progress) -> None:
+            loop.call_soon_threadsafe(self._tell, GraphProgress(step.what, step.done, step.total))
+
+        try:
+            await asyncio.to_thread(memory.open_graph, progress)
+        except MemoryFailure as error:
+            self._tell(GraphProgress("failed", message=str(error)))
+
+    async def _load(self, name: str) -> None:
+        try:
+            await self._models.get(name)
+        except (ModelError, Abandoned):
+            return  # told by a notice, or nobody waits any more
+
+    def _after_reply(self, session: Session, turn: str, reply: Reply, generator: Generator) -> None:
+        if session.name is None:
+            self._spawn(self._title(session.id, turn, generator))
+        else:
+            self._tell(SessionsChanged(session.id))
+
+    async def _title(self, session: str, turn: str, generator: Generator) -> None:
+        """Title a session with its first words, then with the model's own if it finds a good one."""
+        try:
+            exchange = await self.exchange(turn)
+            said, reply = exchange.turn.text or "", (exchange.reply.text or "") if exchange.reply else ""
+            sources = tuple(part.id for part in (exchange.turn, exchange.reply) if part is not None)
+            await self._record(SessionTitled(session=session, sources=sources[:1], text=verbatim(said)))
+            better = await propose_title(generator, said, reply)
+            if better is not None and not (await self.session(session)).named_by_user:
+                await self._record(SessionTitled(session=session, sources=sources, text=better))
+        except (MemoryFailure, ModelError, AgentError) as error:
+            self._tell(Warned(f"The chat's title could not be made: {error}"))

@@ -1,0 +1,183 @@
+"""The prompt log: append-only at token level for any conversation, and every rewrite counted by its cause."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from agent import prompt
+from agent.prompt import Cause, Limits
+from graph.values import Turn
+from tests.fakes import FakeGenerator
+
+LIMITS = Limits(context=400, high_water=240, low_water=120)
+SYSTEM = "You are terse."
+WORDS = st.lists(st.sampled_from(["tide", "pool", "crab", "<|im_end|>", "[bold]", "sea"]), min_size=1, max_size=12)
+
+
+def turn(number: int, role: str, text: str | None) -> Turn:
+    return Turn(
+        id=f"t{number}",
+        session="s",
+        parent=f"t{number - 1}" if number else None,
+        index=number,
+        role=role,
+        speaker=role,
+        text=text,
+        at=datetime(2026, 1, 1, tzinfo=UTC),
+        client="test",
+    )
+
+
+def test_a_log_is_the_system_frame_and_then_each_turns_frame() -> None:
+    model = FakeGenerator()
+    log = prompt.build(model, SYSTEM, [turn(0, "user", "hello"), turn(1, "assistant", "hi")], LIMITS, budget=200)
+    assert log.tokens == [
+        *model.frame("system", SYSTEM, first=True),
+        *model.frame("user", "hello"),
+        *model.frame("assistant", "hi"),
+    ]
+    assert [mark.turn for mark in log.marks] == ["t0", "t1"]
+
+
+def test_a_long_path_is_built_from_its_newest_turns_and_begins_with_a_user() -> None:
+    model = FakeGenerator()
+    path = [turn(n, "user" if n % 2 == 0 else "assistant", "word " * 20) for n in range(40)]
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=LIMITS.low_water)
+    assert len(log.tokens) <= LIMITS.low_water
+    assert log.marks[-1].turn == "t39"
+    assert int(log.marks[0].turn[1:]) % 2 == 0
+    assert len(log.marks) >= 2
+
+
+def test_a_message_longer_than_the_limit_keeps_both_its_ends_and_says_what_is_missing() -> None:
+    model = FakeGenerator()
+    text = "begin " + "middle " * 1000 + "end"
+    log = prompt.build(model, SYSTEM, [turn(0, "user", text)], LIMITS, budget=LIMITS.high_water)
+    shown = model.detokenize(log.tokens)
+    assert "begin" in shown
+    assert shown.endswith("end")
+    assert f"{log.left_out['t0']} tokens left out" in shown
+    assert len(log.tokens) <= LIMITS.message + 40
+
+
+def test_hidden_and_erased_turns_never_reach_the_model() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "secret"), turn(1, "assistant", "fine"), turn(2, "user", None)]
+    log = prompt.build(model, SYSTEM, [replace(path[0], hidden=True), *path[1:]], LIMITS, budget=200)
+    assert [mark.turn for mark in log.marks] == ["t1"]
+
+
+def test_a_changed_system_prompt_is_appended_and_folded_in_when_the_log_is_built_anew() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    log = prompt.build(model, SYSTEM, path[:2], LIMITS, budget=200)
+    before = list(log.tokens)
+    rewrites: Counter[Cause] = Counter()
+    log = prompt.extend(log, model, "Be kind.", path, LIMITS, rewrites)
+    assert log.tokens == [*before, *model.frame("system", "Be kind."), *model.frame("user", "again")]
+    assert log.system == "Be kind."
+    assert not rewrites
+    folded = prompt.build(model, log.system, path, LIMITS, budget=200)
+    assert folded.tokens[: len(before)] != before
+
+
+def test_a_system_prompt_that_is_cut_off_with_its_turn_comes_back_with_the_next() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again"), turn(3, "assistant", "yes")]
+    rewrites: Counter[Cause] = Counter()
+    log = prompt.build(model, SYSTEM, path[:2], LIMITS, budget=200)
+    log = prompt.extend(log, model, "Be kind.", path, LIMITS, rewrites)
+    log = prompt.extend(log, model, "Be kind.", [path[0], turn(9, "user", "other")], LIMITS, rewrites)
+    assert log.system == "Be kind."
+    assert rewrites == {"head_move": 1}
+    assert model.detokenize(log.tokens).count("Be kind.") == 1
+
+
+class AppendOnly(RuleBasedStateMachine):
+    """A conversation with rewinds, hides, long messages and compactions, as the agent drives its prompt log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = FakeGenerator(context=LIMITS.context)
+        self.path: list[Turn] = []
+        self.rewrites: Counter[Cause] = Counter()
+        self.log = prompt.begin(self.model, SYSTEM)
+        self.system = SYSTEM
+        self.given: list[int] = []  # the last prompt with its reply
+        self.asked: list[int] = []
+        self.expected = Counter[Cause]()
+        self.number = 0
+
+    def _next(self, role: str, text: str) -> Turn:
+        self.number += 1
+        return turn(self.number, role, text)
+
+    @rule(said=WORDS, answer=WORDS, times=st.integers(1, 20))
+    def exchange(self, said: list[str], answer: list[str], times: int) -> None:
+        self.path.append(self._next("user", " ".join(said * times)))
+        counted = self.rewrites.total()
+        self.log = prompt.extend(self.log, self.model, self.system, self.path, LIMITS, self.rewrites)
+        if len(self.log.tokens) + LIMITS.reply > LIMITS.context:
+            self.log = prompt.build(self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water)
+            self.rewrites["compaction"] += 1
+        self.asked = prompt.asking(self.log, self.model)
+        if self.rewrites.total() == counted:
+            assert self.asked[: len(self.given)] == self.given
+        reply = self._next("assistant", " ".join(answer))
+        sampled = [token for word in answer for token in self.model.tokenize(word)]
+        self.path.append(reply)
+        prompt.close_reply(self.log, self.model, turn=reply.id, tokens=sampled)
+        self.given = list(self.log.tokens)
+        assert self.given[: len(self.asked) + len(sampled)] == self.asked + sampled
+
+    @precondition(lambda self: len(self.path) >= 4)
+    @rule(data=st.data())
+    def rewind(self, data: st.DataObject) -> None:
+        keep = data.draw(st.integers(0, len(self.path) // 2 - 1)) * 2
+        self.path = self.path[:keep]
+
+    @precondition(lambda self: bool(self.path))
+    @rule(data=st.data())
+    def hide(self, data: st.DataObject) -> None:
+        at = data.draw(st.integers(0, len(self.path) - 1))
+        self.path[at] = replace(self.path[at], hidden=True)
+
+    @rule(text=st.sampled_from([SYSTEM, "Be kind.", "Be brief."]))
+    def configure(self, text: str) -> None:
+        self.system = text
+
+    @precondition(lambda self: len(self.log.tokens) >= LIMITS.high_water)
+    @rule()
+    def compact(self) -> None:
+        self.log = prompt.build(self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water)
+        self.rewrites["compaction"] += 1
+        self.given = list(self.log.tokens)
+
+    @invariant()
+    def marks_point_at_the_turns_of_the_log(self) -> None:
+        starts = [mark.start for mark in self.log.marks]
+        assert starts == sorted(starts)
+        assert all(start < len(self.log.tokens) for start in starts)
+
+    @invariant()
+    def the_log_leaves_room_for_a_reply(self) -> None:
+        assert len(self.asked) + LIMITS.reply <= LIMITS.context + 1
+
+
+AppendOnly.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestAppendOnly = AppendOnly.TestCase
+
+
+@given(st.text(min_size=1, max_size=40))
+@settings(max_examples=50, deadline=None)
+def test_text_never_becomes_a_control_token(text: str) -> None:
+    model = FakeGenerator()
+    log = prompt.build(model, SYSTEM, [turn(0, "user", text)], LIMITS, budget=200)
+    controls = [token for token in log.tokens if token < 16]
+    assert controls == [
+        token for token in model.frame("system", SYSTEM, first=True) + model.frame("user", "x") if token < 16
+    ]

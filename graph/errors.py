@@ -1,0 +1,81 @@
+"""What can go wrong with the memory, and who should catch it.
+
+MemoryFailure                 any of these; the faces print its message as it is
+├── MemoryMissing             nothing was ever stored here: readers show an empty list or say so
+├── MemoryHeld                another clew has it: exit 75, or read the log beside it
+├── LogUnwritable             an append did not happen, nothing is half-written: keep the text, say why, try again
+├── LogDamaged                the log cannot be trusted: stop writing, point at backups and `clew doctor`
+│   └── LogNewer              written by a newer clew: update clew
+├── InvalidEvent              the event names what does not exist or cannot be: a bug of the caller, nothing stored
+├── NotFound                  no such session, turn or exchange
+├── Ambiguous                 an id prefix fits several: ask for more characters
+└── GraphFailure              the graph cannot be used now; the log and the chat go on
+    └── QueryFailed           one query was refused
+        └── QueryTimeout      one query took too long, or was interrupted
+"""
+
+from pathlib import Path
+
+from graph.values import Holder
+
+
+class MemoryFailure(Exception):
+    """Anything of this package that reaches a person: what happened, what is safe, what to do next."""
+
+
+class MemoryMissing(MemoryFailure):
+    """There is no memory in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no memory in {folder} yet. Start a chat with `clew`, or name another home with --home."
+        )
+        self.folder = folder
+
+
+class MemoryHeld(MemoryFailure):
+    """Another process holds the memory; `holder` is None where it did not leave its name."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        who = f"by `{holder.command}` (process {holder.pid})" if holder else "by another clew"
+        super().__init__(
+            f"This memory is in use {who}. Nothing was changed. Close that one first; "
+            "`clew log`, `clew show` and `clew sessions` work beside it."
+        )
+        self.holder = holder
+
+
+class LogUnwritable(MemoryFailure):
+    """The log could not be written: nothing of the append is stored, everything before it is safe."""
+
+
+class LogDamaged(MemoryFailure):
+    """The log cannot be read, or is not what was written."""
+
+
+class LogNewer(LogDamaged):
+    """The log was written by a newer clew."""
+
+
+class InvalidEvent(MemoryFailure):
+    """An event that contradicts the log; it was not stored."""
+
+
+class NotFound(MemoryFailure):
+    """Nothing has this id."""
+
+
+class Ambiguous(MemoryFailure):
+    """Several things have ids that begin like this."""
+
+
+class GraphFailure(MemoryFailure):
+    """The graph cannot be used now; the log, and with it every word, is not affected."""
+
+
+class QueryFailed(GraphFailure):
+    """The graph refused a query."""
+
+
+class QueryTimeout(QueryFailed):
+    """A query was stopped: out of time, or the memory is closing."""

@@ -1,0 +1,90 @@
+"""One process at a time holds a memory, and whoever comes second learns at once who that is.
+
+Invariants: the operating system's lock on `lock` decides, and ends with its process however that dies. `holder.json`
+only tells the name: it is written after the lock is taken and removed before it is let go, so one left by a crash is
+never believed without asking the lock.
+"""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from graph.errors import LogUnwritable, MemoryHeld
+from graph.values import Holder
+
+_LOCK, _HOLDER = "lock", "holder.json"
+
+# Long enough to outlast another process that is only asking `holder`, short enough to be "at once" for a person.
+_PATIENCE_S = 0.1
+
+
+class MemoryLock:
+    """The lock on a memory's folder, held from `take` to `release`."""
+
+    def __init__(self, lock: BaseFileLock, name: Path) -> None:
+        self._lock = lock
+        self._name = name
+
+    @classmethod
+    def take(cls, folder: Path, *, command: str) -> "MemoryLock":
+        """Take the lock; `command` is what others are told. Raises MemoryHeld, or LogUnwritable for the folder."""
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = _file_lock(folder)
+            lock.acquire(timeout=_PATIENCE_S, poll_interval=_PATIENCE_S / 10)
+        except Timeout as e:
+            raise MemoryHeld(_read_name(folder / _HOLDER)) from e
+        except OSError as e:
+            raise LogUnwritable(
+                f"{folder} cannot be written ({e.strerror}). Nothing was changed. "
+                "Make it writable, or name another home with --home."
+            ) from e
+        taken = cls(lock, folder / _HOLDER)
+        try:
+            _write_name(folder / _HOLDER, Holder(os.getpid(), command, datetime.now(UTC)))
+        except OSError as e:
+            taken.release()
+            raise LogUnwritable(f"{folder} cannot be written ({e.strerror}). Nothing was changed.") from e
+        return taken
+
+    def release(self) -> None:
+        self._name.unlink(missing_ok=True)
+        self._lock.release()
+
+
+def holder(folder: Path) -> Holder | None:
+    """Who holds the memory of `folder` now, None if nobody does (or nobody left a name)."""
+    name = _read_name(folder / _HOLDER)
+    if name is None:
+        return None
+    lock = _file_lock(folder)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return name
+    except OSError:  # a folder that cannot be written is one that nobody can have locked
+        return None
+    lock.release()
+    return None
+
+
+def _file_lock(folder: Path) -> BaseFileLock:
+    return FileLock(folder / _LOCK, mode=0o600, thread_local=False)
+
+
+def _write_name(path: Path, who: Holder) -> None:
+    whole = path.with_suffix(".new")
+    with open(os.open(whole, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump({"pid": who.pid, "command": who.command, "since": who.since.isoformat()}, file)
+    whole.replace(path)
+
+
+def _read_name(path: Path) -> Holder | None:
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        return Holder(int(written["pid"]), str(written["command"]), datetime.fromisoformat(written["since"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

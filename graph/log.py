@@ -1,0 +1,201 @@
+"""The event log: appends, the side rows of streaming replies, and erasing. One writer; not thread-safe by itself.
+
+Invariants:
+- One transaction per append: the events, their words, the end of a side row and what they erase, all or nothing.
+- Sequence numbers run from 1 without a gap, and each event carries the hash of the one before it.
+- Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
+"""
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from graph.admission import admit
+from graph.codec import Stored, clean, decode, encode, genesis, hash_link
+from graph.errors import LogDamaged, LogUnwritable
+from graph.events import Event, TextErased, TurnDeleted
+from graph.ids import new_id, now_ms
+from graph.migrations import migrate
+from graph.sqlite import open_writer, writing
+
+FILE = "log.sqlite"
+TAIL = 64  # events whose chain is checked at every opening; the doctor checks all
+
+_INSERT = """
+INSERT INTO events (seq, id, at, kind, version, structure, text, salt, text_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The side row of a reply that is still streaming, or that a crash cut off."""
+
+    turn: str
+    session: str
+    parent: str | None
+    model: str | None
+    text: str
+
+
+class Log:
+    """The writing side of `log.sqlite`. `Log.open` creates, migrates and checks it."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, clock: Callable[[], int]) -> None:
+        self._db = db
+        self._path = path
+        self._clock = clock
+        self._seq, self._hash = _head(db)
+
+    @classmethod
+    def open(cls, folder: Path, *, clock: Callable[[], int] = now_ms) -> "Log":
+        """Open the log of `folder`. Raises LogUnwritable, LogNewer, or LogDamaged if the last events do not chain."""
+        path = folder / FILE
+        db = open_writer(path)
+        try:
+            with writing(path):
+                migrate(db)
+                check_chain(db, last=TAIL)
+                db.execute("UPDATE meta SET value = value + 1 WHERE key = 'starts'")
+                return cls(db, path, clock)
+        except BaseException:
+            db.close()
+            raise
+
+    @property
+    def head(self) -> int:
+        """The sequence number of the last event, 0 before the first."""
+        return self._seq
+
+    @property
+    def starts(self) -> int:
+        """How often this log was opened for writing."""
+        with writing(self._path):
+            count: int = self._db.execute("SELECT value FROM meta WHERE key = 'starts'").fetchone()[0]
+            return count
+
+    def append(self, events: Sequence[Event], *, ends_stream: str | None = None) -> list[Stored]:
+        """Store `events` durably, in order, each followed by the erasure it causes. Returns `events` as stored.
+
+        Raises InvalidEvent or LogUnwritable, and then nothing of the call is stored.
+        """
+        head, stored = (self._seq, self._hash), []
+        with self._transaction() as db:
+            for event in events:
+                head, row = self._write(db, event, head)
+                stored.append(row)
+                if isinstance(event, TurnDeleted):
+                    head, _ = self._write(db, TextErased(events=_texts_of(db, event.turn)), head)
+            if ends_stream is not None:
+                db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
+        self._seq, self._hash = head
+        if any(isinstance(event, TurnDeleted | TextErased) for event in events):
+            self._scrub()
+        return stored
+
+    def stream(self, stream: Stream) -> None:
+        """Keep what a streaming reply has so far, in place of what was kept of it before."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?)",
+                (stream.turn, stream.session, stream.parent, stream.model, clean(stream.text)),
+            )
+
+    def streams(self) -> list[Stream]:
+        """The side rows there are: at an opening, the replies that the last run could not end."""
+        with writing(self._path):
+            return [Stream(*row) for row in self._db.execute("SELECT turn, session, parent, model, text FROM streams")]
+
+    def drop_stream(self, turn: str) -> None:
+        """Forget a side row that became no turn."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM streams WHERE turn = ?", (turn,))
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with writing(self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    with contextlib.suppress(sqlite3.DatabaseError):  # SQLite may have rolled back by itself
+                        self._db.execute("ROLLBACK")
+                raise
+
+    def _write(self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes]) -> tuple[tuple[int, bytes], Stored]:
+        """Put `event` after `head` (number and hash of the event before) and return the new head."""
+        admit(db, event)
+        row = encode(event, seq=head[0] + 1, id=new_id(), at=self._clock(), before=head[1])
+        db.execute(_INSERT, astuple(row))
+        if isinstance(event, TextErased):
+            _erase(db, event.events)
+        stored = Stored(row.seq, row.id, row.at, decode(row.kind, row.version, row.structure, row.text))
+        return (row.seq, row.hash), stored
+
+    def _scrub(self) -> None:
+        """Leave no byte of erased words in the file: rewrite the word index, empty the write-ahead log.
+
+        The texts are gone from every reading already. Where a reader or a full disk prevents this now, the next
+        scrub or closing does it; so a failure is none of the append's.
+        """
+        with contextlib.suppress(LogUnwritable), writing(self._path):
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def check_chain(db: sqlite3.Connection, *, last: int | None = None) -> int:
+    """Verify numbers and hashes of the `last` events (None: all); returns how many there were. Raises LogDamaged."""
+    head = _head(db)[0]
+    first = max(1, head - last + 1) if last is not None else 1
+    before = hash_before(db, first)
+    query = "SELECT seq, id, at, kind, version, structure, text_hash, hash FROM events WHERE seq >= ? ORDER BY seq"
+    expected = first
+    for seq, id, at, kind, version, structure, text_hash, link in db.execute(query, (first,)):
+        if seq != expected or hash_link(before, seq, id, at, kind, version, structure, text_hash) != link:
+            raise LogDamaged(
+                f"Event {expected} of the log does not match the chain of hashes: it was changed after it was written. "
+                "Nothing is written on top of it; a backup can take its place. `clew log` still reads it."
+            )
+        before, expected = link, expected + 1
+    return expected - first
+
+
+def _head(db: sqlite3.Connection) -> tuple[int, bytes]:
+    row = db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    return row if row is not None else (0, hash_before(db, 1))
+
+
+def hash_before(db: sqlite3.Connection, seq: int) -> bytes:
+    """The hash event `seq` chains to: that of the event before it, or of the log itself; empty past the end."""
+    if seq == 1:
+        return genesis(db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0])
+    row = db.execute("SELECT hash FROM events WHERE seq = ?", (seq - 1,)).fetchone()
+    return row[0] if row is not None else b""
+
+
+def _texts_of(db: sqlite3.Connection, turn: str) -> tuple[int, ...]:
+    """Which events carry words of a turn: itself, and the titles that were made from it."""
+    query = """
+    SELECT seq FROM events WHERE turn = :turn AND kind = 'turn.said'
+    UNION
+    SELECT title.seq FROM events AS title JOIN json_each(title.structure, '$.sources') AS source
+    WHERE title.kind <> 'turn.said' AND title.kind = 'session.titled' AND source.value = :turn
+    ORDER BY 1
+    """
+    return tuple(seq for (seq,) in db.execute(query, {"turn": turn}))
+
+
+def _erase(db: sqlite3.Connection, events: tuple[int, ...]) -> None:
+    listed = json.dumps(events)
+    db.execute(
+        "UPDATE events SET text = NULL, salt = NULL WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL",
+        (listed,),
+    )

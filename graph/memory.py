@@ -1,0 +1,115 @@
+"""The face of the memory: the lock, the log that is the truth, and the graph that follows it.
+
+Invariants: whoever has a `Memory` holds the lock. `append` returns when the log is durable; the graph is then applied
+too, or the answer says that it is behind. Conversations are always read from the log. All methods block and may be
+called from any thread.
+"""
+
+import threading
+from datetime import datetime
+from pathlib import Path
+
+from graph.events import Event, TextErased
+from graph.ids import as_datetime
+from graph.lock import MemoryLock
+from graph.log import FILE, Log, Stream
+from graph.reading import LogReader
+from graph.recovery import recover
+from graph.values import Exchange, Recorded, Session, Turn
+
+
+class Memory:
+    """A memory opened for writing. `Memory.open` makes one; close it."""
+
+    def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
+        self._folder = folder
+        self._lock = lock
+        self._log = log
+        self._reader = reader
+        self._writing = threading.Lock()
+        self.starts = log.starts
+        self.recovered = recover(log, reader)
+
+    @classmethod
+    def open(cls, folder: Path, *, command: str) -> "Memory":
+        """Take the lock, open the log, finish what a crash left. The graph stays closed until `open_graph`.
+
+        Raises MemoryHeld, LogUnwritable, LogDamaged or LogNewer.
+        """
+        lock = MemoryLock.take(folder, command=command)
+        try:
+            log = Log.open(folder)
+            try:
+                return cls(folder, lock, log, LogReader(folder / FILE))
+            except BaseException:
+                log.close()
+                raise
+        except BaseException:
+            lock.release()
+            raise
+
+    def append(self, *events: Event, ends_stream: str | None = None) -> list[Recorded]:
+        """Store `events` in one transaction, and drop the side row of turn `ends_stream` in the same.
+
+        Raises LogUnwritable or InvalidEvent, and then nothing is stored; trouble with the graph never raises.
+        """
+        with self._writing:
+            stored = self._log.append(events, ends_stream=ends_stream)
+        return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=True) for each in stored]
+
+    def stream(self, turn: str, *, session: str, parent: str | None, model: str | None, text: str) -> None:
+        """Keep what a streaming reply has so far; after a crash it is a truncated turn. Raises LogUnwritable."""
+        with self._writing:
+            self._log.stream(Stream(turn, session, parent, model, text))
+
+    def erase(self, *events: int) -> None:
+        """Erase the texts of events for good, by sequence number. Raises LogUnwritable or InvalidEvent."""
+        self.append(TextErased(events=events))
+
+    def sessions(self, *, archived: bool = False) -> list[Session]:
+        return self._reader.sessions(archived=archived)
+
+    def session(self, id: str) -> Session:
+        return self._reader.session(id)
+
+    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        return self._reader.thread(session, before=before, limit=limit)
+
+    def waiting(self, session: str) -> list[Turn]:
+        return self._reader.waiting(session)
+
+    def turn(self, id: str) -> Turn:
+        return self._reader.turn(id)
+
+    def exchanges(
+        self,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Exchange]:
+        return self._reader.exchanges(session=session, project=project, client=client, since=since, limit=limit)
+
+    def exchange(self, id: str) -> Exchange:
+        return self._reader.exchange(id)
+
+    def said(self, limit: int) -> list[str]:
+        return self._reader.said(limit)
+
+    def search_words(self, query: str, *, limit: int = 20) -> list[str]:
+        return self._reader.search_words(query, limit=limit)
+
+    def counts(self) -> dict[str, int]:
+        return self._reader.counts()
+
+    def head(self) -> int:
+        return self._log.head
+
+    def close(self) -> None:
+        """Let go of everything, the lock last."""
+        with self._writing:
+            self._reader.close()
+            self._log.close()
+            self._lock.release()

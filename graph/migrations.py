@@ -1,0 +1,103 @@
+"""The log's schema, as numbered steps from nothing to the newest version.
+
+Invariants: a step is never changed once released, only adds, and runs once, in one transaction with its number
+(`user_version`). Each version has a fixture file in tests/graph/fixtures that every later clew must open.
+
+Nothing is stored twice: what queries need of the structure are generated columns, which live only in the indexes.
+The word index reads its text from `events` through a view and is kept by triggers, in the transaction of the event.
+"""
+
+import sqlite3
+from collections.abc import Callable
+
+from graph.errors import LogNewer
+from graph.ids import new_id, now_ms
+
+APPLICATION_ID = 0x636C6577  # "clew"
+
+
+def first_schema(db: sqlite3.Connection) -> None:
+    """Version 1: events, words, the side rows of streaming replies, and what the file knows of itself."""
+    for statement in _FIRST_SCHEMA:
+        db.execute(statement)
+    db.executemany("INSERT INTO meta VALUES (?, ?)", [("log", new_id()), ("created_at", now_ms()), ("starts", 0)])
+
+
+_FIRST_SCHEMA = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+    """
+    CREATE TABLE events (
+        seq       INTEGER PRIMARY KEY,
+        id        TEXT    NOT NULL,
+        at        INTEGER NOT NULL,
+        kind      TEXT    NOT NULL,
+        version   INTEGER NOT NULL,
+        structure TEXT    NOT NULL,
+        text      TEXT,
+        salt      BLOB,
+        text_hash BLOB,
+        hash      BLOB    NOT NULL,
+        session   TEXT    GENERATED ALWAYS AS (structure ->> '$.session') VIRTUAL,
+        turn      TEXT    GENERATED ALWAYS AS (structure ->> '$.turn') VIRTUAL,
+        parent    TEXT    GENERATED ALWAYS AS (structure ->> '$.parent') VIRTUAL,
+        queued    INTEGER GENERATED ALWAYS AS (structure ->> '$.queued') VIRTUAL
+    ) STRICT
+    """,
+    "CREATE INDEX by_session ON events (session, kind, seq) WHERE session IS NOT NULL",
+    "CREATE INDEX by_turn ON events (turn, kind, seq) WHERE turn IS NOT NULL",
+    "CREATE INDEX by_parent ON events (parent, seq) WHERE parent IS NOT NULL",
+    "CREATE INDEX by_queue ON events (session, seq) WHERE queued = 1",
+    "CREATE INDEX beside_turns ON events (kind, seq) WHERE kind <> 'turn.said'",
+    "CREATE VIEW said AS SELECT seq, text FROM events WHERE kind = 'turn.said' AND text IS NOT NULL",
+    """
+    CREATE VIRTUAL TABLE words USING fts5 (
+        text, content = 'said', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+    )
+    """,
+    """
+    CREATE TRIGGER words_of_said AFTER INSERT ON events WHEN new.kind = 'turn.said' AND new.text IS NOT NULL
+    BEGIN INSERT INTO words (rowid, text) VALUES (new.seq, new.text); END
+    """,
+    """
+    CREATE TRIGGER words_of_erased AFTER UPDATE OF text ON events WHEN old.kind = 'turn.said' AND old.text IS NOT NULL
+    BEGIN INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, old.text); END
+    """,
+    """
+    CREATE TABLE streams (
+        turn    TEXT PRIMARY KEY,
+        session TEXT NOT NULL,
+        parent  TEXT,
+        model   TEXT,
+        text    TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema,)
+NEWEST = len(MIGRATIONS)
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    """The version of an open log, 0 for a file without one. Raises LogNewer if this clew does not know it."""
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > NEWEST:
+        raise LogNewer(
+            f"This memory was written by a newer clew (log version {version}, this one knows {NEWEST}). "
+            "Nothing was changed. Update clew, or name another home with --home."
+        )
+    return version
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the log to the newest version, one transaction a step. Raises LogNewer, or whatever SQLite raises."""
+    for number in range(version_of(db), NEWEST):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            MIGRATIONS[number](db)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {number + 1}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise

@@ -1,0 +1,302 @@
+"""Reading the conversation back from the log, with or without the lock, whether or not the graph is there.
+
+Invariants: every answer is read in one SQLite snapshot; nothing is kept between calls, so there is no second copy of
+the conversation. Texts that were erased read as None; turns keep their place.
+"""
+
+import queue
+import sqlite3
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from graph.codec import Stored
+from graph.errors import Ambiguous, MemoryMissing, NotFound
+from graph.ids import as_ms
+from graph.log import FILE, hash_before
+from graph.migrations import version_of
+from graph.rows import EVENT, SESSION, TURN, Raw, event_of, session_of, turn_of
+from graph.sqlite import open_reader, reading
+from graph.values import Exchange, Session, Turn
+
+MOST_EXCHANGES = 500
+SHORTEST_PREFIX = 6
+
+_PATH = """
+WITH RECURSIVE path (turn, depth) AS (
+    SELECT :start, 0
+    UNION ALL
+    SELECT (
+        SELECT placed.parent FROM events AS placed
+        WHERE placed.turn = path.turn AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1
+    ), depth + 1
+    FROM path WHERE path.turn IS NOT NULL
+    LIMIT :limit
+)
+"""
+_BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
+_SAID = "said.kind = 'turn.said'"
+_WAITS = """
+said.queued = 1
+AND NOT EXISTS (SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken')
+"""
+_KEPT = """
+NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted')
+"""
+_FILTERS = {
+    "session": "said.session = :session",
+    "client": "said.structure ->> '$.client' = :client",
+    "since": "said.at >= :since",
+    "project": """
+    EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
+            AND begun.kind IN ('session.started', 'session.forked') AND begun.structure ->> '$.project' = :project)
+    """,
+}
+
+
+class LogReader:
+    """The conversation as the log has it. Thread-safe; `LogReader.open` needs no lock."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._closed = False
+
+    @classmethod
+    def open(cls, folder: Path) -> "LogReader":
+        """Read the log of `folder`. Raises MemoryMissing, LogDamaged or LogNewer."""
+        path = folder / FILE
+        if not path.is_file() or path.stat().st_size == 0:
+            raise MemoryMissing(folder)
+        reader = cls(path)
+        with reader.snapshot() as db:
+            if version_of(db) == 0:
+                raise MemoryMissing(folder)
+        return reader
+
+    def sessions(self, *, archived: bool = False) -> list[Session]:
+        """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
+        with self.snapshot() as db:
+            rows = db.execute(f"{SESSION} WHERE {_BEGUN} ORDER BY activity DESC").fetchall()
+            found = [_session(db, row) for row in rows]
+        return [each for each in found if not each.deleted and (archived or not each.archived)]
+
+    def session(self, id: str) -> Session:
+        """One session, also an archived or deleted one. Raises NotFound."""
+        with self.snapshot() as db:
+            return _session_by_id(db, id)
+
+    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
+
+        Hidden turns are flagged. Raises NotFound.
+        """
+        with self.snapshot() as db:
+            head = _session_by_id(db, session).head
+            start = _turns(db, [_said_row(db, before)])[0].parent if before is not None else head
+            most = -1 if limit is None else max(limit, 0)
+            query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {_SAID} ORDER BY path.depth DESC"
+            return _turns(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
+
+    def waiting(self, session: str) -> list[Turn]:
+        """What was said while a reply was streaming and is not taken up yet, oldest first."""
+        query = f"{TURN} WHERE said.session = ? AND {_WAITS} AND {_KEPT} ORDER BY said.seq"
+        with self.snapshot() as db:
+            return _turns(db, db.execute(query, (session,)).fetchall())
+
+    def waiting_sessions(self) -> list[str]:
+        """Sessions with a message in the queue, deleted ones left out."""
+        with self.snapshot() as db:
+            query = f"SELECT DISTINCT said.session FROM events AS said WHERE {_WAITS} AND {_KEPT}"
+            return [session for (session,) in db.execute(query)]
+
+    def has_turn(self, id: str) -> bool:
+        """Whether a turn was said with this id."""
+        with self.snapshot() as db:
+            return (
+                db.execute(f"SELECT 1 FROM events AS said WHERE said.turn = ? AND {_SAID}", (id,)).fetchone()
+                is not None
+            )
+
+    def turn(self, id: str) -> Turn:
+        """One turn, also a deleted one. Raises NotFound."""
+        with self.snapshot() as db:
+            return _turns(db, [_said_row(db, id)])[0]
+
+    def exchanges(
+        self,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Exchange]:
+        """What users said, newest first, each with its newest reply; at most 500, `since` inclusive and aware.
+
+        Deleted turns and sessions are left out. Raises ValueError for a naive `since`.
+        """
+        values = {
+            "session": session,
+            "client": client,
+            "project": project,
+            "since": None if since is None else as_ms(since),
+            "limit": max(0, min(limit, MOST_EXCHANGES)),
+        }
+        filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
+        conditions = " AND ".join([_SAID, "said.structure ->> '$.role' = 'user'", _KEPT, *filters])
+        query = f"{TURN} WHERE {conditions} ORDER BY said.seq DESC LIMIT :limit"
+        with self.snapshot() as db:
+            return [_exchange(db, turn) for turn in _turns(db, db.execute(query, values).fetchall())]
+
+    def exchange(self, id: str) -> Exchange:
+        """The exchange a turn belongs to, by the id of either turn or by its first 6 or more characters.
+
+        A reply's id gives that reply, a user turn's id the newest one. Raises NotFound, or Ambiguous.
+        """
+        with self.snapshot() as db:
+            row = db.execute(f"{TURN} WHERE said.turn = ? AND {_SAID}", (id,)).fetchone()
+            rows = [row] if row is not None else _rows_by_prefix(db, id)
+            found = [_exchange_of(db, turn) for turn in _turns(db, rows)]
+        if not found:
+            raise NotFound(f"There is no turn {id}. `clew log` lists them.")
+        if len({exchange.turn.id for exchange in found}) > 1:
+            raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
+        return found[-1]
+
+    def said(self, limit: int) -> list[str]:
+        """The user's own messages, newest first, without hidden and deleted ones."""
+        query = f"{TURN} WHERE {_SAID} AND said.structure ->> '$.role' = 'user' AND said.text IS NOT NULL AND {_KEPT}"
+        with self.snapshot() as db:
+            rows = db.execute(f"{query} ORDER BY said.seq DESC", ())
+            texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
+            return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
+
+    def search_words(self, query: str, *, limit: int = 20) -> list[str]:
+        """Ids of the turns whose words match an FTS5 `query`, the best first."""
+        sql = "SELECT turn FROM words JOIN events ON events.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        with self.snapshot() as db:
+            return [turn for (turn,) in db.execute(sql, (query, limit))]
+
+    def counts(self) -> dict[str, int]:
+        """How much there is: events, turns and sessions (the deleted ones of both left out)."""
+        beside = "FROM events WHERE kind <> 'turn.said' AND kind"
+        with self.snapshot() as db:
+            return {
+                "events": _number(db, "SELECT coalesce(max(seq), 0) FROM events"),
+                "turns": _number(db, "SELECT count(*) FROM events WHERE session IS NOT NULL AND kind = 'turn.said'")
+                - _number(db, f"SELECT count(DISTINCT turn) {beside} = 'turn.deleted'"),
+                "sessions": _number(db, f"SELECT count(*) {beside} IN ('session.started', 'session.forked')")
+                - _number(db, f"SELECT count(DISTINCT session) {beside} = 'session.deleted'"),
+            }
+
+    def head(self) -> int:
+        """The sequence number of the last event, 0 before the first."""
+        with self.snapshot() as db:
+            return _number(db, "SELECT coalesce(max(seq), 0) FROM events")
+
+    def events(self, *, after: int = 0, limit: int) -> list[Stored]:
+        """Up to `limit` events that follow number `after`, as the projection reads them."""
+        with self.snapshot() as db:
+            rows = db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+            return [event_of(row) for row in rows]
+
+    def link(self, seq: int) -> bytes:
+        """The chain hash of event `seq` (of the log itself for 0), empty past the end."""
+        with self.snapshot() as db:
+            return hash_before(db, seq + 1)
+
+    def close(self) -> None:
+        """Close the connections; one that a call is using is closed by that call."""
+        self._closed = True
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except queue.Empty:
+                return
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+        with reading(self._path):
+            try:
+                db = self._idle.get_nowait()
+            except queue.Empty:
+                db = open_reader(self._path)
+            try:
+                db.execute("BEGIN")
+                yield db
+                db.execute("ROLLBACK")
+            except BaseException:
+                db.close()
+                raise
+            self._idle.put(db)
+            if self._closed:
+                self.close()
+
+
+def _number(db: sqlite3.Connection, query: str) -> int:
+    number: int = db.execute(query).fetchone()[0]
+    return number
+
+
+def _session_by_id(db: sqlite3.Connection, id: str) -> Session:
+    row = db.execute(f"{SESSION} WHERE begun.session = ? AND {_BEGUN}", (id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
+    return _session(db, row)
+
+
+def _session(db: sqlite3.Connection, row: Raw) -> Session:
+    configured = row[11]
+    if configured is None:
+        return session_of(row, None)
+    return session_of(row, db.execute("SELECT structure, text FROM events WHERE seq = ?", (configured,)).fetchone())
+
+
+def _said_row(db: sqlite3.Connection, turn: str) -> Raw:
+    row: Raw | None = db.execute(f"{TURN} WHERE said.turn = ? AND {_SAID}", (turn,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no turn {turn}. `clew log` lists them.")
+    return row
+
+
+def _turns(db: sqlite3.Connection, rows: Sequence[Raw]) -> list[Turn]:
+    """Turns with their numbers, counted per session once however many rows there are."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for session in {row[2] for row in rows}:
+        said = db.execute("SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,))
+        places[session] = [seq for (seq,) in said]
+    return [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
+
+
+def _rows_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Raw]:
+    if len(prefix) < SHORTEST_PREFIX:
+        return []
+    first = prefix.upper()  # ULIDs are upper case, people's typing is not
+    query = f"{TURN} WHERE said.turn >= ? AND said.turn < ? AND {_SAID} ORDER BY said.seq LIMIT 20"
+    return db.execute(query, (first, first + "\U0010ffff")).fetchall()
+
+
+def _exchange(db: sqlite3.Connection, turn: Turn, reply: Turn | None = None) -> Exchange:
+    if reply is None:
+        replies = f"""
+        {TURN} WHERE {_KEPT} AND {_SAID} AND said.structure ->> '$.role' = 'assistant' AND said.seq IN (
+            SELECT seq FROM events AS answer WHERE answer.parent = ?
+        ) ORDER BY said.seq DESC LIMIT 1
+        """
+        found = _turns(db, db.execute(replies, (turn.id,)).fetchall())
+        reply = found[0] if found else None
+    return Exchange(turn=turn, reply=reply, project=_session_by_id(db, turn.session).project)
+
+
+def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
+    if turn.role == "assistant" and turn.parent is not None:
+        asked = _turns(db, [_said_row(db, turn.parent)])[0]
+        if asked.role == "user":
+            return _exchange(db, asked, turn)
+    return _exchange(db, turn)

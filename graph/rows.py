@@ -1,0 +1,112 @@
+"""The three things read from the log as SQL, and how their rows become values."""
+
+import json
+from typing import Any
+
+from graph.codec import Stored, decode
+from graph.ids import as_datetime
+from graph.values import Session, Turn
+
+Raw = tuple[Any, ...]
+
+EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
+
+# A turn is placed by its saying, or by its taking if it was queued.
+TURN = """
+SELECT said.seq, said.at, said.session, said.structure, said.text,
+    (SELECT taken.structure FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken'),
+    (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+     AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
+FROM events AS said
+"""
+
+# The head is what the last event left that moves it; a title counts while none of the turns it was made from is hidden.
+SESSION = """
+SELECT begun.session, begun.at, begun.structure,
+    (SELECT name.text FROM events AS name WHERE name.session = begun.session AND name.kind = 'session.renamed'
+     ORDER BY name.seq DESC LIMIT 1),
+    (SELECT title.text FROM events AS title WHERE title.session = begun.session AND title.kind = 'session.titled'
+     AND NOT EXISTS (
+         SELECT 1 FROM json_each(title.structure, '$.sources') AS source WHERE 'turn.hidden' = (
+             SELECT seen.kind FROM events AS seen WHERE seen.turn = source.value
+             AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
+         )
+     ) ORDER BY title.seq DESC LIMIT 1),
+    (SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
+     FROM events AS head WHERE head.seq = max(
+         coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
+             AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
+         coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
+             AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
+     )),
+    (SELECT shelf.kind FROM events AS shelf WHERE shelf.session = begun.session
+     AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'),
+    (SELECT count(*) FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'),
+    (SELECT said.at FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'
+     ORDER BY said.seq DESC LIMIT 1),
+    coalesce((SELECT max(said.seq) FROM events AS said WHERE said.session = begun.session
+        AND said.kind = 'turn.said'), begun.seq) AS activity,
+    (SELECT own.seq FROM events AS own WHERE own.session = begun.session AND own.kind = 'session.configured'
+     ORDER BY own.seq DESC LIMIT 1) AS configured
+FROM events AS begun
+"""
+
+
+def event_of(row: Raw) -> Stored:
+    """An event, from a row of EVENT."""
+    seq, id, at, kind, version, structure, text = row
+    return Stored(seq, id, at, decode(kind, version, structure, text))
+
+
+def turn_of(row: Raw, index: int) -> Turn:
+    """A turn, from a row of TURN; `index` is its number in its session."""
+    _, at, _, structure, text, taken, seen = row
+    said = json.loads(structure)
+    placed = json.loads(taken) if taken is not None else said
+    waits = said["queued"] and taken is None
+    return Turn(
+        id=said["turn"],
+        session=said["session"],
+        parent=None if waits else placed.get("parent"),
+        index=index,
+        role=said["role"],
+        speaker=said["speaker"],
+        text=text,
+        at=as_datetime(at),
+        client=said["client"],
+        queued=waits,
+        hidden=seen == "turn.hidden",
+        stop_reason=said.get("stop_reason"),
+        error=said.get("error"),
+        model=said.get("model"),
+        prompt_hash=said.get("prompt_hash"),
+        prompt_tokens=said.get("prompt_tokens"),
+        evaluated_tokens=said.get("evaluated_tokens"),
+        completion_tokens=said.get("completion_tokens"),
+        first_token_ms=said.get("first_token_ms"),
+        total_ms=said.get("total_ms"),
+    )
+
+
+def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
+    """A session, from a row of SESSION and the structure and text of its last `session.configured`."""
+    id, at, structure, name, title, head, shelf, deleted, turns, last_at, _, _ = row
+    begun = json.loads(structure)
+    own = json.loads(configured[0]) if configured is not None else {}
+    return Session(
+        id=id,
+        name=name or title,
+        named_by_user=bool(name),
+        world=begun["world"],
+        project=begun.get("project"),
+        head=None if deleted else head,
+        archived=shelf == "session.archived",
+        deleted=bool(deleted),
+        started_at=as_datetime(at),
+        last_at=as_datetime(last_at) if last_at is not None else as_datetime(at),
+        turns=turns,
+        model=own.get("model"),
+        system_prompt=configured[1] if configured is not None else None,
+        sampling=own.get("sampling"),
+    )

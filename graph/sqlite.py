@@ -1,0 +1,109 @@
+"""How the log file is opened, and how SQLite's errors become ours.
+
+Invariants: the writer's connection is durable at each commit (WAL, synchronous FULL) and overwrites what it deletes
+(secure_delete). Readers cannot write, and never wait for the writer.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from graph.errors import LogDamaged, LogUnwritable
+
+BUSY_TIMEOUT_S = 5.0
+
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA}
+_PRIMARY = 0xFF  # an extended result code carries its primary one in the low byte
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    """The one connection that writes, in autocommit mode. Creates the file, private to the user."""
+    with writing(path):
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("PRAGMA temp_store = MEMORY")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that only reads, also where the folder cannot be written. Raises as `reading` does."""
+    with reading(path):
+        db = _connect_readonly(path, "mode=ro")
+        try:
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError:
+            db.close()
+            if not _is_whole_without_wal(path):
+                raise
+            # A reader of a WAL file has to create its -shm beside it; where it cannot, nobody else can write either.
+            db = _connect_readonly(path, "immutable=1")
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return db
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Errors of writing `path` as LogUnwritable or LogDamaged."""
+    try:
+        yield
+    except sqlite3.DatabaseError as e:
+        if _is_damage(e):
+            raise _damaged(path, e) from e
+        raise LogUnwritable(f"{_why_unwritable(path, e)} What was stored before is safe; nothing of this was.") from e
+    except OSError as e:
+        raise LogUnwritable(
+            f"{path.parent} cannot be written ({e.strerror}). Nothing was changed. "
+            "Make it writable, or name another home with --home."
+        ) from e
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Errors of reading `path` as LogDamaged."""
+    try:
+        yield
+    except sqlite3.DatabaseError as e:
+        raise _damaged(path, e) from e
+
+
+def _connect_readonly(path: Path, how: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?{how}"
+    return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+
+
+def _is_whole_without_wal(path: Path) -> bool:
+    wal = path.with_name(path.name + "-wal")
+    return path.exists() and (not wal.exists() or wal.stat().st_size == 0)
+
+
+def _is_damage(e: sqlite3.DatabaseError) -> bool:
+    return getattr(e, "sqlite_errorcode", 0) & _PRIMARY in _DAMAGED
+
+
+def _damaged(path: Path, e: sqlite3.DatabaseError) -> LogDamaged:
+    return LogDamaged(
+        f"The log {path} cannot be read ({e}). It was left as it is. "
+        "Copy it aside before anything else; a backup can take its place."
+    )
+
+
+def _why_unwritable(path: Path, e: sqlite3.DatabaseError) -> str:
+    match getattr(e, "sqlite_errorcode", 0) & _PRIMARY:
+        case sqlite3.SQLITE_FULL:
+            return f"The disk is full: {path} could not grow. Free some space and try again."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return f"{path} cannot be written. Make it and its folder writable, or name another home with --home."
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"Another program holds {path}. Close it and try again."
+        case _:
+            return f"{path} could not be written ({e}). Check the disk and its free space."

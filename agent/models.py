@@ -29,7 +29,6 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
 
     def load(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
         from models.generator import load_generator
-
         from models.store import DEFAULT_CHAT, ModelStore
 
         store = ModelStore(home.models)

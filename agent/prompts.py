@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.memory import Memory
-
 from graph.values import Session
 from models.protocols import Generator
 
@@ -48,7 +47,11 @@ class Prompts:
     async def before_reply(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
         """The session's log, up to its head, with room for a reply; whatever runs in the background is put off."""
         await self.pause()
-        return await asyncio.to_thread(self._update, session, generator, limits)
+        log, before = await asyncio.to_thread(self._update, session, generator, limits)
+        if before:
+            self.rewrites["compaction"] += 1
+            self._notify(Compaction(session, "done", before, len(log.tokens)))
+        return log
 
     def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
@@ -59,7 +62,7 @@ class Prompts:
 
     def warm(self, session: str, generator: Generator, limits: Limits) -> None:
         """Evaluate a session's prompt in the background, so that its first message is answered at once."""
-        if self._work is None or self._work.done():
+        if not self.busy:
             self._work = asyncio.create_task(self._warm(session, generator, limits))
 
     async def pause(self) -> None:
@@ -69,13 +72,24 @@ class Prompts:
             await asyncio.gather(self._work, return_exceptions=True)
         self._work = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether a prompt is being shortened or warmed."""
+        return self._work is not None and not self._work.done()
+
+    async def settled(self) -> None:
+        """Wait until that has ended."""
+        if self._work is not None:
+            await asyncio.wait({self._work})
+
     def forget(self, session: str) -> None:
         """Drop a session's logs."""
         for key in [key for key in self._logs if key.session == session]:
             del self._logs[key]
 
-    def _update(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
-        key = Key(session, id(generator))
+    def _update(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
+        """The log up to the head, and its size before it had to be shortened at once (0 if it had not)."""
+        key, before = Key(session, id(generator)), 0
         log = self._logs.get(key)
         about = self._memory.session(session)
         system = self.system(about)
@@ -88,11 +102,11 @@ class Prompts:
             log = prompt.extend(log, generator, system, tail, limits, self.rewrites)
         if len(log.tokens) + limits.reply > limits.context:
             # No room for a reply, and no time to shorten in the background: the message before it was too long.
+            before = len(log.tokens)
             log = prompt.build(generator, system, self._memory.thread(session), limits, budget=limits.low_water)
-            self.rewrites["compaction"] += 1
             self._plans.pop(key, None)
         self._keep(key, log)
-        return log
+        return log, before
 
     def _keep(self, key: Key, log: PromptLog) -> None:
         self._logs[key] = log
@@ -135,6 +149,6 @@ class Prompts:
         return log
 
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
-        log = await asyncio.to_thread(self._update, session, generator, limits)
+        log, _ = await asyncio.to_thread(self._update, session, generator, limits)
         if log.marks:
             await generator.prefill(log.tokens)

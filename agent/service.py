@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from graph.memory import Memory
-
 from graph.errors import MemoryFailure
 from graph.events import (
     Sampling,
@@ -21,6 +19,7 @@ from graph.events import (
     SessionUnarchived,
 )
 from graph.ids import new_id
+from graph.memory import Memory
 from graph.values import Check, Exchange, Progress, Session, Turn
 from models.errors import ModelError
 from models.protocols import Generator
@@ -207,7 +206,7 @@ class Agent:
             model=model.info.name if model else None,
             model_path=str(model.info.path) if model else None,
             context=model.info.context if model else None,
-            rewrites={str(cause): count for cause, count in self._prompts.rewrites.items()},
+            rewrites=self.rewrites,
         )
 
     # -- changing sessions ----------------------------------------------------------------------------------------
@@ -275,6 +274,17 @@ class Agent:
             self._conversation.use(self.settings)
         else:
             await self.configure(session, model=name)
+
+    @property
+    def rewrites(self) -> dict[str, int]:
+        """How often a prompt did not begin with the one before it, by cause."""
+        return {str(cause): count for cause, count in self._prompts.rewrites.items()}
+
+    async def idle(self) -> None:
+        """Wait until nothing runs in the background any more: no title, no compaction, no loading."""
+        while self._background or self._prompts.busy:
+            await asyncio.gather(*self._background, return_exceptions=True)
+            await self._prompts.settled()
 
     async def opened(self, session: str) -> None:
         """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""

@@ -94,8 +94,8 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
-def load_settings(path: Path, **overrides: object) -> Settings:
-    """The settings of the file at `path` (made with its comments if missing), under the environment and `overrides`.
+def load_settings(path: Path, *, model: str | None = None) -> Settings:
+    """The settings of the file at `path` (made with its comments if missing), under the environment and `model`.
 
     Raises SettingsError, which names each wrong value with its line or its variable.
     """
@@ -106,9 +106,9 @@ def load_settings(path: Path, **overrides: object) -> Settings:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line; nothing else was touched.") from error
     try:
         settings = Settings(**values)
-        return Settings.model_validate(settings.model_dump() | overrides) if overrides else settings
     except ValidationError as error:
         raise SettingsError(_explain(error, path, text)) from error
+    return settings.model_copy(update={"model": model}) if model else settings
 
 
 def write_setting(path: Path, key: str, value: str | int | float | bool) -> None:

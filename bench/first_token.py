@@ -1,0 +1,217 @@
+"""Time to first token over a long chat: clew's append-only prompt beside the usual way, which rebuilds it each turn.
+
+A scripted chat of 120 exchanges runs through the real Agent, log, graph and chat model. Its first message is a long
+page, so that the early turns are as deep in the prompt as the late ones and can be compared at equal depth. The chat
+passes the high-water mark several times: most compactions are left to end while "the user reads", but the second one is
+met by a message the moment it starts.
+
+The usual way gets the same model, the same system prompt and the newest turns up to the same depth, but a memory block
+in its system message that changes with every turn, as retrieval there does; it is sampled at some early and late turns.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent import prompt
+from agent.events import Compaction, Notice, ReplyEnded, TokensArrived
+from agent.home import Home
+from agent.models import llama_loader
+from agent.service import Agent
+from agent.settings import Settings
+from bench.report import Figure, percentile, report, say
+from graph.events import Sampling
+from models.protocols import Finished, Generator, SamplingParams
+
+EARLY = range(3, 23)  # turns 3–22, counted from 1
+LATE = 20
+EQUAL_DEPTH = 400  # tokens between two turns that count as equally deep
+PAGE_WORDS = 2000
+TOPICS = (
+    "tide pools", "lighthouses", "sourdough", "chess openings", "volcanoes", "bicycle repair", "owls", "sailing knots",
+    "the moon", "mushrooms", "old maps", "violins", "bridges", "glaciers", "bees",
+)  # fmt: skip
+ASKS = (
+    "Tell me something about {} that I could repeat to a friend over dinner tonight.",
+    "What would you say is the most common mistake that people make with {} at first?",
+    "If I had one free afternoon for {}, what should I do with it, step by step?",
+    "Earlier I said that I like {}; give me one more reason why people care about that.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One measured turn; times in ms, sizes in tokens. `note` says what it met."""
+
+    number: int
+    first_ms: float
+    evaluated: int
+    depth: int
+    note: str
+
+
+def script(exchanges: int) -> list[str]:
+    """The user's messages: a long page first, then questions of nearly equal length."""
+    page = " ".join(f"{TOPICS[n % len(TOPICS)]} {n}," for n in range(PAGE_WORDS // 3))
+    rest = [ASKS[n // len(TOPICS) % len(ASKS)].format(TOPICS[n % len(TOPICS)]) for n in range(exchanges - 1)]
+    return [f"Here are my notes. {page} Keep them in mind.", *rest]
+
+
+class Watch:
+    """Follows the agent's notices: is a compaction running, and how many began."""
+
+    def __init__(self) -> None:
+        self.running = False
+        self.begun = 0
+        self.changed = asyncio.Condition()
+
+    async def follow(self, agent: Agent) -> None:
+        async for notice in agent.notices():
+            await self.take(notice)
+
+    async def take(self, notice: Notice) -> None:
+        if isinstance(notice, Compaction):
+            async with self.changed:
+                self.running = notice.state == "started"
+                self.begun += notice.state == "started"
+                self.changed.notify_all()
+
+
+async def measure_turn(agent: Agent, session: str | None, text: str, number: int, note: str) -> tuple[str, Turn]:
+    """Send one message and time the first text the user sees, from the moment it is sent."""
+    start = time.perf_counter()
+    first: float | None = None
+    async with aclosing(agent.send(session, text)) as events:
+        async for event in events:
+            if isinstance(event, TokensArrived) and first is None and event.text:
+                first = (time.perf_counter() - start) * 1000
+            if isinstance(event, ReplyEnded):
+                shown = first if first is not None else (time.perf_counter() - start) * 1000
+                return event.session, Turn(number, shown, event.evaluated_tokens, event.prompt_tokens, note)
+            if type(event).__name__ == "Failed":
+                raise SystemExit(f"turn {number} failed: {event}")
+    raise SystemExit(f"turn {number} did not end")
+
+
+async def usual_way(generator: Generator, agent: Agent, session: str, depth: int, number: int) -> float:
+    """The time to first token of the same moment, told with a fresh memory block in the system message; ms."""
+    turns = await agent.thread(session)
+    block = "\n".join(f"- {turn.text}" for turn in turns[-2 - number % 7 : -1 : 2] if turn.text)
+    system = f"{agent.settings.system_prompt}\n\nWhat you remember (turn {number}):\n{block[:600]}"
+    limits = prompt.Limits(generator.info.context, agent.settings.high_water, agent.settings.low_water)
+    log = await asyncio.to_thread(prompt.build, generator, system, turns[:-1], limits, budget=depth)
+    start = time.perf_counter()
+    async with aclosing(generator.generate(prompt.asking(log, generator), SamplingParams(max_tokens=2))) as steps:
+        async for step in steps:
+            if not isinstance(step, Finished) and step.text:
+                break
+    return (time.perf_counter() - start) * 1000
+
+
+async def run(exchanges: int, samples: int, folder: Path, home: Home) -> dict[str, Figure]:
+    """The whole chat; returns the figures."""
+    settings = Settings(sampling=Sampling(seed=7, max_tokens=48))
+    agent = Agent(Home(folder, home.models), settings, client="bench")
+    watch = Watch()
+    follower = asyncio.create_task(watch.follow(agent))
+    await asyncio.sleep(0)
+    await agent.start()
+    usual = await asyncio.to_thread(llama_loader(home, settings), settings.model, lambda step: None)
+    sampled = {EARLY[round(n * (len(EARLY) - 1) / (samples - 1))] for n in range(samples)} | {
+        exchanges - round(n * (LATE - 1) / (samples - 1)) for n in range(samples)
+    }
+    turns: list[Turn] = []
+    usual_ms: dict[int, float] = {}
+    at_start: list[float] = []
+    session: str | None = None
+    for number, text in enumerate(script(exchanges), start=1):
+        met = watch.running and watch.begun == 2 and not at_start
+        note = "met a compaction that had just started" if met else ""
+        session, turn = await measure_turn(agent, session, text, number, note)
+        turns.append(turn)
+        if met:
+            at_start.append(turn.first_ms)
+        say(f"{number:>4}  {turn.first_ms:8.0f} ms  {turn.evaluated:5} evaluated of {turn.depth:5}  {turn.note}")
+        await settle(watch, at_start, compacts=turn.depth + 48 >= settings.high_water - 60)
+        if number in sampled:
+            usual_ms[number] = await usual_way(usual, agent, session, turn.depth, number)
+            say(f"      {usual_ms[number]:8.0f} ms  the usual way")
+    await agent.close()
+    await usual.close()
+    await follower
+    return figures(turns, usual_ms, at_start, watch.begun)
+
+
+async def settle(watch: Watch, at_start: list[float], *, compacts: bool) -> None:
+    """Where a compaction is due, wait until it ends; the second one only until it has started."""
+    if not compacts:
+        return
+    async with watch.changed:
+        try:
+            await asyncio.wait_for(watch.changed.wait_for(lambda: watch.running), timeout=2)
+        except TimeoutError:
+            return  # the reply was short: it is not due yet
+        if watch.begun == 2 and not at_start:
+            return
+        await watch.changed.wait_for(lambda: not watch.running)
+
+
+def figures(
+    turns: list[Turn], usual_ms: dict[int, float], at_start: list[float], compactions: int
+) -> dict[str, Figure]:
+    """Bar by bar: medians at equal depth, the spread over all turns, the slowest with their reasons, and the ratios."""
+    early = [turn for turn in turns if turn.number in EARLY]
+    late = turns[-LATE:]
+    pairs = [(turn, min(early, key=lambda other: abs(other.depth - turn.depth))) for turn in late]
+    equal = [(turn, other) for turn, other in pairs if abs(turn.depth - other.depth) <= EQUAL_DEPTH]
+    late_ms = statistics.median(turn.first_ms for turn, _ in equal)
+    early_ms = statistics.median(other.first_ms for _, other in equal)
+    after_first = [turn.first_ms for turn in turns[1:]]
+    median = statistics.median(after_first)
+    late_usual = [ms for number, ms in usual_ms.items() if number > len(turns) - LATE]
+    result: dict[str, Figure] = {
+        "exchanges": len(turns),
+        "compactions": compactions,
+        "equal_depth_pairs": len(equal),
+        "early_median_ms": early_ms,
+        "late_median_ms": late_ms,
+        "late_over_early": late_ms / early_ms,
+        "median_ms": median,
+        "p95_ms": percentile(after_first, 0.95),
+        "max_ms": max(after_first),
+        "median_evaluated_tokens": statistics.median(turn.evaluated for turn in turns[1:]),
+        "at_compaction_start_ms": at_start[0] if at_start else None,
+        "at_compaction_start_over_median": at_start[0] / median if at_start else None,
+        "usual_late_median_ms": statistics.median(late_usual),
+        "usual_over_clew_at_end": statistics.median(late_usual) / statistics.median(turn.first_ms for turn in late),
+        "first_message_ms": turns[0].first_ms,
+    }
+    for rank, turn in enumerate(sorted(turns, key=lambda turn: -turn.first_ms)[:5], start=1):
+        result[f"slowest_{rank}"] = (
+            f"turn {turn.number}: {turn.first_ms:.0f} ms, waited for {turn.evaluated} tokens to be evaluated"
+            + (f", {turn.note}" if turn.note else "")
+        )
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--exchanges", type=int, default=120)
+    parser.add_argument("--usual-samples", type=int, default=4, help="how often the usual way is timed, early and late")
+    options = parser.parse_args()
+    home = Home.resolve()
+    with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
+        root = Path(folder)
+        for name in ("memory", "cache"):
+            (root / name).mkdir()
+        report(asyncio.run(run(options.exchanges, options.usual_samples, root, home)), as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Prompts through the whole Agent: append-only over random conversations, compaction that nobody waits for."""
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.events import Compaction, Notice, ReplyEnded
+from agent.home import Home
+from agent.service import Agent
+from agent.settings import Settings
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator
+
+SMALL = Settings(context=1024, high_water=600, low_water=300)
+LONG = "word " * 150
+
+
+async def next_compaction(notices: AsyncIterator[Notice], state: str) -> Compaction:
+    async for notice in notices:
+        if isinstance(notice, Compaction) and notice.state == state:
+            return notice
+    raise AssertionError(f"no compaction was {state}")
+
+
+async def fill(agent: Agent) -> str:
+    """Talk past the high-water mark; returns the session."""
+    session: str | None = None
+    for _ in range(4):
+        ended = (await collect(agent.send(session, LONG)))[-1]
+        assert isinstance(ended, ReplyEnded)
+        session = ended.session
+    assert session is not None
+    return session
+
+
+async def test_past_the_high_water_the_prompt_is_shortened_while_the_user_reads(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("short", context=1024)
+    agent = await make_agent(model, SMALL)
+    notices = agent.notices()
+    session = await fill(agent)
+    done = await next_compaction(notices, "done")
+    assert done.before >= SMALL.high_water
+    assert done.after <= SMALL.low_water
+    await collect(agent.send(session, "next"))
+    assert model.prompts[-1][: len(model.prefills[-1])] == model.prefills[-1]
+    assert (await agent.status()).rewrites == {"compaction": 1}
+
+
+async def test_a_message_during_compaction_is_answered_on_the_old_prompt_and_the_work_goes_on(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("short", context=1024)
+    agent = await make_agent(model, SMALL)
+    notices = agent.notices()
+    filling = asyncio.create_task(fill(agent))
+    await next_compaction(notices, "started")
+    model.gate.clear()
+    session = await filling
+    await model.waiting.wait()
+    events = agent.send(session, "quick question")
+    await anext(events)
+    await next_compaction(notices, "interrupted")
+    model.gate.set()
+    await collect(events)
+    old, new = model.prompts[-2:]
+    assert new[: len(old)] == old
+    await next_compaction(notices, "done")
+    assert (await agent.status()).rewrites == {"compaction": 1}
+
+
+async def test_a_session_that_is_looked_at_is_evaluated_before_anyone_asks(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("one"))
+    session = (await collect(agent.send(None, "hello there")))[0].session  # type: ignore[union-attr]
+    await agent.close()
+    model = FakeGenerator("two")
+    agent = await make_agent(model)
+    await agent.use_model(agent.settings.model)
+    await agent.opened(session)
+    await agent.idle()
+    assert len(model.prefills) == 1
+    ended = (await collect(agent.send(session, "and now?")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert ended.evaluated_tokens < 8
+
+
+MOVES = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.integers(0, 2), st.integers(1, 250)),
+        st.tuples(st.just("system"), st.integers(0, 2), st.integers(0, 3)),
+        st.tuples(st.just("wait"), st.just(0), st.just(0)),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(MOVES)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+def test_every_prompt_begins_with_the_one_before_and_its_reply_or_the_rewrite_is_counted(
+    moves: list[tuple[str, int, int]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(converse(moves, Path(folder)))
+
+
+async def converse(moves: list[tuple[str, int, int]], folder: Path) -> None:
+    model = FakeGenerator(lambda prompt: f"reply number {len(prompt)} with some words", context=SMALL.context)
+    agent = Agent(Home.resolve(folder), SMALL, client="test", loader=lambda name, progress: model)
+    compacted: Counter[str] = Counter()
+
+    async def follow(notices: AsyncIterator[Notice]) -> None:
+        async for notice in notices:
+            if isinstance(notice, Compaction) and notice.state == "done":
+                compacted[notice.session] += 1
+
+    following = asyncio.create_task(follow(agent.notices()))
+    await agent.start()
+    sessions: list[str | None] = [None, None, None]
+    last: dict[str, tuple[list[int], int]] = {}
+    for move, which, size in moves:
+        if move == "wait":
+            await agent.idle()
+        elif move == "system":
+            sessions[which] = await agent.configure(sessions[which], system_prompt=f"Manner {size}.")
+        else:
+            ended = (await collect(agent.send(sessions[which], "word " * size)))[-1]
+            assert isinstance(ended, ReplyEnded)
+            session = sessions[which] = ended.session
+            given = model.prompts[-1]
+            before, count = last.get(session, ([], 0))
+            assert given[: len(before)] == before or compacted[session] == count + 1
+            assert len(given) + ended.completion_tokens <= SMALL.context
+            last[session] = (list(model.kv), compacted[session])
+    await agent.close()
+    await following
+    assert sum(compacted.values()) == sum(agent.rewrites.values())

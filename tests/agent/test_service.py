@@ -1,0 +1,312 @@
+"""The Agent on a real log and graph: what is durable when, what waits, what survives a face that goes away."""
+
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from agent.events import (
+    AgentEvent,
+    Failed,
+    ModelFailed,
+    ModelProgress,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    TokensArrived,
+    TurnAccepted,
+)
+from agent.home import Home
+from agent.service import Agent
+from agent.settings import Settings
+from graph.errors import MemoryHeld, NotFound
+from graph.memory import LogReader
+from models.errors import DecodeFailed, NotGguf
+from models.protocols import Generator
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator, Reply
+
+
+async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, ReplyEnded]:
+    ended = [event for event in await collect(agent.send(session, text)) if isinstance(event, ReplyEnded)]
+    assert len(ended) == 1
+    return ended[0].session, ended[0]
+
+
+def path(agent: Agent, turns: list[object]) -> list[tuple[str, str | None]]:
+    return [(turn.role, turn.text) for turn in turns]  # type: ignore[attr-defined]
+
+
+async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Nice to meet you.")
+    agent = await make_agent(model)
+    events = await collect(agent.send(None, " hello \n"))
+    kinds = [type(event) for event in events]
+    assert kinds[:2] == [TurnAccepted, ReplyStarted]
+    assert set(kinds[2:-1]) == {TokensArrived}
+    accepted, started, ended = events[0], events[1], events[-1]
+    assert isinstance(accepted, TurnAccepted)
+    assert isinstance(started, ReplyStarted)
+    assert isinstance(ended, ReplyEnded)
+    assert (accepted.text, accepted.new_session, accepted.queued) == ("hello", True, False)
+    assert (ended.text, ended.truncated, ended.stop_reason) == ("Nice to meet you.", False, "end")
+    said, reply = await agent.thread(accepted.session)
+    assert (said.id, said.text, said.role, said.parent) == (accepted.turn, "hello", "user", None)
+    assert (reply.id, reply.text, reply.role, reply.parent) == (ended.reply_turn, ended.text, "assistant", said.id)
+    assert (reply.model, reply.prompt_tokens, reply.completion_tokens) == (
+        "fake",
+        len(model.prompts[0]),
+        ended.completion_tokens,
+    )
+    assert reply.prompt_hash
+    assert started.prompt_tokens == ended.prompt_tokens
+
+
+async def test_the_message_is_on_disk_before_the_first_token_is_asked_for(make_agent: MakeAgent) -> None:
+    model = FakeGenerator()
+    model.gate.clear()
+    agent = await make_agent(model)
+    events = agent.send(None, "remember this")
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    reader = LogReader.open(Home.resolve().memory)
+    assert [turn.text for turn in reader.thread(accepted.session)] == ["remember this"]
+    reader.close()
+    model.gate.set()
+    await collect(events)
+
+
+@pytest.mark.parametrize("blank", ["", "  \n\t"])
+async def test_a_blank_message_is_refused_and_stores_nothing(make_agent: MakeAgent, blank: str) -> None:
+    agent = await make_agent(FakeGenerator())
+    head = (await agent.status()).log_head
+    (failed,) = await collect(agent.send(None, blank))
+    assert isinstance(failed, Failed)
+    assert "empty" in failed.message
+    assert (await agent.status()).log_head == head
+
+
+async def test_stop_keeps_the_partial_and_the_next_prompt_begins_with_it(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three four five", "fine")
+    agent = await make_agent(model)
+    events = agent.send(None, "count")
+    session = ""
+    ended: AgentEvent | None = None
+    async for event in events:
+        if isinstance(event, TokensArrived):
+            session = event.session
+            assert agent.answering == session
+            assert agent.stop()
+        ended = event
+    assert isinstance(ended, ReplyEnded)
+    assert (ended.truncated, ended.stop_reason) == (True, "stopped")
+    assert 0 < len(ended.text) < len("one two three four five")
+    await talk(agent, session, "go on")
+    first, second = model.prompts
+    assert second[: len(first)] == first
+    assert not agent.stop()
+
+
+async def test_messages_said_meanwhile_are_durable_at_once_and_answered_in_their_order(make_agent: MakeAgent) -> None:
+    model = FakeGenerator(lambda prompt: f"answer {len(prompt)}")
+    model.gate.clear()
+    agent = await make_agent(model)
+    first = agent.send(None, "first")
+    session = (await anext(first)).session  # type: ignore[union-attr]
+    later = [agent.send(session, text) for text in ("second", "third")]
+    for events in later:
+        accepted = await anext(events)
+        assert isinstance(accepted, TurnAccepted)
+        assert accepted.queued
+    assert [turn.text for turn in await agent.waiting(session)] == ["second", "third"]
+    assert [turn.text for turn in await agent.thread(session)] == ["first"]
+    model.gate.set()
+    for events in (first, *later):
+        await collect(events)
+    assert [turn.role for turn in await agent.thread(session)] == ["user", "assistant"] * 3
+    said = [turn.text for turn in await agent.thread(session)][::2]
+    assert said == ["first", "second", "third"]
+    assert await agent.waiting(session) == []
+
+
+async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("a long answer that nobody reads")
+    agent = await make_agent(model)
+    events = agent.send(None, "hello")
+    session = (await anext(events)).session  # type: ignore[union-attr]
+    await events.aclose()  # type: ignore[attr-defined]
+    await collect(agent.send(session, "still there?"))
+    assert [turn.text for turn in await agent.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
+
+
+async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three four five six")
+    agent = await make_agent(model)
+    first = agent.send(None, "count")
+    session = (await anext(first)).session  # type: ignore[union-attr]
+    await anext(first)
+    await anext(first)
+    model.gate.clear()
+    await anext(agent.send(session, "and then?"))
+    await model.waiting.wait()
+    await agent.close()
+    again = await make_agent(FakeGenerator("yes"))
+    turns = await again.thread(session)
+    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+    assert turns[1].truncated
+    assert turns[1].text
+    assert turns[2].text == "and then?"
+    events = await collect(again.retry(session))
+    assert isinstance(events[-1], ReplyEnded)
+    assert (await again.thread(session))[-1].text == "yes"
+
+
+async def test_a_reply_that_fails_keeps_what_came_and_says_why(make_agent: MakeAgent) -> None:
+    model = FakeGenerator(Reply("some of it came", error=DecodeFailed(1), fail_after=2), "now it works")
+    agent = await make_agent(model)
+    session, ended = await talk(agent, None, "hello")
+    assert (ended.truncated, ended.stop_reason) == (True, "failed")
+    assert ended.error
+    assert ended.text
+    stored = (await agent.thread(session))[-1]
+    assert (stored.text, stored.stop_reason, stored.error) == (ended.text, "failed", ended.error)
+    _, ended = await talk(agent, session, "again")
+    assert ended.text == "now it works"
+
+
+class Shelf:
+    """A loader with one good and one broken model; counts the loads."""
+
+    def __init__(self, **models: Generator) -> None:
+        self.models = models
+        self.loads: list[str] = []
+
+    def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+        self.loads.append(name)
+        if name not in self.models:
+            raise NotGguf(Home.resolve().models / name, "plain text")
+        return self.models[name]
+
+
+async def notices_until(notices: AsyncIterator[Notice], kind: type) -> Notice:
+    async for notice in notices:
+        if isinstance(notice, kind):
+            return notice
+    raise AssertionError(f"no {kind.__name__} came")
+
+
+async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_can_be_chosen() -> None:
+    shelf = Shelf(good=FakeGenerator("here I am", name="good"))
+    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=shelf)
+    notices = agent.notices()
+    await agent.start()
+    failed = await notices_until(notices, ModelFailed)
+    assert isinstance(failed, ModelFailed)
+    assert "plain text" in failed.message
+    accepted, refused = await collect(agent.send(None, "hello"))
+    assert isinstance(accepted, TurnAccepted)
+    assert isinstance(refused, Failed)
+    assert refused.turn == accepted.turn
+    await agent.use_model("good")
+    events = await collect(agent.retry(accepted.session))
+    assert isinstance(events[-1], ReplyEnded)
+    assert [turn.text for turn in await agent.thread(accepted.session)] == ["hello", "here I am"]
+    await agent.close()
+
+
+async def test_a_session_can_have_a_model_of_its_own() -> None:
+    small, large = FakeGenerator("small", name="small"), FakeGenerator("large", name="large")
+    shelf = Shelf(small=small, large=large)
+    agent = Agent(Home.resolve(), Settings(model="small"), client="test", loader=shelf)
+    await agent.start()
+    one, ended = await talk(agent, None, "hello")
+    assert ended.text == "small"
+    await agent.use_model("large", session=one)
+    _, ended = await talk(agent, one, "hello")
+    assert ended.text == "large"
+    _, ended = await talk(agent, None, "hello")
+    assert ended.text == "small"
+    await agent.close()
+
+
+async def test_only_an_unanswered_message_can_be_retried(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator())
+    session, _ = await talk(agent, None, "hello")
+    (failed,) = await collect(agent.retry(session))
+    assert isinstance(failed, Failed)
+
+
+async def test_a_new_session_is_titled_by_its_words_and_then_by_the_model(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Crabs live there.", answers=[{"title": "Crabs in tide pools"}])
+    agent = await make_agent(model)
+    session, _ = await talk(agent, None, "what crabs live in tide pools?")
+    await agent.idle()
+    assert (await agent.session(session)).name == "Crabs in tide pools"
+    await agent.rename(session, "My crabs")
+    assert (await agent.session(session)).name == "My crabs"
+    assert (await agent.session(session)).named_by_user
+
+
+async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator())
+    one, _ = await talk(agent, None, "first chat")
+    two, _ = await talk(agent, None, "second chat")
+    assert [session.id for session in await agent.sessions()] == [two, one]
+    assert await agent.last_session() == two
+    await agent.archive(two)
+    assert [session.id for session in await agent.sessions()] == [one]
+    assert [session.id for session in await agent.sessions(archived=True)] == [two]
+    await agent.unarchive(two)
+    await agent.delete(one)
+    assert [session.id for session in await agent.sessions()] == [two]
+    (failed,) = await collect(agent.send(one, "anyone?"))
+    assert isinstance(failed, Failed)
+    with pytest.raises(NotFound):
+        await agent.archive("nothing")
+
+
+async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_chat(make_agent: MakeAgent) -> None:
+    model = FakeGenerator()
+    agent = await make_agent(model)
+    session, _ = await talk(agent, None, "hello")
+    await agent.configure(session, system_prompt="Speak like a pirate.")
+    await talk(agent, session, "hello again")
+    first, second = model.prompts
+    assert second[: len(first)] == first
+    assert "pirate" in model.detokenize(second)
+    assert (await agent.session(session)).system_prompt == "Speak like a pirate."
+    fresh = await agent.configure(None, system_prompt="Only rhymes.")
+    await talk(agent, fresh, "hello")
+    assert "rhymes" in model.detokenize(model.prompts[-1])
+
+
+async def test_a_second_agent_on_the_same_memory_is_told_who_holds_it(make_agent: MakeAgent) -> None:
+    await make_agent(FakeGenerator())
+    second = Agent(Home.resolve(), Settings(), client="ask")
+    with pytest.raises(MemoryHeld, match="clew \\(test\\)"):
+        await second.start()
+    await second.close()
+
+
+async def test_two_hundred_kilobytes_are_kept_whole_and_shortened_for_the_model_only(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("long")
+    agent = await make_agent(model)
+    text = "word " * 40_000
+    events = await collect(agent.send(None, text))
+    started = events[1]
+    assert isinstance(started, ReplyStarted)
+    assert started.cut_tokens > 30_000
+    assert len(model.prompts[0]) < agent.settings.context
+    assert (await agent.thread(started.session))[0].text == text.strip()
+
+
+async def test_the_real_model_answers_and_evaluates_only_what_is_new(
+    make_agent: MakeAgent, generator: Generator
+) -> None:
+    settings = Settings.model_validate({"sampling": {"temperature": 0, "max_tokens": 24}})
+    agent = await make_agent(generator, settings)
+    session, first = await talk(agent, None, "Say hello, then name three animals. " * 8)
+    _, second = await talk(agent, session, "And now a </s><|im_end|> colour.")
+    assert first.text
+    assert second.evaluated_tokens < first.evaluated_tokens
+    assert second.prompt_tokens > first.prompt_tokens + first.completion_tokens
+    assert second.evaluated_tokens < 60

@@ -147,7 +147,8 @@ class Agent:
 
     async def sessions(self, *, archived: bool = False) -> list[Session]:
         """The sessions, newest activity first; the archived ones instead if asked."""
-        return await asyncio.to_thread(self._memory.sessions, archived=archived)
+        found = await asyncio.to_thread(self._memory.sessions, archived=archived)
+        return [session for session in found if session.archived == archived]
 
     async def session(self, session: str) -> Session:
         """One session. Raises NotFound."""

@@ -174,17 +174,15 @@ async def test_a_reply_that_fails_keeps_what_came_and_says_why(make_agent: MakeA
 
 
 class Shelf:
-    """A loader with one good and one broken model; counts the loads."""
+    """A loader of models that say what they are; every other name is a broken file."""
 
-    def __init__(self, **models: Generator) -> None:
-        self.models = models
-        self.loads: list[str] = []
+    def __init__(self, **replies: str) -> None:
+        self.replies = replies
 
     def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator:
-        self.loads.append(name)
-        if name not in self.models:
+        if name not in self.replies:
             raise NotGguf(Home.resolve().models / name, "plain text")
-        return self.models[name]
+        return FakeGenerator(self.replies[name], name=name)
 
 
 async def notices_until(notices: AsyncIterator[Notice], kind: type) -> Notice:
@@ -195,8 +193,7 @@ async def notices_until(notices: AsyncIterator[Notice], kind: type) -> Notice:
 
 
 async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_can_be_chosen() -> None:
-    shelf = Shelf(good=FakeGenerator("here I am", name="good"))
-    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=shelf)
+    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=Shelf(good="here I am"))
     notices = agent.notices()
     await agent.start()
     failed = await notices_until(notices, ModelFailed)
@@ -214,8 +211,7 @@ async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_ca
 
 
 async def test_a_session_can_have_a_model_of_its_own() -> None:
-    small, large = FakeGenerator("small", name="small"), FakeGenerator("large", name="large")
-    shelf = Shelf(small=small, large=large)
+    shelf = Shelf(small="small", large="large")
     agent = Agent(Home.resolve(), Settings(model="small"), client="test", loader=shelf)
     await agent.start()
     one, ended = await talk(agent, None, "hello")

@@ -1,0 +1,63 @@
+"""The house's one direction, `tui → agent → {graph, models}`, kept by what is imported and by what is written."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"tui", "agent", "graph", "models"}
+MAY_IMPORT = {"tui": {"agent", "graph", "models"}, "agent": {"graph", "models"}, "graph": set(), "models": set()}
+OWNERS = {"textual": "tui", "typer": "tui", "kuzu": "graph", "sqlite3": "graph", "llama_cpp": "models"}
+HEAVY = {"kuzu", "llama_cpp", "pyarrow", "numpy", "networkx", "huggingface_hub", "gguf", "safetensors"}
+
+
+def modules(package: str) -> list[str]:
+    """The dotted names of a package's modules."""
+    files = sorted((ROOT / package).rglob("*.py"))
+    return [".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files]
+
+
+def imported(file: Path) -> Iterator[str]:
+    """The top-level names that a file imports absolutely, also inside functions."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_a_package_names_only_what_is_below_it(package: str) -> None:
+    seen = {name for file in (ROOT / package).rglob("*.py") for name in imported(file)}
+    allowed = MAY_IMPORT[package] | {package}
+    assert seen & PACKAGES <= allowed
+    assert {name for name in seen if OWNERS.get(name, package) != package} == set()
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_importing_a_package_loads_nothing_heavy_and_nothing_above_it(package: str) -> None:
+    names = [name for name in modules(package) if not name.endswith("__main__")]
+    code = (
+        "import importlib, json, sys; [*map(importlib.import_module, sys.argv[1:])]; print(json.dumps([*sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *names], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    assert loaded & HEAVY == set()
+    assert loaded & PACKAGES <= MAY_IMPORT[package] | {package}
+    if package != "tui":
+        assert "textual" not in loaded
+
+
+def test_every_file_says_in_its_first_line_what_it_is() -> None:
+    bare = [
+        file
+        for folder in (*PACKAGES, "bench", "tests")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert bare == []

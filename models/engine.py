@@ -1,0 +1,216 @@
+"""One thread that runs every model, one job at a time, the foreground's first.
+
+Jobs are resumable: `run` returns False when it was interrupted, and is called again from where its KV cache stands.
+What interrupts is the abort flag: raised when a foreground job arrives while a background one runs, or when the running
+job is cancelled; it ends a decode within milliseconds. All models of the process share one engine, so that an
+embedding never competes with a reply for the cores.
+"""
+
+import asyncio
+import atexit
+import threading
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from models.errors import EngineClosed
+from models.native import AbortFlag
+
+
+class Job:
+    """Something for the engine's thread to do; subclasses hold what must survive an interruption."""
+
+    foreground = False
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.cancelled = False
+
+    def run(self) -> bool:
+        """Work until done (True) or interrupted (False); on the engine's thread."""
+        raise NotImplementedError
+
+    def fail(self, error: Exception) -> None:
+        """The job will not be done; on any thread."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what it holds; called once, after the last `run`."""
+
+    def tell(self, function: Callable[..., object], *args: object) -> None:
+        """Call a function in the waiting event loop; if that is gone, so is the wish."""
+        try:
+            self.loop.call_soon_threadsafe(function, *args)
+        except RuntimeError:
+            self.cancelled = True
+
+
+class Task(Job):
+    """A job whose outcome is awaited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outcome: asyncio.Future[Any] = self.loop.create_future()
+
+    def succeed(self, value: object) -> None:
+        self.tell(self._settle, value, None)
+
+    def fail(self, error: Exception) -> None:
+        self.tell(self._settle, None, error)
+
+    def _settle(self, value: object, error: Exception | None) -> None:
+        if self.outcome.done():
+            return
+        if error is None:
+            self.outcome.set_result(value)
+        else:
+            self.outcome.set_exception(error)
+
+
+class Call(Task):
+    """A plain function on the engine's thread, between two jobs."""
+
+    def __init__(self, function: Callable[[], object], *, foreground: bool = True) -> None:
+        super().__init__()
+        self._function = function
+        self.foreground = foreground
+
+    def run(self) -> bool:
+        self.succeed(self._function())
+        return True
+
+
+class _Handover:
+    """Whatever a job raises goes to the one who waits for it; the thread goes on."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self.failed = False
+
+    def __enter__(self) -> "_Handover":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, Exception):
+            self.failed = True
+            self._job.fail(error)
+            return True
+        return False
+
+
+class Engine:
+    """The thread and its two queues. `flag` belongs in every context that its jobs use."""
+
+    def __init__(self) -> None:
+        self.flag = AbortFlag()
+        self._changed = threading.Condition()
+        self._queues: tuple[deque[Job], deque[Job]] = (deque(), deque())  # foreground, background
+        self._running: Job | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        self._owned: list[Callable[[], None]] = []
+
+    def own(self, free: Callable[[], None]) -> None:
+        """`free` is called on the thread when the engine shuts down, unless `disown` came before."""
+        with self._changed:
+            self._owned.append(free)
+
+    def disown(self, free: Callable[[], None]) -> None:
+        with self._changed:
+            self._owned.remove(free)
+
+    def submit(self, job: Job) -> None:
+        """Queue a job; a foreground one interrupts the background. Raises EngineClosed."""
+        with self._changed:
+            if self._closed:
+                raise EngineClosed
+            self._queues[0 if job.foreground else 1].append(job)
+            if job.foreground and self._running is not None and not self._running.foreground:
+                self.flag.set(True)
+            if self._thread is None:
+                # A daemon, as the interpreter would wait for any other; `shutdown` at exit ends it in order.
+                self._thread = threading.Thread(target=self._work, name="clew-llama", daemon=True)
+                self._thread.start()
+                atexit.register(self.shutdown)
+            self._changed.notify()
+
+    def cancel(self, job: Job) -> None:
+        """End a job as soon as can be: a running one sees `cancelled`, a waiting one is dropped."""
+        with self._changed:
+            job.cancelled = True
+            if self._running is job:
+                self.flag.set(True)
+                return
+            dropped = [queue for queue in self._queues if job in queue]
+            for queue in dropped:
+                queue.remove(job)
+        if dropped:
+            job.release()
+
+    def stop_foreground(self) -> None:
+        """Cancel the foreground jobs, but let them run to say how they ended."""
+        with self._changed:
+            for job in self._queues[0]:
+                job.cancelled = True
+            if self._running is not None and self._running.foreground:
+                self._running.cancelled = True
+                self.flag.set(True)
+
+    def shutdown(self) -> None:
+        """End the running job, free what is owned, end the thread. Idempotent; from any thread but its own."""
+        with self._changed:
+            self._closed = True
+            if self._running is not None:
+                self._running.cancelled = True
+            self.flag.set(True)
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+            atexit.unregister(self.shutdown)
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            with _Handover(job) as outcome:
+                done = job.run()
+            self._settle(job, done=outcome.failed or done)
+        for queue in self._queues:
+            for job in queue:
+                job.fail(EngineClosed())
+                job.release()
+        for free in self._owned:
+            free()
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            while not self._closed and not any(self._queues):
+                self._changed.wait()
+            if self._closed:
+                return None
+            job = self._queues[0 if self._queues[0] else 1].popleft()
+            self._running = job
+            self.flag.set(job.cancelled)
+            return job
+
+    def _settle(self, job: Job, *, done: bool) -> None:
+        with self._changed:
+            self._running = None
+            done = done or job.cancelled
+            if not done:
+                self._queues[1].appendleft(job)
+        if done:
+            job.release()
+
+
+_SHARED: list[Engine] = []
+_SHARED_LOCK = threading.Lock()
+
+
+def shared_engine() -> Engine:
+    """The engine of this process; it lives until the interpreter exits."""
+    with _SHARED_LOCK:
+        if not _SHARED:
+            _SHARED.append(Engine())
+        return _SHARED[0]

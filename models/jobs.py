@@ -1,0 +1,155 @@
+"""What a LlamaGenerator asks of the engine: a reply, a prefill, an object by grammar. They run on its thread."""
+
+import asyncio
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel
+
+from models.engine import Job, Task
+from models.errors import StructuredOutputError
+from models.grammar import gbnf
+from models.protocols import Finished, Piece, SamplingParams
+from models.reply import ReplyText
+from models.sampling import GrammarSampler, Sampler
+
+if TYPE_CHECKING:
+    from models.generator import LlamaGenerator
+
+EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
+Reason = Literal["end", "length", "stopped"]
+
+
+class GenerateJob(Job):
+    """One reply, streamed into `items`; never interrupted but by cancelling."""
+
+    foreground = True
+
+    def __init__(self, generator: "LlamaGenerator", prompt: Sequence[int], params: SamplingParams) -> None:
+        super().__init__()
+        self.items: asyncio.Queue[Piece | Finished | Exception] = asyncio.Queue()
+        self._generator = generator
+        self._prompt = list(prompt)
+        self._params = params
+        self._reply = ReplyText(skip_space=generator.vocabulary.spaced)
+        self._sampled = 0
+        self._told_at = 0.0
+        self._first_ms: float | None = None
+        self._start = perf_counter()
+
+    def run(self) -> bool:
+        self._generator.check_open()
+        context = self._generator.front
+        kept = context.keep_common(self._prompt)
+        complete = context.extend(self._prompt[kept:])
+        evaluated = len(context.tokens) - kept
+        reason: Reason = self._decode() if complete else "stopped"
+        self._tell(*self._reply.end())
+        total_ms = (perf_counter() - self._start) * 1000
+        self._put(Finished(reason, len(self._prompt), evaluated, self._sampled, self._first_ms, total_ms))
+        return True
+
+    def _decode(self) -> Reason:
+        """Sample and evaluate until something ends it; the hot loop, kept free of what can wait."""
+        context, vocabulary = self._generator.front, self._generator.vocabulary
+        reply, ends, piece = self._reply, vocabulary.ends, vocabulary.reply_piece
+        room = context.size - len(context.tokens)
+        most = self._params.max_tokens
+        said = 0
+        sampler = Sampler(self._generator.model, self._params)
+        try:
+            while not self.cancelled:
+                token = sampler.sample(context)
+                if token in ends:
+                    return "end"
+                self._sampled += 1
+                reply.push(token, piece(token))
+                said += reply.begun
+                if perf_counter() - self._told_at > EVERY_S:
+                    self._tell(*reply.take())
+                if said >= most or self._sampled >= room:
+                    return "length"
+                if not context.extend_one(token):
+                    break
+        finally:
+            sampler.free()
+        return "stopped"
+
+    def _tell(self, tokens: tuple[int, ...], text: str) -> None:
+        if not (tokens or text or self._reply.thinking):
+            return
+        if tokens and self._first_ms is None:
+            self._first_ms = (perf_counter() - self._start) * 1000
+        self._told_at = perf_counter()
+        self._put(Piece(tokens, text, thinking=self._reply.thinking))
+
+    def _put(self, item: Piece | Finished | Exception) -> None:
+        self.tell(self.items.put_nowait, item)
+
+    def fail(self, error: Exception) -> None:
+        self._put(error)
+
+
+class PrefillJob(Task):
+    """Evaluates a prompt in the background's context, then makes that the foreground's."""
+
+    def __init__(self, generator: "LlamaGenerator", prompt: Sequence[int]) -> None:
+        super().__init__()
+        self._generator = generator
+        self._prompt = list(prompt)
+
+    def run(self) -> bool:
+        self._generator.check_open()
+        context = self._generator.back()
+        if context is None:
+            self.succeed(False)
+            return True
+        kept = context.keep_common(self._prompt)
+        if not context.extend(self._prompt[kept:]):
+            return False
+        self._generator.swap()
+        self.succeed(True)
+        return True
+
+
+class StructuredJob(Task):
+    """Decodes greedily under a grammar; after an interruption it goes on behind its last token."""
+
+    def __init__(
+        self, generator: "LlamaGenerator", prompt: Sequence[int], schema: type[BaseModel], *, max_tokens: int
+    ) -> None:
+        super().__init__()
+        self._generator = generator
+        self._tokens = list(prompt)
+        self._first = len(prompt)
+        self._last = min(len(prompt) + max_tokens, generator.info.context - 1)
+        self._grammar = gbnf(schema)
+        self._sampler: GrammarSampler | None = None
+
+    def run(self) -> bool:
+        self._generator.check_open()
+        context = self._generator.back()
+        if context is None:
+            raise StructuredOutputError("there is no memory for a second context")
+        if self._sampler is None:
+            self._sampler = GrammarSampler(self._generator.model, self._grammar)
+        kept = context.keep_common(self._tokens)
+        if not context.extend(self._tokens[kept:]):
+            return False
+        while len(self._tokens) < self._last:
+            token = self._sampler.sample(context)
+            if token in self._generator.vocabulary.ends:
+                self.succeed(self._text())
+                return True
+            self._tokens.append(token)
+            if self.cancelled or not context.extend_one(token):
+                return False
+        raise StructuredOutputError("it did not end in time", self._text())
+
+    def _text(self) -> str:
+        return self._generator.vocabulary.words(self._tokens[self._first :])
+
+    def release(self) -> None:
+        if self._sampler is not None:
+            self._sampler.free()

@@ -1,0 +1,180 @@
+"""How a model wants its messages framed: fixed strings before and after each, learnt from the GGUF's own template.
+
+A prompt that only ever grows needs frames that do not depend on what comes later. The template is rendered with
+sentinels for texts; what stands around them is a role's frame. Then a whole conversation is rendered and compared with
+the frames put together: a template that rewrites its past (moves the system text into the last message, say) fails that
+check, and the built-in frames of its family are taken. The template is a program from a file someone gave us: it runs
+in Jinja's sandbox, once, at load.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from models.protocols import FrameRole
+
+USER, REPLY, SYSTEM = "qUser1Textq", "qReply1Textq", "qSystemTextq"
+USER_2, REPLY_2 = "qUser2Textq", "qReply2Textq"
+Message = tuple[FrameRole, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFormat:
+    """The strings around each role's text; control tokens are written out in them. `start` begins a prompt.
+
+    `first_user` replaces `start + user[0]` where the template opens a conversation without a system text its own way.
+    """
+
+    name: str
+    start: str
+    system: tuple[str, str]
+    user: tuple[str, str]
+    assistant: tuple[str, str]
+    first_user: str | None = None
+
+    def around(self, role: FrameRole, *, first: bool = False) -> tuple[str, str]:
+        before, after = {"system": self.system, "user": self.user, "assistant": self.assistant}[role]
+        if first and role == "user" and self.first_user is not None:
+            return self.first_user, after
+        return (self.start + before if first else before), after
+
+    def join(self, messages: Sequence[Message]) -> str:
+        """The whole conversation as the frames give it."""
+        parts: list[str] = []
+        for number, (role, text) in enumerate(messages):
+            before, after = self.around(role, first=number == 0)
+            parts += [before, text, after]
+        return "".join(parts)
+
+
+def _turns(kind: str, start: str, before: str, after: str, roles: tuple[str, str, str]) -> ChatFormat:
+    system, user, assistant = ((before.format(role), after) for role in roles)
+    return ChatFormat(kind, start, system, user, assistant)
+
+
+_HEADER = "<|start_header_id|>{}<|end_header_id|>\n\n"
+_NAMES = ("system", "user", "assistant")
+# By the marker that gives a family away; the first whose marker is in the vocabulary (or the template) is taken.
+BUILT_IN: tuple[tuple[str, ChatFormat], ...] = (
+    ("<|im_start|>", _turns("chatml", "", "<|im_start|>{}\n", "<|im_end|>\n", _NAMES)),
+    ("<|start_header_id|>", _turns("llama3", "<|begin_of_text|>", _HEADER, "<|eot_id|>", _NAMES)),
+    ("<start_of_turn>", _turns("gemma", "<bos>", "<start_of_turn>{}\n", "<end_of_turn>\n", ("user", "user", "model"))),
+    ("<|end|>", _turns("phi3", "", "<|{}|>\n", "<|end|>\n", _NAMES)),
+    ("<|start_of_role|>", _turns("granite", "", "<|start_of_role|>{}<|end_of_role|>", "<|end_of_text|>\n", _NAMES)),
+    (
+        "[INST]",
+        ChatFormat("mistral", "<s>", ("[INST] ", "[/INST]"), ("[INST] ", "[/INST]"), (" ", "</s>")),
+    ),
+)
+PLAIN = ChatFormat("plain", "", ("", "\n\n"), ("User: ", "\n"), ("Assistant: ", "\n"))
+
+
+def choose_format(template: str | None, *, bos: str, eos: str, markers: Iterable[str]) -> ChatFormat:
+    """The frames of the model's own template if they hold, else the built-in ones of its family, else plain ones.
+
+    `bos` and `eos` as the vocabulary writes them; `markers` are its control and user-defined tokens.
+    """
+    learnt = learn(template, bos=bos, eos=eos) if template else None
+    if learnt is not None:
+        return learnt
+    known = set(markers)
+    for marker, built_in in BUILT_IN:
+        if marker in known or (template and marker in template):
+            return built_in
+    return PLAIN
+
+
+def learn(template: str, *, bos: str, eos: str) -> ChatFormat | None:
+    """The frames of a Jinja template, or None if it has none that hold for a growing prompt."""
+    render = _Renderer(template, bos=bos, eos=eos)
+    alone = render(_user(USER))
+    asked = render(_user(USER), ask=True)
+    talk = render(_user(USER), _reply(REPLY), _user(USER_2), _reply(REPLY_2))
+    if alone is None or asked is None or talk is None or not asked.startswith(alone):
+        return None
+    first_user, _, user_after = alone.partition(USER)
+    between, end_of_reply = _between(talk, USER, REPLY), talk.rpartition(REPLY_2)[2]
+    again = _between(talk, REPLY, USER_2)
+    if between is None or again is None or not between.startswith(user_after) or not again.startswith(end_of_reply):
+        return None
+    user = (again[len(end_of_reply) :], user_after)
+    assistant = (between[len(user_after) :], end_of_reply)
+    # Some models write their BOS before every turn; then one is part of the frame, and only a second one begins it.
+    begin = bos * 2 if user[0].startswith(bos) else bos
+    start = bos if bos and first_user.startswith(begin) else ""
+    system = _system(render, user, start) or user
+    learnt = ChatFormat("template", start, system, user, assistant, first_user)
+    return learnt if _holds(learnt, render, with_system=system is not user) else None
+
+
+def _system(render: "_Renderer", user: tuple[str, str], start: str) -> tuple[str, str] | None:
+    """A system text's own frame; None where the template has no place for one of its own."""
+    text = render(_system_text(SYSTEM), _user(USER))
+    between = _between(text, SYSTEM, USER) if text is not None else None
+    if text is None or between is None or not between.endswith(user[0]):
+        return None
+    before = text.partition(SYSTEM)[0].removeprefix(start)
+    after = between[: len(between) - len(user[0])]
+    return (before, after) if after.strip() else None
+
+
+def _holds(learnt: ChatFormat, render: "_Renderer", *, with_system: bool) -> bool:
+    """Every beginning of a conversation renders as the beginning of the whole, and as the frames put together."""
+    talk = [_user(USER), _reply(REPLY), _user(USER_2), _reply(REPLY_2), _user(USER), _reply(REPLY)]
+    talks = [talk, [_system_text(SYSTEM), *talk]] if with_system else [talk]
+    return all(
+        render(*messages[:length]) == learnt.join(messages[:length])
+        for messages in talks
+        for length in range(2, len(messages) + 1)
+    )
+
+
+def _between(text: str, left: str, right: str) -> str | None:
+    _, found_left, rest = text.partition(left)
+    middle, found_right, _ = rest.partition(right)
+    return middle if found_left and found_right else None
+
+
+def _user(text: str) -> Message:
+    return "user", text
+
+
+def _reply(text: str) -> Message:
+    return "assistant", text
+
+
+def _system_text(text: str) -> Message:
+    return "system", text
+
+
+class _Renderer:
+    """The template in a sandbox; a conversation it refuses gives None."""
+
+    def __init__(self, template: str, *, bos: str, eos: str) -> None:
+        import jinja2
+        from jinja2.ext import loopcontrols
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        def refuse(message: str) -> None:
+            raise jinja2.TemplateError(message)
+
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols], autoescape=False
+        )
+        # No strftime_now: a template that writes today's date would give other frames tomorrow.
+        environment.globals.update(raise_exception=refuse, bos_token=bos, eos_token=eos)
+        # What a foreign template may raise while it runs, all of it meaning "not usable".
+        self._errors = (jinja2.TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+        self._template: jinja2.Template | None = None
+        try:
+            self._template = environment.from_string(template)
+        except (jinja2.TemplateError, RecursionError):
+            return
+
+    def __call__(self, *messages: Message, ask: bool = False) -> str | None:
+        if self._template is None:
+            return None
+        try:
+            talk = [{"role": role, "content": text} for role, text in messages]
+            return self._template.render(messages=talk, add_generation_prompt=ask)
+        except (*self._errors, RecursionError, MemoryError):
+            return None

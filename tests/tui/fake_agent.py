@@ -1,0 +1,288 @@
+"""A small agent in memory for the screen's tests: it keeps the promises of Agent and writes what it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agent.events import (
+    AgentEvent,
+    Failed,
+    GraphProgress,
+    MemoryReady,
+    ModelFailed,
+    ModelProgress,
+    ModelReady,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    SessionsChanged,
+    TokensArrived,
+    TurnAccepted,
+)
+from graph.values import Session, Turn
+from tui.service import Choice
+
+START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
+
+
+class FakeFailure(Exception):
+    """What a fake raises for people to read."""
+
+
+@dataclass(frozen=True)
+class FakeSettings:
+    model: str = "smollm2-135m"
+    system_prompt: str = "You are clew."
+    theme: str = "dark"
+    bell_after_s: float = 10
+
+
+@dataclass(frozen=True)
+class FakeStatus:
+    home: str = "/home/you/.local/share/clew"
+    starts: int = 3
+    uptime_s: float = 62.0
+    counts: dict[str, int] = field(default_factory=lambda: {"turns": 12, "sessions": 2})
+    graph_ready: bool = True
+    model: str | None = None
+
+
+class FakeAgent:
+    """Conversations in dictionaries. `hold` makes replies wait before each word until `go` is set."""
+
+    def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:
+        self.reply = reply
+        self.model_ready = model_ready
+        self.model_failure: str | None = None
+        self.start_failure: Exception | None = None
+        self.refusal: str | None = None
+        self.opening = asyncio.Event()
+        self.opening.set()
+        self.go = asyncio.Event()
+        self.go.set()
+        self.turns: dict[str, list[Turn]] = {}
+        self.all_sessions: dict[str, Session] = {}
+        self.reads: list[tuple[str | None, int | None]] = []
+        self.closed = False
+        self.used: list[str] = []
+        self._answering: str | None = None
+        self._stopped = False
+        self._one = asyncio.Lock()
+        self._queued: dict[str, list[Turn]] = {}
+        self._notices: asyncio.Queue[Notice | None] = asyncio.Queue()
+        self._count = 0
+
+    # filling
+
+    def add_session(self, name: str | None, *exchanges: tuple[str, str]) -> str:
+        identity = f"S{len(self.all_sessions):03}"
+        at = START - timedelta(days=len(self.all_sessions))
+        self.all_sessions[identity] = Session(
+            identity, name, False, "main", None, None, False, False, at, at, 2 * len(exchanges)
+        )
+        self.turns[identity] = []
+        for question, answer in exchanges:
+            self._say(identity, "user", question)
+            self._say(identity, "assistant", answer)
+        return identity
+
+    def _say(self, session: str, role: str, text: str, **more: Any) -> Turn:
+        turns = self.turns[session]
+        self._count += 1
+        turn = Turn(
+            f"T{self._count:06}",
+            session,
+            turns[-1].id if turns else None,
+            len(turns),
+            role,
+            "you" if role == "user" else "assistant",
+            text,
+            START + timedelta(seconds=self._count),
+            "chat",
+            **more,
+        )
+        if not turn.queued:
+            turns.append(turn)
+        return turn
+
+    def tell(self, notice: Notice) -> None:
+        self._notices.put_nowait(notice)
+
+    # Service
+
+    @property
+    def answering(self) -> str | None:
+        return self._answering
+
+    async def start(self) -> None:
+        await self.opening.wait()
+        if self.start_failure is not None:
+            raise self.start_failure
+        self.tell(MemoryReady(sum(len(turns) for turns in self.turns.values()), 0))
+        self.tell(GraphProgress("ready"))
+        if self.model_failure is not None:
+            self.tell(ModelFailed("broken", self.model_failure))
+        elif self.model_ready:
+            self.tell(ModelReady("smollm2-135m", 8192))
+        else:
+            self.tell(ModelProgress("fetching", "smollm2-135m", 58_000_000, 135_000_000))
+
+    async def close(self) -> None:
+        self.closed = True
+        self._notices.put_nowait(None)
+
+    async def notices(self) -> AsyncIterator[Notice]:
+        while (notice := await self._notices.get()) is not None:
+            yield notice
+
+    async def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncIterator[AgentEvent]:
+        if self.refusal is not None:
+            yield Failed(self.refusal)
+            return
+        new = session is None
+        here = session if session is not None else self.add_session(None)
+        queued = self._one.locked()
+        turn = self._say(here, "user", text, queued=queued)
+        if queued:
+            self._queued.setdefault(here, []).append(turn)
+        yield TurnAccepted(here, turn.id, text, queued, new)
+        async with self._one:
+            if queued:
+                self._queued[here].remove(turn)
+                self.turns[here].append(replace(turn, queued=False))
+            async for event in self._answer(here, turn.id):
+                yield event
+
+    async def _answer(self, session: str, turn: str) -> AsyncIterator[AgentEvent]:
+        self._answering, self._stopped = session, False
+        self._count += 1
+        identity = f"R{self._count:06}"
+        yield ReplyStarted(session, turn, identity, "smollm2-135m", 40)
+        words, count = "", 0
+        for word in self.reply.replace(" ", " \0").split("\0"):
+            await self.go.wait()
+            if self._stopped:
+                break
+            words, count = words + word, count + 1
+            yield TokensArrived(session, identity, word, count, 12.5)
+            await asyncio.sleep(0)
+        reason = "stopped" if self._stopped else "end"
+        said = self._say(session, "assistant", words, stop_reason=reason)
+        self.turns[session][-1] = replace(said, id=identity)
+        self._answering = None
+        yield ReplyEnded(
+            session,
+            turn,
+            identity,
+            words,
+            self._stopped,
+            reason,
+            None,
+            40,
+            8,
+            count,
+            80.0,
+            80.0 + 80.0 * count,
+            40 + count,
+            8192,
+        )
+        if self.all_sessions[session].name is None:
+            self.all_sessions[session] = replace(self.all_sessions[session], name="A first chat")
+            self.tell(SessionsChanged(session))
+
+    async def retry(self, session: str) -> AsyncIterator[AgentEvent]:
+        async for event in self._answer(session, self.turns[session][-1].id):
+            yield event
+
+    def stop(self) -> bool:
+        self._stopped = True
+        self.go.set()
+        return self._answering is not None
+
+    async def sessions(self, *, archived: bool = False) -> list[Session]:
+        return [s for s in self.all_sessions.values() if s.archived == archived and not s.deleted]
+
+    async def session(self, session: str) -> Session:
+        if session not in self.all_sessions:
+            raise FakeFailure(f"There is no session {session}.")
+        return self.all_sessions[session]
+
+    async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        self.reads.append((before, limit))
+        turns = self.turns[session]
+        if before is not None:
+            turns = turns[: [turn.id for turn in turns].index(before)]
+        return list(turns if limit is None else turns[-limit:] if limit else [])
+
+    async def waiting(self, session: str) -> list[Turn]:
+        return list(self._queued.get(session, []))
+
+    async def last_session(self) -> str | None:
+        found = await self.sessions()
+        return found[0].id if found else None
+
+    async def said(self, limit: int = 200) -> list[str]:
+        return [t.text or "" for turns in self.turns.values() for t in reversed(turns) if t.role == "user"][:limit]
+
+    async def rename(self, session: str, name: str) -> None:
+        self._change(session, name=name, named_by_user=True)
+
+    async def archive(self, session: str) -> None:
+        self._change(session, archived=True)
+
+    async def unarchive(self, session: str) -> None:
+        self._change(session, archived=False)
+
+    async def delete(self, session: str) -> None:
+        self._change(session, deleted=True)
+
+    def _change(self, session: str, **changes: Any) -> None:
+        self.all_sessions[session] = replace(self.all_sessions[session], **changes)
+        self.tell(SessionsChanged(session))
+
+    async def configure(self, session: str | None, *, system_prompt: str | None) -> str:
+        here = session if session is not None else self.add_session(None)
+        self._change(here, system_prompt=system_prompt)
+        return here
+
+    async def use_model(self, name: str) -> None:
+        if name.endswith("broken.gguf"):
+            raise FakeFailure("That file is not a GGUF model. The model before it stays.")
+        self.used.append(name)
+        self.tell(ModelReady(name, 8192))
+
+    async def opened(self, session: str) -> None:
+        return None
+
+    async def status(self) -> FakeStatus:
+        return FakeStatus(model="smollm2-135m")
+
+
+class FakeBackstage:
+    """The agent with its settings and a store of two models."""
+
+    failures: tuple[type[Exception], ...] = (FakeFailure,)
+
+    def __init__(self, service: FakeAgent, *, theme: str = "dark") -> None:
+        self.service = service
+        self.settings = FakeSettings(theme=theme)
+        self.kept: dict[str, str] = {}
+        self.fetched: list[str] = []
+
+    def exit_code(self, error: Exception) -> int:
+        return 75
+
+    def choices(self) -> list[Choice]:
+        return [
+            Choice("smollm2-135m", 144_811_456, True, "Small and quick; the default."),
+            Choice("qwen3-4b", 2_497_281_312, False, "Much better answers, needs 5 GB."),
+        ]
+
+    def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
+        progress(ModelProgress("fetching", name, 1, 2))
+        self.fetched.append(name)
+
+    def keep(self, key: str, value: str) -> None:
+        self.kept[key] = value

@@ -1,0 +1,129 @@
+"""The one table of what a person can do: keys, the palette, slash commands and the help are all read from it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Group(StrEnum):
+    """The headings of the help, in its order."""
+
+    CHAT = "Chat"
+    CHATS = "Chats"
+    VIEW = "View"
+    CLEW = "clew"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something the app does. `name` is its deed in tui/deeds.py; `argument` hints at what may follow the slash."""
+
+    name: str
+    title: str
+    group: Group
+    slash: str
+    keys: tuple[str, ...] = ()
+    argument: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("stop", "Stop the reply; what came is kept", Group.CHAT, "stop", ("escape",)),
+    Action("retry", "Answer the last message if it has no reply", Group.CHAT, "retry"),
+    Action("copy", "Copy the last reply or a code block", Group.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
+    Action("editor", "Write the message in $EDITOR", Group.CHAT, "editor", ("ctrl+g",), aliases=("edit",)),
+    Action("system", "What this chat tells the model first", Group.CHAT, "system", argument="[text]"),
+    Action("new", "Begin a new chat", Group.CHATS, "new", ("ctrl+n",), aliases=("clear",)),
+    Action("sessions", "Show or hide the list of chats", Group.CHATS, "sessions", ("f2", "ctrl+o"), aliases=("chats",)),
+    Action("rename", "Name this chat", Group.CHATS, "rename", argument="[name]"),
+    Action("archive", "Take this chat out of the list", Group.CHATS, "archive"),
+    Action("delete", "Delete this chat, after asking", Group.CHATS, "delete"),
+    Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name or path.gguf]"),
+    Action("theme", "Change the colours", Group.VIEW, "theme", argument="[dark|light|name]"),
+    Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
+    Action("bottom", "Go to the end of the chat", Group.VIEW, "bottom", ("ctrl+end",)),
+    Action("screenshot", "Save this screen as a picture (SVG)", Group.VIEW, "screenshot", argument="[file.svg]"),
+    Action("status", "Show what clew is doing and what it keeps", Group.CLEW, "status"),
+    Action("help", "Show the keys and commands", Group.CLEW, "help", ("f1",), aliases=("keys", "?")),
+    Action("palette", "Search everything clew can do", Group.CLEW, "palette", ("ctrl+p",), aliases=("commands",)),
+    Action("suspend", "Put clew in the background (fg brings it back)", Group.CLEW, "suspend", ("ctrl+z",)),
+    Action("quit", "Leave clew", Group.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
+)
+
+# Keys that belong to one place instead of to an action: for the help only.
+COMPOSER_KEYS: tuple[tuple[str, str], ...] = (
+    ("Enter", "send; while a reply is written the message is queued"),
+    ("Ctrl+J", "new line (also Shift+Enter where the terminal can tell)"),
+    ("↑ ↓", "earlier messages, at the first and last line"),
+    ("PgUp PgDn", "scroll without leaving the composer"),
+    ("End", "at the end of the text: back to the newest message"),
+    ("Tab", "complete a command; else go to the messages"),
+    ("Ctrl+C", "stop the reply, else clear the text, else press twice to quit"),
+    ("Ctrl+D", "quit, when there is no text"),
+)
+MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
+    ("j k or ↑ ↓", "next and previous message"),
+    ("c", "copy the message"),
+    ("b", "copy its code block; again for the next one"),
+    ("Enter", "open a long message whole"),
+    ("Esc", "back to the composer"),
+)
+LIST_KEYS: tuple[tuple[str, str], ...] = (
+    ("type", "search the titles"),
+    ("↑ ↓ Enter", "choose and open"),
+    ("Ctrl+R", "rename"),
+    ("Ctrl+A", "archive, or bring back"),
+    ("Ctrl+X", "delete, after asking"),
+    ("Ctrl+T", "show the archived ones too"),
+    ("Esc", "close the list"),
+)
+
+BY_NAME = {action.name: action for action in ACTIONS}
+BY_SLASH = {word: action for action in ACTIONS for word in (action.slash, *action.aliases)}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command as typed: the action it names and what follows."""
+
+    action: Action
+    argument: str
+
+
+def parse(text: str) -> Command | str | None:
+    """What a message that begins with a slash asks for; an explanation if no command has that name.
+
+    None: it is a message. `/usr/bin is …` and `/ hello` are messages; only a first word of letters is a command.
+    """
+    if not text.startswith("/"):
+        return None
+    word, _, rest = text[1:].partition(" ")
+    word = word.strip()
+    if "\n" in word or not (word.isalpha() or word == "?"):
+        return None
+    action = BY_SLASH.get(word.lower())
+    if action is None:
+        return f"There is no command /{word}. Nothing was sent. F1 lists them; a blank in front sends it."
+    return Command(action, rest.strip())
+
+
+def completions(text: str) -> list[Action]:
+    """The actions whose slash command (or an alias) begins with what was typed, in the table's order."""
+    if not text.startswith("/") or " " in text or "\n" in text:
+        return []
+    typed = text[1:].lower()
+    return [action for action in ACTIONS if any(word.startswith(typed) for word in (action.slash, *action.aliases))]
+
+
+_KEY_NAMES = {"escape": "Esc", "home": "Home", "end": "End", "ctrl": "Ctrl"}
+
+
+def key_name(key: str) -> str:
+    """A key for people: ctrl+home → Ctrl+Home, f1 → F1."""
+    return "+".join(_KEY_NAMES.get(part, part.upper()) for part in key.split("+"))
+
+
+def by_group() -> Iterable[tuple[Group, list[Action]]]:
+    """The table by heading, for the help."""
+    for group in Group:
+        yield group, [action for action in ACTIONS if action.group is group]

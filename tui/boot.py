@@ -1,0 +1,88 @@
+"""What is brought in after the first paint: importing agent, graph and models takes longer than a paint may."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.service import Choice
+
+if TYPE_CHECKING:
+    from agent.events import ModelProgress
+    from agent.home import Home
+    from agent.settings import Settings
+
+EXIT_FAILED = 1
+EXIT_HELD = 75  # EX_TEMPFAIL: another clew has the memory
+EXIT_CONFIG = 78  # EX_CONFIG: a setting is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line said about the chat; `session` may be the beginning of an id."""
+
+    home: Path | None = None
+    model: str | None = None
+    session: str | None = None
+    project: str | None = None
+    new: bool = False
+
+
+class BootFailed(Exception):
+    """The chat cannot begin: the message for people, and the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class RealBackstage:
+    """The real agent on the home folder; made in a thread, because making it imports everything."""
+
+    def __init__(self, home: "Home", options: Options) -> None:
+        from agent.errors import AgentError, SettingsError
+        from agent.service import Agent
+        from agent.settings import load_settings
+        from graph.errors import MemoryFailure
+        from models.errors import ModelError
+
+        self._home = home
+        self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
+        try:
+            overrides = {"model": options.model} if options.model else {}
+            self.settings: Settings = load_settings(home.config, **overrides)
+        except SettingsError as error:
+            raise BootFailed(str(error), EXIT_CONFIG) from error
+        self.service: Agent = Agent(home, self.settings, client="chat")
+
+    def exit_code(self, error: Exception) -> int:
+        from graph.errors import MemoryHeld
+
+        return EXIT_HELD if isinstance(error, MemoryHeld) else EXIT_FAILED
+
+    def choices(self) -> list[Choice]:
+        from models.store import ModelStore
+
+        return [
+            Choice(
+                stored.name,
+                stored.size,
+                stored.state == "installed",
+                stored.entry.description if stored.entry else str(stored.path),
+            )
+            for stored in ModelStore(self._home.models).entries()
+            if stored.kind != "embed"
+        ]
+
+    def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
+        from agent.events import ModelProgress
+        from models.store import ModelStore
+
+        ModelStore(self._home.models).pull(
+            name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total))
+        )
+
+    def keep(self, key: str, value: str) -> None:
+        from agent.settings import write_setting
+
+        write_setting(self._home.config, key, value)

@@ -1,0 +1,250 @@
+"""What stands between the agent and the transcript: it sends, folds what comes back, and paints at about 10 Hz.
+
+Every event goes through the fold first; widgets then show the state. Painting takes at most about a sixth of one core
+(measured with the thread's own clock), because the model computes on the same cores.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from textual.widget import Widget
+
+from agent.events import (
+    AgentEvent,
+    Failed,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    TokensArrived,
+    TurnAccepted,
+)
+from tui.service import Service
+from tui.state import State, fold
+from tui.widgets.greeting import Greeting
+from tui.widgets.message import Answer, Said, how_it_ended
+from tui.widgets.transcript import Transcript, line
+from tui.window import Window, down, older_read, opened, said, tail, top, up
+
+READ = 60  # turns read at a time
+PAINT_S = 0.1
+SLOWEST_PAINT_S = 1.0
+CORE_SHARE = 6  # a paint waits until this many times what the last one cost has passed
+
+
+class Chat:
+    """One chat at a time on the screen. It calls `changed` when the state did, `ended` and `failed` on those events."""
+
+    def __init__(
+        self,
+        service: Service,
+        transcript: Transcript,
+        *,
+        changed: Callable[[], None],
+        ended: Callable[[ReplyEnded], None],
+        failed: Callable[[Failed, str], None],
+    ) -> None:
+        self.service = service
+        self.transcript = transcript
+        self.state = State()
+        self.session: str | None = None
+        self.beat = 0
+        self.opened_once = False
+        self._changed = changed
+        self._ended = ended
+        self._failed = failed
+        self._lock = asyncio.Lock()  # one at a time changes the transcript
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._painter: asyncio.Task[None] | None = None
+
+    # Sending
+
+    def send(self, text: str, *, project: str | None = None) -> None:
+        """Hand a message to the agent; what comes of it arrives as events."""
+        self._spawn(self._follow(self.service.send(self.session, text, project=project), text))
+
+    def retry(self) -> bool:
+        """Answer the last message again; False where there is no chat yet."""
+        if self.session is None:
+            return False
+        self._spawn(self._follow(self.service.retry(self.session), ""))
+        return True
+
+    async def _follow(self, events: AsyncIterator[AgentEvent], text: str) -> None:
+        here = self.session
+        async for event in events:
+            async with self._lock:
+                if isinstance(event, TurnAccepted) and event.new_session and self.session == here:
+                    self.session = event.session
+                await self._take(event, text)
+
+    def notice(self, notice: Notice) -> None:
+        """Something happened beside the conversation."""
+        self.state = fold(self.state, notice)
+        self._changed()
+
+    async def _take(self, event: AgentEvent, text: str) -> None:
+        before, self.state = self.state, fold(self.state, event)
+        here = self.transcript.window.at_tail
+        match event:
+            case TurnAccepted(session=session, turn=turn, queued=queued) if session == self.session:
+                if not here:
+                    await self._to_tail()
+                if self.transcript.message(turn) is None:
+                    await self.transcript.add(Said(turn, event.text, queued=queued))
+                self.transcript.to_tail()
+            case ReplyStarted(session=session) if session == self.session and here:
+                await self._begin(event)
+            case TokensArrived(session=session) if session == self.session:
+                answer = self.transcript.message(event.reply_turn)
+                if isinstance(answer, Answer):
+                    answer.write(event.text)
+            case ReplyEnded(session=session):
+                if session == self.session:
+                    await self._finish(event)
+                self._ended(event)
+            case Failed():
+                self._failed(event, text if event.turn is None else "")
+                if event.turn is not None and before.reply_in(self.session) is not None:
+                    await self.transcript.add(line(event.message, "error"))
+        self._changed()
+        self._keep_painting()
+
+    async def _begin(self, event: ReplyStarted) -> None:
+        message = self.transcript.message(event.turn)
+        if isinstance(message, Said):
+            message.take()
+        if event.cut_tokens:
+            words = f"Too long for the model's context: {event.cut_tokens:,} tokens of it were left out of the prompt."
+            await self.transcript.add(line(words, "warning"), after=event.turn)
+        await self.transcript.add(Answer(event.reply_turn, writing=True), after=event.turn)
+
+    async def _finish(self, event: ReplyEnded) -> None:
+        answer = self.transcript.message(event.reply_turn)
+        note = how_it_ended(event.stop_reason, event.error, empty=not event.text)
+        if isinstance(answer, Answer):
+            await answer.finish(note)
+        elif self.transcript.window.at_tail and event.text:
+            await self.transcript.add(Answer(event.reply_turn, event.text, note=note), after=event.turn)
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Take finished turns from the log into the window, so that what is mounted stays bounded."""
+        if self.session is None:
+            return
+        window = self.transcript.window
+        known = {turn.id for turn in window.turns[-READ:]}
+        for turn in await self.service.thread(self.session, limit=4):
+            if turn.id not in known:
+                window = said(window, turn)
+        await self.transcript.move(window)
+
+    # Painting
+
+    def _keep_painting(self) -> None:
+        if self._painter is None or self._painter.done():
+            self._painter = asyncio.create_task(self._paint())
+
+    async def _paint(self) -> None:
+        while self.state.reply is not None or self.state.waiting:
+            spent = time.thread_time()
+            answer = self.transcript.message(self.state.reply.reply_turn) if self.state.reply else None
+            if isinstance(answer, Answer):
+                await answer.flush()
+            self.beat += 1
+            self._changed()
+            pause = PAINT_S
+            while pause > 0:
+                await asyncio.sleep(pause)
+                cost = time.thread_time() - spent
+                pause = min(SLOWEST_PAINT_S, CORE_SHARE * cost) - PAINT_S
+                spent += cost
+
+    # Reading
+
+    async def open(self, session: str | None) -> None:
+        """Show a chat at its end; None is a new one."""
+        async with self._lock:
+            self.session = session
+            self.opened_once = True
+            turns = await self.service.thread(session, limit=READ) if session is not None else []
+            await self.transcript.show(
+                opened(turns, asked=READ),
+                *await self._on_their_way(Window(tuple(turns))),
+                greeting=Greeting(),
+            )
+        self._changed()
+        self._keep_painting()
+        if session is not None:
+            await self.service.opened(session)
+
+    async def _on_their_way(self, window: Window) -> list[Widget]:
+        """The messages behind the newest turn: the reply being written, then what is queued."""
+        if self.session is None:
+            return []
+        known = {turn.id for turn in window.turns}
+        widgets: list[Widget] = []
+        reply = self.state.reply_in(self.session)
+        if reply is not None and reply.reply_turn not in known:
+            widgets.append(Answer(reply.reply_turn, reply.text, writing=True))
+        widgets.extend(
+            Said(t.id, t.text, queued=True) for t in await self.service.waiting(self.session) if t.id not in known
+        )
+        return widgets
+
+    async def page_up(self) -> None:
+        """Older messages, from what was read or from the log."""
+        async with self._lock:
+            window = self.transcript.window
+            if window.first == 0 and window.more and self.session is not None:
+                older = await self.service.thread(self.session, before=window.oldest, limit=READ)
+                window = older_read(window, older, asked=READ)
+            if window.first > 0 or window.last != self.transcript.window.last:
+                await self.transcript.move(up(window))
+
+    async def page_down(self) -> None:
+        """Newer messages, towards the tail."""
+        async with self._lock:
+            window = down(self.transcript.window)
+            await self.transcript.move(window)
+            if window.at_tail:
+                await self._add_on_their_way(window)
+
+    async def to_top(self) -> None:
+        """The beginning of the chat."""
+        async with self._lock:
+            window = self.transcript.window
+            if window.more and self.session is not None:
+                window = older_read(window, await self.service.thread(self.session, before=window.oldest), asked=0)
+            first = top(window)
+            await self.transcript.show(first, *(await self._on_their_way(first) if first.at_tail else ()), follow=False)
+
+    async def to_tail(self) -> None:
+        """The newest words."""
+        async with self._lock:
+            await self._to_tail()
+
+    async def _to_tail(self) -> None:
+        if not self.transcript.window.at_tail:
+            window = tail(self.transcript.window)
+            await self.transcript.show(window, *await self._on_their_way(window))
+        self.transcript.to_tail()
+
+    async def _add_on_their_way(self, window: Window) -> None:
+        for widget in await self._on_their_way(window):
+            if isinstance(widget, (Said, Answer)) and self.transcript.message(widget.turn) is None:
+                await self.transcript.add(widget)
+
+    # Ending
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Stop following what comes; the agent itself is closed by who opened it."""
+        for task in (*self._tasks, *([self._painter] if self._painter else [])):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,363 @@
+"""What each action of the table does: one function per action, given the app and what followed the slash."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.content import Content
+
+from tui import clipboard, editor
+from tui.text import MUTED, one_line, plain, shown, size_of
+from tui.themes import SHORT_NAMES, full_name
+from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.message import Message
+
+if TYPE_CHECKING:
+    from graph.values import Session
+    from tui.app import ClewApp
+
+Deed = Callable[["ClewApp", str], Awaitable[None]]
+
+DELETE_WORDS = (
+    "It leaves the list, and what was said in it leaves the memory. "
+    "The words themselves stay in the log on this disk until they are erased. This cannot be undone here."
+)
+
+
+async def stop(app: "ClewApp", argument: str) -> None:
+    if app.sessions.display:
+        app.toggle_sessions(show=False)
+    elif app.chat is not None and app.chat.service.answering is not None:
+        app.chat.service.stop()
+        app.say("Stopped; what came is kept.")
+    elif not app.composer.has_focus:
+        app.composer.focus()
+
+
+async def retry(app: "ClewApp", argument: str) -> None:
+    if app.chat is None or not app.chat.retry():
+        app.say("There is nothing to answer yet.")
+
+
+async def copy(app: "ClewApp", argument: str) -> None:
+    answer = app.transcript.last_answer
+    if answer is None or not answer.text:
+        app.say("There is no reply to copy yet.")
+        return
+    what, _, number = argument.partition(" ")
+    if what != "code":
+        await copy_text(app, answer.text, "The reply")
+        return
+    blocks = answer.code_blocks()
+    place = int(number) if number.strip().isdigit() else len(blocks)
+    if not 1 <= place <= len(blocks):
+        app.say(f"The last reply has {len(blocks) or 'no'} code block{'' if len(blocks) == 1 else 's'}.")
+        return
+    await copy_text(app, blocks[place - 1], f"Code block {place} of {len(blocks)}")
+
+
+async def copy_text(app: "ClewApp", text: str, what: str) -> None:
+    """Copy by the native tool, else through the terminal, and say which."""
+    tool = clipboard.native_tool()
+    if tool is not None and await clipboard.copy_native(text, tool):
+        app.say(f"{what} was copied with {tool.name}.")
+    else:
+        app.copy_to_clipboard(text)
+        app.say(f"{what} was handed to the terminal's clipboard (OSC 52).")
+
+
+async def copy_block(app: "ClewApp", message: Message) -> None:
+    """Copy the message's next code block."""
+    blocks = message.code_blocks()
+    if not blocks:
+        app.say("This message has no code block.")
+        return
+    place = message.next_block % len(blocks)
+    message.next_block = place + 1
+    await copy_text(app, blocks[place], f"Code block {place + 1} of {len(blocks)}")
+
+
+async def write_in_editor(app: "ClewApp", argument: str) -> None:
+    draft = app.composer.text
+    if not app.can_suspend:
+        app.say("This terminal cannot be handed to an editor.")
+        return
+    with app.suspend():
+        outcome = editor.edit(draft, app.draft_folder)
+    app.refresh(layout=True)
+    if isinstance(outcome, editor.EditorFailed):
+        app.say(str(outcome), error=True)
+    else:
+        app.composer.put(outcome)
+    app.composer.focus()
+
+
+async def system(app: "ClewApp", argument: str) -> None:
+    if app.chat is None or app.backstage is None:
+        app.say("The memory is still being opened.")
+        return
+    session = await app.chat.service.session(app.chat.session) if app.chat.session is not None else None
+    text: str | None = argument
+    if not argument:
+        now = (session.system_prompt if session else None) or app.backstage.settings.system_prompt
+        words = "What this chat's model is told first. An empty text brings the default back."
+        text = await app.push_screen_wait(AskText("System prompt", now, words=words))
+        if text is None:
+            return
+    told = (text or "").strip() or None
+    identity = await app.chat.service.configure(app.chat.session, system_prompt=told)
+    app.chat.session = identity
+    app.say("The system prompt is set for this chat." if told else "The default system prompt is back.")
+
+
+async def new(app: "ClewApp", argument: str) -> None:
+    await app.open_session(None)
+    app.composer.focus()
+
+
+async def sessions(app: "ClewApp", argument: str) -> None:
+    app.toggle_sessions()
+
+
+async def rename(app: "ClewApp", argument: str) -> None:
+    session = app.current_session
+    if app.chat is None or session is None:
+        app.say("This chat has no message yet; it gets a name when it has one.")
+        return
+    name: str | None = argument
+    if not argument:
+        now = (await app.chat.service.session(session)).name or ""
+        name = await app.push_screen_wait(AskLine("Name this chat", now, placeholder="A name"))
+    if name:
+        await app.chat.service.rename(session, name)
+
+
+async def archive(app: "ClewApp", argument: str) -> None:
+    session = app.current_session
+    if app.chat is None or session is None:
+        app.say("This chat has no message yet.")
+        return
+    await app.chat.service.archive(session)
+    await app.open_session(None)
+    app.say("Archived: it left the list, its memory stays. F2 then Ctrl+T shows the archived ones.")
+
+
+async def delete(app: "ClewApp", argument: str) -> None:
+    session = app.current_session
+    if app.chat is None or session is None:
+        app.say("This chat has no message yet.")
+        return
+    await delete_session(app, session)
+
+
+async def delete_session(app: "ClewApp", session: str) -> None:
+    """Delete a chat after asking."""
+    assert app.chat is not None
+    about = await app.chat.service.session(session)
+    title = f"Delete “{one_line(about.name or 'New chat')}”? It has {about.turns} messages."
+    if not await app.push_screen_wait(Confirm(title, DELETE_WORDS, yes="delete it")):
+        return
+    await app.chat.service.delete(session)
+    app.drafts.save(session, "")
+    if session == app.current_session:
+        await app.open_session(None)
+    app.say("Deleted from the list and the memory; its words stay in the log until they are erased.")
+
+
+async def model(app: "ClewApp", argument: str) -> None:
+    from tui.widgets.models import ModelPicker
+
+    backstage = app.backstage
+    if app.chat is None or backstage is None:
+        app.say("The models are still being looked up.")
+        return
+    choices = await asyncio.to_thread(backstage.choices)
+    name: str | None = argument
+    if not argument:
+        name = await app.push_screen_wait(ModelPicker(choices, app.chat.state.model.name))
+    if not name:
+        return
+    wanted = next((choice for choice in choices if choice.name == name), None)
+    if wanted is not None and not wanted.installed:
+        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
+        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
+        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
+            return
+        await asyncio.to_thread(backstage.fetch, name, app.progress_from_thread)
+    await app.chat.service.use_model(name)
+    await asyncio.to_thread(backstage.keep, "model", name)
+    app.say(f"{shown(name)} answers from now on.")
+
+
+async def theme(app: "ClewApp", argument: str) -> None:
+    name = full_name(argument) if argument else _other_theme(app)
+    if name not in app.available_themes:
+        known = ", ".join(["dark", "light", *sorted(set(app.available_themes) - set(SHORT_NAMES.values()))])
+        app.say(f"There is no theme {one_line(argument)}. There are: {known}.")
+        return
+    app.theme = name
+    if app.backstage is not None:
+        short = next((short for short, full in SHORT_NAMES.items() if full == name and short), name)
+        await asyncio.to_thread(app.backstage.keep, "theme", short)
+
+
+def _other_theme(app: "ClewApp") -> str:
+    return full_name("light" if app.current_theme.dark else "dark")
+
+
+async def top(app: "ClewApp", argument: str) -> None:
+    if app.chat is not None:
+        await app.chat.to_top()
+
+
+async def bottom(app: "ClewApp", argument: str) -> None:
+    if app.chat is not None:
+        await app.chat.to_tail()
+
+
+async def screenshot(app: "ClewApp", argument: str) -> None:
+    from tui.screenshot import save
+
+    path = save(app, argument)
+    app.say(f"This screen is in {path}")
+
+
+async def status(app: "ClewApp", argument: str) -> None:
+    if app.chat is None:
+        app.say("The memory is still being opened.")
+        return
+    facts = await app.chat.service.status()
+    app.push_screen(Reader("Status", status_content(facts, app.chat.state.graph.state)))
+
+
+def status_content(facts: object, graph: str) -> Content:
+    """The status as lines of a name and a value."""
+    rows: list[tuple[str, str]] = []
+    for name in getattr(facts, "__dataclass_fields__", {}):
+        value = getattr(facts, name)
+        label = name.replace("_", " ")
+        match value:
+            case dict():
+                rows.extend((f"{label}: {key}".replace("_", " "), f"{count:,}") for key, count in value.items())
+            case None:
+                rows.append((label, "none"))
+            case bool():
+                rows.append((label, "yes" if value else f"no ({graph})" if name == "graph_ready" else "no"))
+            case float() if name == "uptime_s":
+                rows.append(("uptime", f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"))
+            case int():
+                rows.append((label, f"{value:,}"))
+            case _:
+                rows.append((label, str(value)))
+    lines = [Content.assemble(plain(f"{label:<26}", MUTED), plain(value)) for label, value in rows]
+    return Content("\n").join(lines)
+
+
+async def show_help(app: "ClewApp", argument: str) -> None:
+    from tui.widgets.help import help_content
+
+    app.push_screen(Reader("Keys and commands", help_content(min(88, app.size.width - 4) - 6)))
+
+
+async def palette(app: "ClewApp", argument: str) -> None:
+    app.action_command_palette()
+
+
+async def suspend(app: "ClewApp", argument: str) -> None:
+    app.action_suspend_process()
+
+
+async def leave(app: "ClewApp", argument: str) -> None:
+    await app.leave()
+
+
+DEEDS: dict[str, Deed] = {
+    "stop": stop,
+    "retry": retry,
+    "copy": copy,
+    "editor": write_in_editor,
+    "system": system,
+    "new": new,
+    "sessions": sessions,
+    "rename": rename,
+    "archive": archive,
+    "delete": delete,
+    "model": model,
+    "theme": theme,
+    "top": top,
+    "bottom": bottom,
+    "screenshot": screenshot,
+    "status": status,
+    "help": show_help,
+    "palette": palette,
+    "suspend": suspend,
+    "quit": leave,
+}
+
+
+async def with_session(app: "ClewApp", what: str, session: "Session") -> None:
+    """What the list of chats asks for about one chat."""
+    assert app.chat is not None
+    service = app.chat.service
+    match what:
+        case "open":
+            await app.open_session(session.id)
+            if app.size.width < 72:
+                app.toggle_sessions(show=False)
+            else:
+                app.composer.focus()
+        case "rename":
+            name = await app.push_screen_wait(AskLine("Name this chat", session.name or "", placeholder="A name"))
+            if name:
+                await service.rename(session.id, name)
+        case "archive" if session.archived:
+            await service.unarchive(session.id)
+        case "archive":
+            await service.archive(session.id)
+            if session.id == app.current_session:
+                await app.open_session(None)
+        case "delete":
+            await delete_session(app, session.id)
+
+
+def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
+    """A key while a message has the focus."""
+    messages = app.transcript.messages
+    place = messages.index(message) if message in messages else 0
+    match event.key:
+        case "j" | "down":
+            if place + 1 < len(messages):
+                messages[place + 1].focus()
+            else:
+                app.composer.focus()
+        case "k" | "up":
+            if place:
+                messages[place - 1].focus()
+            else:
+                app.transcript.scroll_relative(y=-3, animate=False)
+        case "c":
+            app.run_worker(copy_text(app, message.text, "The message"))
+        case "b":
+            app.run_worker(copy_block(app, message))
+        case "enter":
+            read_message(app, message)
+        case "pageup" | "pagedown":
+            pages = -1 if event.key == "pageup" else 1
+            app.transcript.scroll_relative(y=pages * max(1, app.transcript.size.height - 2), animate=False)
+        case "end":
+            app.perform("bottom")
+        case "escape" | "tab":
+            app.composer.focus()
+        case _ if event.is_printable and event.character:
+            app.composer.focus()
+            app.composer.insert(event.character)
+        case _:
+            return
+    event.stop()
+    event.prevent_default()
+
+
+def read_message(app: "ClewApp", message: Message) -> None:
+    """A message whole, on a screen of its own."""
+    app.push_screen(Reader("Message", message.text))

@@ -1,0 +1,44 @@
+"""Writing a message in the user's own editor."""
+
+import contextlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tui.text import clean
+
+
+class EditorFailed(Exception):
+    """The editor did not run; the draft is as it was."""
+
+
+def command() -> list[str]:
+    """$VISUAL, else $EDITOR, else the first editor there is; empty if there is none."""
+    for variable in ("VISUAL", "EDITOR"):
+        if words := shlex.split(os.environ.get(variable, "")):
+            return words
+    return [name for name in ("nano", "vim", "vi") if shutil.which(name)][:1]
+
+
+def edit(draft: str, folder: Path) -> str | EditorFailed:
+    """The draft as the editor left it; blocking, and the terminal must be free."""
+    words = command()
+    if not words:
+        return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor, name = tempfile.mkstemp(prefix="message-", suffix=".md", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(draft)
+        finished = subprocess.run([*words, name], check=False)
+        if finished.returncode != 0:
+            return EditorFailed(f"{words[0]} ended with {finished.returncode}. Your text is as it was.")
+        return clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")
+    except OSError as error:
+        return EditorFailed(f"{words[0]} could not be run: {error.strerror or error}. Your text is as it was.")
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)

@@ -1,0 +1,134 @@
+"""The program `clew`: bare it is the chat, with a command it is that command, and `--version` imports nothing else."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tui.app import ClewApp
+    from tui.boot import Options
+    from tui.service import Backstage
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_HELD = 75
+
+WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--project": "project"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run clew; the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments in (["--version"], ["-V"]):
+        from tui.version import VERSION
+
+        print(f"clew {VERSION}")
+        return 0
+    os.umask(0o077)
+    chat = chat_options(arguments)
+    if chat is None:
+        from tui import commands
+
+        return commands.run(arguments)
+    return run_chat(chat)
+
+
+def chat_options(arguments: list[str]) -> dict[str, str | bool] | None:
+    """The options of the chat, read by hand because typer takes longer than a first paint may; None: a command."""
+    options: dict[str, str | bool] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--new":
+            options["new"] = True
+        elif name in WITH_VALUE:
+            given = value if equals else next(words, None)
+            if given is None:
+                return None  # the command line says what is missing
+            options[WITH_VALUE[name]] = given
+        else:
+            return None
+    return options
+
+
+def run_chat(given: dict[str, str | bool]) -> int:
+    """The chat, unless the terminal is none or the memory is held."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print("The chat needs a terminal. In a pipe, use `clew ask`: echo … | clew ask", file=sys.stderr)
+        return EXIT_USAGE
+    from agent.errors import HomeError
+    from agent.home import Home
+
+    try:
+        home = Home.resolve(Path(str(given["home"])) if "home" in given else None)
+    except HomeError as error:
+        print(error, file=sys.stderr)
+        return EXIT_FAILED
+    if (held := held_by(home.memory)) is not None:
+        print(held, file=sys.stderr)
+        return EXIT_HELD
+    from models.quiet import guard_descriptors
+
+    guard_descriptors(home.cache / "native.log")
+    app = make_app(
+        home=home.root,
+        model=_text(given, "model"),
+        session=_text(given, "session"),
+        project=_text(given, "project"),
+        new=bool(given.get("new")),
+    )
+    app.run()
+    if app.parting:
+        print(app.parting, file=sys.stderr)
+    return app.return_code or 0
+
+
+def _text(given: dict[str, str | bool], name: str) -> str | None:
+    return str(given[name]) if name in given else None
+
+
+def held_by(memory: Path) -> str | None:
+    """Who holds the memory, in words; asks the graph package only if someone left a note."""
+    if not (memory / "holder.json").exists():
+        return None
+    from graph.errors import MemoryHeld
+    from graph.lock import holder
+
+    found = holder(memory)
+    return str(MemoryHeld(found)) if found is not None else None
+
+
+def make_app(
+    *,
+    home: Path | None,
+    model: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    new: bool = False,
+) -> "ClewApp":
+    """The app on a home folder, not running yet."""
+    from agent.home import Home
+    from tui.app import ClewApp
+    from tui.boot import Options
+    from tui.themes import first_theme
+
+    resolved = Home.resolve(home)
+    options = Options(home, model, session, project, new)
+    return ClewApp(_connect(resolved, options), resolved.cache, options, theme=first_theme(resolved.config))
+
+
+def _connect(home: object, options: "Options") -> "Callable[[], Awaitable[Backstage]]":
+    async def connect() -> "Backstage":
+        import asyncio
+
+        def bring_in() -> "Backstage":
+            from tui.boot import RealBackstage
+
+            return RealBackstage(home, options)  # type: ignore[arg-type]
+
+        return await asyncio.to_thread(bring_in)
+
+    return connect

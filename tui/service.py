@@ -1,0 +1,114 @@
+"""What the screen needs of the agent; `agent.service.Agent` is the real one, the tests have a small one."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agent.events import AgentEvent, ModelProgress, Notice
+
+if TYPE_CHECKING:
+    from graph.values import Session, Turn
+
+
+class Service(Protocol):
+    """The part of Agent that the chat uses; see there for what each method promises."""
+
+    @property
+    def answering(self) -> str | None: ...
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    def notices(self) -> AsyncIterator[Notice]: ...
+
+    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncIterator[AgentEvent]: ...
+
+    def retry(self, session: str) -> AsyncIterator[AgentEvent]: ...
+
+    def stop(self) -> bool: ...
+
+    async def sessions(self, *, archived: bool = False) -> "list[Session]": ...
+
+    async def session(self, session: str) -> "Session": ...
+
+    async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> "list[Turn]": ...
+
+    async def waiting(self, session: str) -> "list[Turn]": ...
+
+    async def last_session(self) -> str | None: ...
+
+    async def said(self, limit: int = 200) -> list[str]: ...
+
+    async def rename(self, session: str, name: str) -> None: ...
+
+    async def archive(self, session: str) -> None: ...
+
+    async def unarchive(self, session: str) -> None: ...
+
+    async def delete(self, session: str) -> None: ...
+
+    async def configure(self, session: str | None, *, system_prompt: str | None) -> str: ...
+
+    async def use_model(self, name: str) -> None: ...
+
+    async def opened(self, session: str) -> None: ...
+
+    async def status(self) -> Any: ...
+
+
+class Settings(Protocol):
+    """The settings the screen itself reads."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def system_prompt(self) -> str: ...
+
+    @property
+    def theme(self) -> str: ...
+
+    @property
+    def bell_after_s(self) -> float: ...
+
+
+class Backstage(Protocol):
+    """What is brought in after the first paint: the agent, the settings, the store of models."""
+
+    @property
+    def service(self) -> Service: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:
+        """The errors whose message is for people."""
+        ...
+
+    def exit_code(self, error: Exception) -> int:
+        """The exit code of a failure that ends the chat before it began."""
+        ...
+
+    def choices(self) -> "list[Choice]":
+        """The chat models to choose from."""
+        ...
+
+    def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
+        """Bring a model of the catalogue onto this disk; blocking."""
+        ...
+
+    def keep(self, key: str, value: str) -> None:
+        """Write a setting to the settings file; blocking."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A chat model to choose: `size` in bytes, `installed` if it is on this disk."""
+
+    name: str
+    size: int
+    installed: bool
+    description: str

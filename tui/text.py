@@ -1,0 +1,76 @@
+"""The one way text gets on the screen: `shown` makes any text harmless, `plain` wraps it so that nothing is markup.
+
+Text comes from people, models and files. On a terminal it could move the cursor, change colours, reorder what is read
+(bidirectional overrides) or hide words (invisible characters); in Textual it could close a tag. So every control
+character becomes a visible symbol or goes away, and what is left is never parsed as console markup.
+"""
+
+import re
+
+from textual.content import Content
+from textual.style import Style
+
+MUTED = "$foreground 60%"  # $text-muted is an automatic colour, which Textual 8.2.8 leaves out of Content
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def _build_table() -> dict[int, str | None]:
+    table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
+    table[0x7F] = "\N{SYMBOL FOR DELETE}"
+    table.update(dict.fromkeys(range(0x80, 0xA0), REPLACEMENT))  # C1: some terminals obey these like escapes
+    table.update(dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), REPLACEMENT))  # reorder what is read
+    table.update(dict.fromkeys((0xAD, 0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x180E)))  # no width, no glyph
+    table.update(dict.fromkeys(range(0xE0000, 0xE0080)))  # tag characters: invisible text
+    table.update({0x2028: "\n", 0x2029: "\n\n", 0x09: "    "})
+    return table
+
+
+_TABLE = _build_table()
+_SUSPECT = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f"
+    r"\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Text as it may be kept and sent: line ends are \\n, lone surrogates are replaced, NUL and escapes stay words."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _SURROGATES.sub(REPLACEMENT, text)
+
+
+def shown(text: str) -> str:
+    """Text as it may be painted: the same words, with nothing in them that a terminal would obey."""
+    if _SUSPECT.search(text) is None:
+        return text
+    return clean(text).translate(_TABLE)
+
+
+def one_line(text: str) -> str:
+    """Text for a row of a list or a title: shown, with every run of white space made one blank."""
+    return " ".join(shown(text).split())
+
+
+def plain(text: str, style: str | Style = "") -> Content:
+    """Text for a widget, never parsed as markup."""
+    return Content.styled(shown(text), style) if style else Content(shown(text))
+
+
+def size_of(count: int) -> str:
+    """Bytes for people: 512 B, 12 KB, 1.5 GB (powers of 1000)."""
+    if count < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KB", "MB", "GB"):
+        value /= 1000
+        if value < 1000:
+            return f"{value:.1f} {unit}" if value < 10 and unit == "GB" else f"{value:.0f} {unit}"
+    return f"{value / 1000:.1f} TB"
+
+
+def short_count(count: int) -> str:
+    """A count of tokens for people: 980, 1.2k, 8.2k, 131k."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 100_000 else f"{count // 1000}k"

@@ -1,0 +1,134 @@
+"""The composer: where a message is written. It grows with its text, remembers what was sent, and takes any paste."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from tui.text import clean
+
+PLACEHOLDER = "Say something …   / for commands · F1 for help"
+HUGE = 20_000  # characters beyond which Up and Down never walk into the history by accident
+
+
+class Composer(TextArea):
+    """A text area whose Enter sends; all other editing keys are TextArea's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", show=False, priority=True),
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
+        Binding("up", "up", show=False),
+        Binding("down", "down", show=False),
+        Binding("tab", "complete", show=False),
+        Binding("end", "end", show=False),
+        Binding("pageup", "scroll(-1)", show=False),
+        Binding("pagedown", "scroll(1)", show=False),
+        Binding("ctrl+d", "delete_or_quit", show=False),
+        Binding("ctrl+underscore,ctrl+minus,super+z", "undo", "Undo", show=False),
+    ]
+
+    class Sent(Message):
+        """Enter was pressed on `text`."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Asked(Message):
+        """A key that is not about editing: complete, choose, scroll, tail, leave, quit."""
+
+        def __init__(self, what: str, amount: int = 0) -> None:
+            super().__init__()
+            self.what = what
+            self.amount = amount
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="composer",
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=PLACEHOLDER,
+        )
+        self.sent: list[str] = []  # newest first
+        self._back = 0  # how far back in the history; 0 is the text being written
+        self._kept = ""
+        self.choosing = False  # the completion list is open: Up, Down, Tab and Enter belong to it
+
+    def put(self, text: str) -> None:
+        """Replace the text, cursor at its end."""
+        self.text = clean(text)
+        self.move_cursor(self.document.end)
+
+    def remember(self, text: str) -> None:
+        """Put a sent message at the head of the history."""
+        if not self.sent or self.sent[0] != text:
+            self.sent.insert(0, text)
+        self._back = 0
+        self._kept = ""
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # One edit, so one undo; TextArea's own handler would keep carriage returns and lone surrogates.
+        event.stop()
+        event.prevent_default()
+        if result := self._replace_via_keyboard(clean(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+            self.focus()
+
+    def action_send(self) -> None:
+        if self.choosing:
+            self.post_message(self.Asked("accept"))
+        else:
+            self.post_message(self.Sent(self.text))
+
+    def action_newline(self) -> None:
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_up(self) -> None:
+        if self.choosing:
+            self.post_message(self.Asked("choose", -1))
+        elif self.cursor_at_first_line and self.wrapped_document.location_to_offset(self.cursor_location).y == 0:
+            self._recall(1)
+        else:
+            self.action_cursor_up()
+
+    def action_down(self) -> None:
+        if self.choosing:
+            self.post_message(self.Asked("choose", 1))
+        elif self.cursor_at_last_line and self._back:
+            self._recall(-1)
+        else:
+            self.action_cursor_down()
+
+    def _recall(self, step: int) -> None:
+        position = self._back + step
+        if not 0 <= position <= len(self.sent):
+            return
+        if self._back == 0:
+            self._kept = self.text
+        self._back = position
+        self.put(self._kept if position == 0 else self.sent[position - 1])
+        if step > 0:
+            self.move_cursor((0, len(self.document.get_line(0))))
+
+    def action_complete(self) -> None:
+        self.post_message(self.Asked("complete"))
+
+    def action_end(self) -> None:
+        if self.cursor_location == self.document.end:
+            self.post_message(self.Asked("tail"))
+        else:
+            self.action_cursor_line_end()
+
+    def action_scroll(self, pages: int) -> None:
+        self.post_message(self.Asked("scroll", pages))
+
+    def action_delete_or_quit(self) -> None:
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.Asked("quit"))

@@ -1,0 +1,136 @@
+"""Small screens over the chat: a question, one line to fill in, a text to edit, a text to read."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static, TextArea
+
+from tui.text import clean, plain, shown
+
+
+class Confirm(ModalScreen[bool]):
+    """A question whose answer is yes or no; only `y` is yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", show=False),
+        Binding("n,escape,q,enter,ctrl+c", "dismiss(False)", show=False),
+    ]
+
+    def __init__(self, title: str, words: str, *, yes: str) -> None:
+        super().__init__()
+        self._title = title
+        self._words = words
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog warn"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Static(plain(self._words), classes="dialog-words", markup=False)
+            keys = Content.assemble(("y", "bold $error"), f" {self._yes}    ", ("Esc", "bold"), " leave it as it is")
+            yield Static(keys, classes="dialog-keys", markup=False)
+
+
+class AskLine(ModalScreen[str | None]):
+    """One line to fill in; None if left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
+
+    def __init__(self, title: str, value: str = "", *, placeholder: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._value = value
+        self._placeholder = placeholder
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
+            keys = Content.assemble(("Enter", "bold"), " keep    ", ("Esc", "bold"), " leave it as it is")
+            yield Static(keys, classes="dialog-keys", markup=False)
+
+    @on(Input.Submitted)
+    def _done(self, event: Input.Submitted) -> None:
+        self.dismiss(clean(event.value).strip() or None)
+
+
+class AskText(ModalScreen[str | None]):
+    """A text of several lines to edit; None if left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
+        Binding("ctrl+s", "done", show=False, priority=True),
+        Binding("enter", "done", show=False, priority=True),
+        Binding("ctrl+j", "newline", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, value: str, *, words: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._value = value
+        self._words = words
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog tall"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Static(plain(self._words), classes="dialog-words", markup=False)
+            yield TextArea(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
+            keys = Content.assemble(
+                ("Enter", "bold"),
+                " keep    ",
+                ("Ctrl+J", "bold"),
+                " new line    ",
+                ("Esc", "bold"),
+                " leave it as it is",
+            )
+            yield Static(keys, classes="dialog-keys", markup=False)
+
+    def action_newline(self) -> None:
+        self.query_one(TextArea).insert("\n")
+
+    def action_done(self) -> None:
+        self.dismiss(self.query_one(TextArea).text)
+
+
+class Reader(ModalScreen[None]):
+    """A text to read: the help, the status, a long message. Lines are drawn as they come into view."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,ctrl+c,f1", "dismiss(None)", show=False, priority=True),
+        Binding("j,down", "scroll(1)", show=False, priority=True),
+        Binding("k,up", "scroll(-1)", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, words: Content | str) -> None:
+        super().__init__()
+        self._title = title
+        self._words = words
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog page"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            if isinstance(self._words, Content):
+                with VerticalScroll(classes="page-body"):
+                    yield Static(self._words, markup=False)
+            else:  # may be huge: a text area paints only what is in view
+                yield TextArea(
+                    shown(self._words),
+                    read_only=True,
+                    soft_wrap=True,
+                    compact=True,
+                    show_line_numbers=False,
+                    classes="page-body",
+                    show_cursor=False,
+                )
+            keys = Content.assemble(("↑ ↓ PgUp PgDn", "bold"), " move    ", ("Esc", "bold"), " back")
+            yield Static(keys, classes="dialog-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(".page-body").focus()
+
+    def action_scroll(self, step: int) -> None:
+        self.query_one(".page-body").scroll_relative(y=step, animate=False)

@@ -1,0 +1,197 @@
+"""One message of the transcript: what a person said, as it was typed, or a reply as Markdown."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from markdown_it import MarkdownIt
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message as TextualMessage
+from textual.widgets import Markdown, Static
+from textual.widgets.markdown import MarkdownStream
+
+from tui.text import plain, shown, size_of
+
+FOLD_LINES = 24
+FOLD_CHARACTERS = 4_000
+KEPT_LINES = 8
+KEPT_CHARACTERS = 600
+
+
+@cache
+def parser() -> MarkdownIt:
+    """GitHub's Markdown with HTML as plain words: Textual drops HTML blocks, and words must not vanish."""
+    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(["linkify"])
+
+
+class Prose(Markdown):
+    """A reply's Markdown. Whole texts are built while composing, so a message has its height when it is mounted."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(parser_factory=parser, open_links=False)
+        self._whole = shown(text)
+
+    def compose(self) -> ComposeResult:
+        yield from self._build_from_source(self._whole)
+
+    def _on_mount(self, event: events.Mount) -> None:  # type: ignore[override]
+        # Textual 8.2.8: Markdown's own handler parses in a thread and mounts later, which makes the transcript jump.
+        event.prevent_default()
+        self._markdown = self._whole
+        self._theme = self.app.theme
+        lines = self._whole.splitlines()
+        self._last_parsed_line = len(lines) - (1 if lines and lines[-1] else 0)
+
+
+class Message(Vertical, can_focus=True):
+    """A message that can be focused, copied and opened."""
+
+    class Opened(TextualMessage):
+        """Enter on a folded message: show it whole."""
+
+        def __init__(self, message: "Message") -> None:
+            super().__init__()
+            self.message = message
+
+    def __init__(self, turn: str, *, classes: str = "") -> None:
+        super().__init__(classes=classes)
+        self.turn = turn
+        self.next_block = 0
+
+    @property
+    def text(self) -> str:
+        """The message, as copied."""
+        raise NotImplementedError
+
+    def code_blocks(self) -> list[str]:
+        return list(_code_blocks(self.text))
+
+
+class Said(Message):
+    """What a person said: plain text, exactly as typed; folded when it is very long."""
+
+    def __init__(self, turn: str, text: str | None, *, queued: bool = False) -> None:
+        super().__init__(turn, classes="said")
+        self._text = text
+        self.queued = queued
+        self.folded = text is not None and (len(text) > FOLD_CHARACTERS or text.count("\n") > FOLD_LINES)
+
+    @property
+    def text(self) -> str:
+        return self._text or ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._content(), classes="words", markup=False)
+        note = Static("queued: it is kept, and answered next", classes="note", markup=False)
+        note.display = self.queued
+        yield note
+
+    def _content(self) -> Content:
+        if self._text is None:
+            return plain("erased", "italic dim")
+        if not self.folded:
+            return plain(self._text)
+        head = "\n".join(self._text[:KEPT_CHARACTERS].split("\n")[:KEPT_LINES])
+        lines = self._text.count("\n") + 1
+        size = size_of(len(self._text.encode("utf-8", errors="replace")))
+        return Content.assemble(
+            plain(head), "\n", plain(f"… {size}, {lines:,} lines in all · Enter opens it", "dim italic")
+        )
+
+    def take(self) -> None:
+        """Its turn has come: it is no longer queued."""
+        if self.queued:
+            self.queued = False
+            self.query_one(".note").display = False
+
+    def on_click(self) -> None:
+        if self.folded:
+            self.post_message(self.Opened(self))
+
+
+class Answer(Message):
+    """A reply: Markdown that may still be growing, and a line below it when it did not end by itself."""
+
+    def __init__(self, turn: str, text: str | None = "", *, note: str = "", writing: bool = False) -> None:
+        super().__init__(turn, classes="answer")
+        self._text = text or ""
+        self._erased = text is None
+        self._note = note
+        self._pending: list[str] = []
+        self._stream: MarkdownStream | None = None
+        self.writing = writing
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def compose(self) -> ComposeResult:
+        if self._erased:
+            yield Static(plain("erased", "italic dim"), classes="words", markup=False)
+        yield Prose(self._text)
+        note = Static(
+            plain("thinking …" if self.writing and not self._text else self._note), classes="note", markup=False
+        )
+        note.display = bool(self._note) or (self.writing and not self._text)
+        yield note
+
+    def write(self, text: str) -> None:
+        """More of the reply; painted at the next `flush`."""
+        self._text += text
+        self._pending.append(text)
+
+    @property
+    def unpainted(self) -> bool:
+        return bool(self._pending)
+
+    async def flush(self) -> None:
+        """Paint what was written since the last flush."""
+        if not self._pending or not self.is_mounted:
+            return
+        text = shown("".join(self._pending))
+        self._pending.clear()
+        if self._stream is None:
+            self.note("")
+            self._stream = Markdown.get_stream(self.query_one(Prose))
+        await self._stream.write(text)
+
+    async def finish(self, note: str) -> None:
+        """The reply has ended: paint the rest, and say below it how it ended if that was not by itself."""
+        await self.flush()
+        self.writing = False
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            await stream.stop()
+        self.note(note)
+
+    def note(self, text: str) -> None:
+        """A line below the reply; none if empty."""
+        line = self.query_one(".note", Static)
+        line.update(plain(text))
+        line.display = bool(text)
+
+
+def how_it_ended(stop_reason: str | None, error: str | None, *, empty: bool = False) -> str:
+    """The line below a reply that did not end by itself, or ""."""
+    match stop_reason:
+        case "stopped":
+            return "stopped" if not empty else "stopped before the first word"
+        case "length":
+            return "cut off: it reached the longest reply allowed (max_tokens)"
+        case "crashed":
+            return "cut off when clew was ended; this is what had been written"
+        case "failed":
+            return f"failed: {error}" if error else "failed"
+        case _:
+            return "an empty reply" if empty else ""
+
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def _code_blocks(text: str) -> Iterator[str]:
+    for match in _FENCE.finditer(text):
+        yield match[2].removesuffix("\n")

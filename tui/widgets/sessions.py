@@ -1,0 +1,126 @@
+"""The list of chats: search over the titles, and what can be done with one."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.text import MUTED, one_line, plain
+
+if TYPE_CHECKING:
+    from graph.values import Session
+
+UNTITLED = "New chat"
+
+
+class SessionList(Vertical):
+    """A panel beside the chat (over it where the terminal is narrow). The search keeps the focus, arrows choose."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", show=False, priority=True),
+        Binding("down", "choose(1)", show=False, priority=True),
+        Binding("pageup", "choose(-8)", show=False, priority=True),
+        Binding("pagedown", "choose(8)", show=False, priority=True),
+        Binding("enter", "ask('open')", show=False, priority=True),
+        Binding("ctrl+r", "ask('rename')", show=False, priority=True),
+        Binding("ctrl+a", "ask('archive')", show=False, priority=True),
+        Binding("ctrl+x", "ask('delete')", show=False, priority=True),
+        Binding("ctrl+t", "ask('archived')", show=False, priority=True),
+        Binding("escape", "ask('close')", show=False, priority=True),
+    ]
+
+    class Asked(Message):
+        """`what` is to be done, with `session` where that is about one."""
+
+        def __init__(self, what: str, session: "Session | None") -> None:
+            super().__init__()
+            self.what = what
+            self.session = session
+
+    def __init__(self) -> None:
+        super().__init__(id="sessions")
+        self.archived = False
+        self._sessions: list[Session] = []
+        self._shown: list[Session] = []
+        self._current: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static("Chats", id="sessions-title", markup=False)
+        yield Input(placeholder="Search titles", id="sessions-search", compact=True)
+        yield OptionList(id="sessions-rows", markup=False, compact=True)
+        yield Static("^R rename  ^A archive\n^X delete  ^T archived", id="sessions-keys", markup=False)
+
+    def fill(self, sessions: "list[Session]", current: str | None) -> None:
+        """Show these sessions, newest activity first; the cursor stays on its chat."""
+        self._sessions = sessions
+        self._current = current
+        self._refill()
+
+    def _refill(self, *, keep: bool = True) -> None:
+        rows = self.query_one("#sessions-rows", OptionList)
+        chosen = self.chosen.id if keep and self.chosen is not None else self._current
+        wanted = self.query_one(Input).value.casefold().split()
+        self._shown = [s for s in self._sessions if all(word in _title(s).casefold() for word in wanted)]
+        now = datetime.now().astimezone()
+        rows.clear_options()
+        rows.add_options([Option(_row(session, session.id == self._current, now)) for session in self._shown])
+        if self._shown:
+            places = [place for place, session in enumerate(self._shown) if session.id == chosen]
+            rows.highlighted = places[0] if places else 0
+        kind = "Archived chats" if self.archived else "Chats"
+        found = f"{len(self._shown)} of {len(self._sessions)}" if wanted else str(len(self._sessions))
+        title = Content.assemble((kind, "bold $primary"), (f"  {found}", MUTED))
+        self.query_one("#sessions-title", Static).update(title)
+
+    @property
+    def chosen(self) -> "Session | None":
+        place = self.query_one("#sessions-rows", OptionList).highlighted
+        return self._shown[place] if place is not None and place < len(self._shown) else None
+
+    def focus_search(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_changed(self) -> None:
+        self._refill()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_ask("open")
+
+    def action_choose(self, step: int) -> None:
+        rows = self.query_one("#sessions-rows", OptionList)
+        if self._shown:
+            rows.highlighted = max(0, min(len(self._shown) - 1, (rows.highlighted or 0) + step))
+
+    def action_ask(self, what: str) -> None:
+        self.post_message(self.Asked(what, self.chosen))
+
+
+def _title(session: "Session") -> str:
+    return one_line(session.name or "") or UNTITLED
+
+
+def _row(session: "Session", current: bool, now: datetime) -> Content:
+    style = "bold $primary" if current else "$foreground" if session.name else "italic $text-muted"
+    title = plain(_title(session), style).truncate(200, ellipsis=True)
+    turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
+    return Content.assemble(title, "\n", plain(f"{when(session.last_at, now)} · {turns}", MUTED))
+
+
+def when(at: datetime, now: datetime) -> str:
+    """A time for people, in their own time zone: 14:02, yesterday, Tuesday, 3 Jun, 3 Jun 2024."""
+    local = at.astimezone(now.tzinfo)
+    days = (now.date() - local.date()) / timedelta(days=1)
+    if days <= 0:
+        return f"{local:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    if days < 7:
+        return f"{local:%A}"
+    return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"

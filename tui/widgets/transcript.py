@@ -1,0 +1,189 @@
+"""The conversation on the screen: a bounded window of messages that follows the newest, or holds the reader's place.
+
+Two rules. While the reader is at the end, the newest words stay in view. While the reader is above it, nothing moves
+the line they read: not a reply that grows, not older messages coming in above, not a resize.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from textual.containers import VerticalScroll
+from textual.geometry import Size
+from textual.layout import DockArrangeResult
+from textual.message import Message as TextualMessage
+from textual.scrollbar import ScrollBar
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui.text import plain
+from tui.widgets.message import Answer, Message, Said, how_it_ended
+from tui.window import Window
+
+if TYPE_CHECKING:
+    from graph.values import Turn
+
+NEAR = 3  # lines from an edge of what is mounted at which more is asked for
+
+
+class Transcript(VerticalScroll, can_focus=False):
+    """The mounted messages, and where the reader is among them."""
+
+    BLANK = True
+
+    class Edge(TextualMessage):
+        """The reader came near the first (`up`) or the last mounted message."""
+
+        def __init__(self, *, up: bool) -> None:
+            super().__init__()
+            self.up = up
+
+    def __init__(self) -> None:
+        super().__init__(id="transcript")
+        self.window = Window()
+        self._held: tuple[Widget, int] | None = None  # the message at the top of the view, and its distance to the top
+        self._follow = True
+
+    @property
+    def follow(self) -> bool:
+        """The newest words are kept in view. Our own flag: Textual's anchor seldom comes back (8.2.8: #6677)."""
+        return self._follow
+
+    @follow.setter
+    def follow(self, value: bool) -> None:
+        self._follow = value
+        if value:
+            self._held = None
+
+    def release_anchor(self) -> None:
+        """Textual calls this for every scroll the user makes."""
+        super().release_anchor()
+        self._follow = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) == round(new_value):
+            return
+        if new_value >= self.max_scroll_y and self.window.at_tail:
+            self.follow = True
+        elif not self.follow:
+            self._hold()
+        if new_value <= NEAR and new_value < old_value:
+            self.post_message(self.Edge(up=True))
+        elif new_value >= self.max_scroll_y - NEAR and not self.window.at_tail:
+            self.post_message(self.Edge(up=False))
+
+    def _hold(self) -> None:
+        """Remember the message at the top of the view."""
+        top = round(self.scroll_y)
+        for child in self.children:
+            region = child.virtual_region
+            if region.bottom > top and region.height:
+                self._held = (child, region.y - top)
+                return
+
+    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
+        """Lay the messages out, and move the view with them: to the end, or with the line the reader holds."""
+        result = super().arrange(size, optimal)
+        if not optimal and self.is_attached:
+            target = self._target(result, size.height)
+            if target is not None and target != round(self.scroll_y):
+                # Textual 8.2.8: as the compositor moves its own anchor, so that no frame shows the view elsewhere.
+                self.set_reactive(Widget.scroll_y, float(target))
+                self.set_reactive(Widget.scroll_target_y, float(target))
+                self.vertical_scrollbar.set_reactive(ScrollBar.position, float(target))
+        return result
+
+    def _target(self, result: DockArrangeResult, height: int) -> int | None:
+        """The line that belongs at the top of the view now; None: it stays."""
+        last = max(0, result.total_region.bottom - height)
+        if self.follow:
+            return last
+        if self._held is None:
+            return None
+        widget, distance = self._held
+        region = next((place.region for place in result.placements if place.widget is widget), None)
+        if region is None:
+            return None
+        return max(0, min(last, region.y - max(distance, 1 - region.height)))
+
+    # What is shown
+
+    @property
+    def messages(self) -> list[Message]:
+        return [child for child in self.children if isinstance(child, Message)]
+
+    def message(self, turn: str) -> Message | None:
+        return next((message for message in self.messages if message.turn == turn), None)
+
+    @property
+    def last_answer(self) -> Answer | None:
+        return next((message for message in reversed(self.messages) if isinstance(message, Answer)), None)
+
+    async def show(self, window: Window, *later: Widget, greeting: Widget | None = None, follow: bool = True) -> None:
+        """Replace everything: the window's messages, then those on their way; at the end, or at the beginning."""
+        self.window = window
+        with self.app.batch_update():
+            await self.remove_children()
+            self.follow = follow
+            self._held = None
+            if not follow:
+                self.scroll_to(y=0, animate=False, immediate=True)
+            widgets: list[Widget] = [widget_for(turn) for turn in window.mounted]
+            if not widgets and not later and greeting is not None:
+                widgets = [greeting]
+            self.set_class(widgets == [greeting], "-empty")
+            await self.mount_all([*widgets, *later])
+
+    async def move(self, window: Window) -> None:
+        """Mount and unmount so that `window` is what stands here; messages that stay are not touched.
+
+        Messages on their way stand behind the newest turn only: they go when the window leaves the tail.
+        """
+        before, self.window = self.window, window
+        wanted = {turn.id for turn in window.mounted}
+        had = {turn.id for turn in before.mounted}
+        present = {message.turn for message in self.messages}
+        leaving = before.at_tail and not window.at_tail
+        gone = [m for m in self.messages if m.turn not in wanted and (leaving or m.turn in had)]
+        fresh = [turn for turn in window.mounted if turn.id not in present]
+        edge = before.mounted[0].id if before.mounted else None
+        order = [turn.id for turn in window.turns]
+        older = [turn for turn in fresh if edge in order and order.index(turn.id) < order.index(edge)] if edge else []
+        newer = fresh[len(older) :]
+        with self.app.batch_update():
+            if older:
+                await self.mount_all([widget_for(turn) for turn in older], before=0)
+            if newer:
+                await self.mount_all([widget_for(turn) for turn in newer], **self._after_window(before))
+            if gone:
+                await self.remove_children(gone)
+
+    def _after_window(self, window: Window) -> dict[str, Any]:
+        """Where newer turns go: behind the last mounted one, before what is on its way."""
+        last = self.message(window.mounted[-1].id) if window.mounted else None
+        return {"after": last} if last is not None else {"before": 0} if self.children else {}
+
+    async def add(self, widget: Widget, *, after: str | None = None) -> None:
+        """A message at the end, or behind the turn `after`."""
+        if self.has_class("-empty"):
+            await self.remove_children(".greeting")
+            self.remove_class("-empty")
+        anchor = self.message(after) if after is not None else None
+        await self.mount(widget, after=anchor)
+
+    def to_tail(self) -> None:
+        """Show the newest words and follow them."""
+        self.follow = True
+        self.scroll_end(animate=False, immediate=True)
+        self.refresh(layout=True)
+
+
+def widget_for(turn: "Turn") -> Widget:
+    """The widget of a turn that is over."""
+    if turn.role == "assistant":
+        return Answer(turn.id, turn.text, note=how_it_ended(turn.stop_reason, turn.error, empty=turn.text == ""))
+    return Said(turn.id, turn.text, queued=turn.queued)
+
+
+def line(text: str, kind: str) -> Static:
+    """A line of clew's own between the messages: a failure, a notice."""
+    return Static(plain(text), classes=f"line {kind}", markup=False)

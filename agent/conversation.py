@@ -117,7 +117,7 @@ class Conversation:
         try:
             await work(out)
         except (MemoryFailure, ModelError, AgentError) as error:
-            out(Failed(str(error)))
+            out(Failed(str(error), error=error))
         finally:
             out(None)
 
@@ -183,7 +183,7 @@ class Conversation:
                     await asyncio.to_thread(self._take_up, taken)
                 await self._answer(taken, out)
             except (MemoryFailure, ModelError) as error:
-                out(Failed(f"{error} Your message is kept: /retry answers it.", taken.turn))
+                out(Failed(f"{error} Your message is kept: /retry answers it.", taken.turn, error))
             finally:
                 self.answering = None
                 self._generator = None

@@ -1,6 +1,6 @@
 """What the agent tells its faces: the typed, frozen events of one message, and the notices of the whole service."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -61,10 +61,14 @@ class ReplyEnded:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """What went wrong, what is safe and what to do next. Ends the iterator; `turn` is set if the message is durable."""
+    """What went wrong, what is safe and what to do next. Ends the iterator; `turn` is set if the message is durable.
+
+    `error` is the cause where there was one: a face makes an exit code of it.
+    """
 
     message: str
     turn: str | None = None
+    error: Exception | None = field(default=None, compare=False, repr=False)
 
 
 AgentEvent = TurnAccepted | ReplyStarted | TokensArrived | ReplyEnded | Failed

@@ -17,7 +17,6 @@ from typing import Any
 
 from models.streaming import CHUNK, asked_offset, begin, describe, fail, range_header, resumed_at, send
 
-
 ChunksOf = Callable[[Any, int], Iterator[bytes]]
 
 
@@ -37,7 +36,7 @@ def stream_with_pip(distribution: str, version: str, sha256: str) -> int:
 
 
 def find_links(stack: ExitStack, distribution: str, version: str) -> tuple[Any, list[Any], ChunksOf]:
-    """pip's session, open as long as `stack` is, the links of the wheels of that version, and how to read a response."""
+    """pip's session, open as long as `stack` is; the links of the wheels of that version; what reads a response."""
     from pip._internal.commands.index import IndexCommand
     from pip._internal.network.utils import response_chunks
 

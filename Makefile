@@ -1,0 +1,30 @@
+# clew: `make` lists what there is to do. Every target does its own set-up, and only what is missing of it.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+
+.PHONY: help chat test format setup clean
+
+help: ## show this
+	@echo "clew, a terminal chat that remembers, offline"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+chat: setup ## set up what is missing, then chat (ARGS="--new" is passed on)
+	@$(BIN)/clew $(ARGS)
+
+test: setup ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest $(ARGS)
+
+format: setup ## put the code into its one format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+setup: ## set up what is missing: environment, dependencies, default models
+	@$(PYTHON) scripts/bootstrap.py
+
+clean: ## remove the environment and the caches of the tools; chats, models and the built wheel stay
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,198 @@
+"""`clew models`: which models there are, and getting, choosing and removing them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.output import Narration, fit, put, put_json, say, width
+from tui.commands.place import home_of
+
+if TYPE_CHECKING:
+    from agent.home import Home
+    from models.catalogue import ModelKind
+    from models.fetch import FetchProgress
+    from models.store import ModelStore, StoredModel
+
+app = typer.Typer(no_args_is_help=True, help="List, fetch, choose and remove models.")
+
+MB = 10**6
+NAME_COLUMNS = 16
+SETTING = {"chat": "model", "embed": "embedder"}
+
+
+def complete_model(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """For the shell: the catalogue's names that begin like this."""
+    from models.catalogue import CATALOGUE
+
+    return [(entry.name, entry.description) for entry in CATALOGUE if entry.name.startswith(incomplete)]
+
+
+Name = Annotated[str, typer.Argument(help="A name from the list.", autocompletion=complete_model)]
+
+
+@app.command("list")
+def list_models(
+    ctx: typer.Context, json: Annotated[bool, typer.Option("--json", help="One list of objects.")] = False
+) -> None:
+    """Show every model: which are installed, and what each takes."""
+    home = home_of(ctx)
+    chosen = _chosen(home)
+    rows = [_row(model, chosen) for model in _store(home).entries()]
+    if json:
+        put_json(rows)
+        return
+    for kind, title in (("chat", "Chat models"), ("embed", "Embedding models"), (None, "Other files")):
+        of_kind = [row for row in rows if row["kind"] == kind]
+        if of_kind:
+            put(title)
+            for row in of_kind:
+                put(_line(row))
+    put("* in use, + installed, ~ partly fetched. Any other GGUF file: clew --model PATH.gguf")
+
+
+@app.command()
+def pull(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Names from the list, or hf:OWNER/REPO/FILE.gguf. Without any: the two defaults.",
+            autocompletion=complete_model,
+        ),
+    ] = None,
+) -> None:
+    """Fetch models; a fetch that broke off goes on where it was."""
+    from models import catalogue
+    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
+
+    store = _store(home_of(ctx))
+    wanted = [catalogue.entry(name) for name in names or (DEFAULT_CHAT, DEFAULT_EMBEDDER)]
+    for entry in wanted:
+        here = (store.folder / entry.file).is_file()
+        narration = Narration()
+        try:
+            path = store.pull(entry.name, lambda progress, told=narration: told.tell(describe(progress)))  # type: ignore[misc]
+        finally:
+            narration.clear()
+        if names:
+            put(str(path))
+        if not here:
+            say(f"{entry.name} is installed ({_size(path.stat().st_size)}).")
+            if names:
+                say(f"Use it with: clew models use {entry.name}")
+
+
+@app.command()
+def use(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name from the list, or a path.", autocompletion=complete_model)],
+) -> None:
+    """Choose the model for chats, or the embedder, from now on."""
+    from agent.settings import write_setting
+
+    home = home_of(ctx)
+    kind, value = _kind_and_value(_store(home), name)
+    write_setting(home.config, SETTING[kind], value)
+    say(f"{value} is now the {'model for chats' if kind == 'chat' else 'embedding model'} ({home.config}).")
+
+
+@app.command()
+def rm(
+    ctx: typer.Context,
+    name: Name,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask about files that cannot be fetched again.")
+    ] = False,
+) -> None:
+    """Remove a model's file, and what was fetched of it."""
+    from models import catalogue
+
+    home = home_of(ctx)
+    store = _store(home)
+    if catalogue.find(name) is None and not yes:
+        path = store.path(name)
+        typer.confirm(
+            f"{path.name} is not in the catalogue and cannot be fetched again. Remove it?", abort=True, err=True
+        )
+    removed = store.remove(name)
+    say(f"{removed.name} is removed.")
+    if name in _chosen(home):
+        say("It is still the one in your settings: choose another with `clew models use NAME`, or fetch it again.")
+
+
+def describe(progress: FetchProgress) -> str:
+    """How far a model is, on one line."""
+    match progress.stage:
+        case "waiting":
+            return f"{progress.name}: another clew is fetching it, waiting …"
+        case "connecting":
+            return f"{progress.name}: connecting …"
+        case "fetching":
+            share = f" ({progress.done / progress.total:.0%})" if progress.total else ""
+            return f"{progress.name}: {_size(progress.done)} of {_size(progress.total)}{share}"
+        case "checking":
+            return f"{progress.name}: checking …"
+        case "installing":
+            return f"{progress.name}: unpacking …"
+        case "done":
+            return f"{progress.name}: ready"
+
+
+def _store(home: Home) -> ModelStore:
+    from models.store import ModelStore
+
+    return ModelStore(home.models)
+
+
+def _chosen(home: Home) -> tuple[str, str]:
+    from agent.settings import load_settings
+
+    settings = load_settings(home.config)
+    return settings.model, settings.embedder
+
+
+def _kind_and_value(store: ModelStore, name: str) -> tuple[ModelKind, str]:
+    """What a model is for, and how the settings should name it: its own name, or its whole path."""
+    from models import catalogue
+    from models.header import read_header
+
+    path = store.path(name)
+    entry = catalogue.find(name)
+    if entry and not name.startswith(catalogue.HUB_PREFIX):
+        return entry.kind, entry.name
+    inside = path.parent == store.folder
+    return "embed" if read_header(path).embeds else "chat", path.stem if inside else str(path)
+
+
+def _row(model: StoredModel, chosen: tuple[str, str]) -> dict[str, object]:
+    entry = model.entry
+    return {
+        "name": model.name,
+        "kind": model.kind,
+        "state": model.state,
+        "in_use": bool({model.name, str(model.path)} & set(chosen)),
+        "size": model.size,
+        "fetched": model.fetched,
+        "memory": entry.memory if entry else None,
+        "context": entry.context if entry else None,
+        "licence": entry.licence if entry else None,
+        "description": entry.description if entry else None,
+        "path": str(model.path) if model.state == "installed" else None,
+    }
+
+
+def _line(row: dict[str, object]) -> str:
+    used = "*" if row["in_use"] else " "
+    state = {"installed": "+", "partial": "~"}.get(str(row["state"]), " ")
+    size, memory = row["size"], row["memory"]
+    assert isinstance(size, int)
+    needs = f"needs {_size(memory):>6}" if isinstance(memory, int) else ""
+    about = "  ".join(str(row[key]) for key in ("licence", "description") if row[key])
+    name = fit(str(row["name"]), NAME_COLUMNS).ljust(NAME_COLUMNS)
+    return f"{used}{state} {name}  {_size(size):>6}  {needs:<12}  {about}"[: width()].rstrip()
+
+
+def _size(count: int) -> str:
+    return f"{count / MB:,.0f} MB" if count < 1000 * MB else f"{count / MB / 1000:.1f} GB"

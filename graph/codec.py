@@ -2,7 +2,7 @@
 
 Invariants:
 - The structure is canonical JSON without the text; what is None is left out. It never changes once written.
-- `text_hash` = SHA-256(salt ‖ text). Erasing takes text and salt; the hash stays and tells nothing. No hash: no text ever.
+- `text_hash` = SHA-256(salt ‖ text). Erasing takes text and salt; the hash stays and tells nothing. No hash: no text.
 - `hash` = SHA-256(hash before ‖ everything but text and salt). So the chain still verifies after texts are erased.
 - What is read was valid when written: an old version goes through its upcaster, a newer one is refused.
 """

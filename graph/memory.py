@@ -6,16 +6,19 @@ called from any thread.
 """
 
 import threading
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from graph.events import Event, TextErased
+from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import FILE, Log, Stream
 from graph.reading import LogReader
 from graph.recovery import recover
-from graph.values import Exchange, Recorded, Session, Turn
+from graph.values import Exchange, Progress, Recorded, Session, Turn
 
 
 class Memory:
@@ -27,6 +30,7 @@ class Memory:
         self._log = log
         self._reader = reader
         self._writing = threading.Lock()
+        self._graph = Follower(folder, reader)
         self.starts = log.starts
         self.recovered = recover(log, reader)
 
@@ -55,7 +59,9 @@ class Memory:
         """
         with self._writing:
             stored = self._log.append(events, ends_stream=ends_stream)
-        return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=True) for each in stored]
+            head = self._log.head
+        behind = not self._graph.follow(head)
+        return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
 
     def stream(self, turn: str, *, session: str, parent: str | None, model: str | None, text: str) -> None:
         """Keep what a streaming reply has so far; after a crash it is a truncated turn. Raises LogUnwritable."""
@@ -65,6 +71,29 @@ class Memory:
     def erase(self, *events: int) -> None:
         """Erase the texts of events for good, by sequence number. Raises LogUnwritable or InvalidEvent."""
         self.append(TextErased(events=events))
+
+    def open_graph(self, progress: Callable[[Progress], None]) -> None:
+        """Open the graph and bring it to the log's head, rebuilding it if need be; the log can be used meanwhile.
+
+        `progress` is called on the graph's own thread, here and whenever the graph has to be renewed later.
+        Raises GraphFailure (the chat goes on without the graph) or LogDamaged.
+        """
+        self._graph.open(progress)
+
+    @property
+    def graph_ready(self) -> bool:
+        """Whether the graph has everything the log has, and follows it."""
+        return self._graph.ready
+
+    def rebuild(self, progress: Callable[[Progress], None]) -> None:
+        """Make the graph anew from the log and set the old one aside. Raises GraphFailure or LogDamaged."""
+        self._graph.rebuild(progress)
+
+    def query(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
+    ) -> list[dict[str, Any]]:
+        """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
+        return self._graph.query(cypher, parameters, timeout_s=timeout_s)
 
     def sessions(self, *, archived: bool = False) -> list[Session]:
         return self._reader.sessions(archived=archived)
@@ -110,6 +139,7 @@ class Memory:
     def close(self) -> None:
         """Let go of everything, the lock last."""
         with self._writing:
+            self._graph.close()
             self._reader.close()
             self._log.close()
             self._lock.release()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from graph.codec import Stored
 from graph.errors import Ambiguous, MemoryMissing, NotFound
+from graph.events import Event
 from graph.ids import as_ms
 from graph.log import FILE, hash_before
 from graph.migrations import version_of
@@ -204,6 +205,14 @@ class LogReader:
         with self.snapshot() as db:
             rows = db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
             return [event_of(row) for row in rows]
+
+    def event(self, seq: int) -> Event:
+        """One event by its number. Raises NotFound."""
+        with self.snapshot() as db:
+            row = db.execute(f"{EVENT} WHERE seq = ?", (seq,)).fetchone()
+            if row is None:
+                raise NotFound(f"There is no event {seq}.")
+            return event_of(row).event
 
     def link(self, seq: int) -> bytes:
         """The chain hash of event `seq` (of the log itself for 0), empty past the end."""

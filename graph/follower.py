@@ -1,0 +1,245 @@
+"""Keeps the graph behind the log: one thread that owns the store, follows appends, and rebuilds what it cannot use.
+
+Invariants:
+- The thread always reads events from the log, whether it applies one append, catches up after a crash, or starts anew:
+  there is one way into the graph.
+- The number of the last event applied is in the same transaction as what the event did.
+- An append waits for the graph only while the graph keeps up; while it catches up or rebuilds, nobody waits.
+- Trouble with the graph never reaches the log: the graph is rebuilt, and if that fails too it stays closed until the
+  next opening.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graph import rebuild
+from graph.errors import GraphFailure, MemoryFailure
+from graph.events import TextErased
+from graph.opening import forget_mark, open_trusted
+from graph.overlay import Overlay
+from graph.projection import apply
+from graph.reading import LogReader
+from graph.store import GraphStore
+from graph.values import Progress
+
+BATCH = 128  # events in one transaction while catching up
+
+# Following an event costs about as much as folding 60 in a rebuild, which also has a fixed price.
+FOLLOWING_COST = 60
+REBUILD_PRICE = 100
+
+Tell = Callable[[Progress], None]
+Result = TypeVar("Result")
+
+
+class State(Enum):
+    """What the graph is doing."""
+
+    CLOSED = "closed"
+    BEHIND = "behind"  # opening, catching up or rebuilding
+    FOLLOWING = "following"
+    FAILED = "failed"
+
+
+class Follower:
+    """The graph of a memory. `open` starts it; all public methods are for any thread."""
+
+    def __init__(self, folder: Path, reader: LogReader) -> None:
+        self._folder = folder
+        self._reader = reader
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._changed = threading.Condition()  # guards the four below
+        self._state = State.CLOSED
+        self._why = "The graph is not open yet."
+        self._wanted = 0
+        self._applied = 0
+        self._store: GraphStore | None = None  # replaced by the thread only
+        self._tell: Tell = lambda progress: None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the graph has everything and follows."""
+        return self._state is State.FOLLOWING
+
+    def open(self, tell: Tell) -> None:
+        """Open, catch up or rebuild; returns when the graph follows. `tell` is called on the graph's thread.
+
+        Raises GraphFailure (the log goes on without it) or LogDamaged.
+        """
+        self._tell = tell
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="clew-graph", daemon=True)
+            self._thread.start()
+        self._do(self._open)
+
+    def rebuild(self, tell: Tell) -> None:
+        """Make the graph anew from the log, also where none was open. Raises GraphFailure or LogDamaged."""
+        if self._thread is None:
+            forget_mark(self._folder)
+            self.open(lambda progress: None)
+        self._tell = tell
+        self._do(self._rebuild)
+
+    def follow(self, seq: int) -> bool:
+        """Tell that the log now ends at `seq`, and wait until that is applied; False if the graph is behind."""
+        with self._changed:
+            self._wanted = max(self._wanted, seq)
+            if self._state is not State.FOLLOWING:
+                return False
+            self._jobs.put(self._catch_up)
+            self._changed.wait_for(lambda: self._applied >= seq or self._state is not State.FOLLOWING)
+            return self._applied >= seq
+
+    def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
+        """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
+        return self._opened().query(cypher, parameters, timeout_s=timeout_s)
+
+    def inspect(self, look: Callable[[GraphStore, int], Result]) -> Result:
+        """Run `look` with the store and the number it is at, while nothing is applied. Raises GraphFailure."""
+        return self._do(lambda: look(self._opened(), self._applied))
+
+    def close(self) -> None:
+        """Stop following and close the graph."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while (job := self._jobs.get()) is not None:
+                job()
+        finally:
+            self._let_go(State.CLOSED, "The memory is closed.")
+
+    def _do(self, work: Callable[[], Result]) -> Result:
+        """Run `work` on the graph's thread and return what it does."""
+        if self._thread is None or not self._thread.is_alive():
+            raise GraphFailure(self._why)
+        done: Future[Result] = Future()
+
+        def job() -> None:
+            try:
+                done.set_result(work())
+            except MemoryFailure as e:
+                done.set_exception(e)
+
+        self._jobs.put(job)
+        return done.result()
+
+    def _open(self) -> None:
+        self._say(Progress("opening", 0, 0))
+        self._let_go(State.BEHIND, "The graph is being opened.")
+        with self._failing():
+            store = open_trusted(self._folder, self._reader)
+            head = self._reader.head()
+            if store is not None:
+                self._take(store, head)
+            if store is None or head - self._applied > REBUILD_PRICE + head // FOLLOWING_COST:
+                self._renew()
+            self._apply_all()
+
+    def _rebuild(self) -> None:
+        with self._failing():
+            self._renew()
+            self._apply_all()
+
+    def _catch_up(self) -> None:
+        """Apply what appends brought; a graph that cannot take it is rebuilt."""
+        try:
+            self._apply_all()
+            self._opened().checkpoint_if_due()
+        except (GraphFailure, LookupError) as e:
+            import traceback; traceback.print_exc()
+            self._let_go(State.BEHIND, str(e))
+            try:
+                self._rebuild()
+            except MemoryFailure:
+                return  # told and kept as the reason; whoever asks the graph next hears it
+
+    def _renew(self) -> None:
+        with self._changed:
+            self._state = State.BEHIND
+            self._changed.notify_all()
+        rebuild.build(self._folder, self._reader, self._say)
+        self._let_go(State.BEHIND, "The graph is being rebuilt.")
+        rebuild.install(self._folder)
+        forget_mark(self._folder)
+        store = open_trusted(self._folder, self._reader)
+        if store is None:
+            raise GraphFailure("The graph was rebuilt but cannot be opened. The chat goes on without it.")
+        self._take(store, self._reader.head())
+
+    def _apply_all(self) -> None:
+        """Apply batches until the graph has all that is wanted; from then on it follows."""
+        store = self._opened()
+        while True:
+            with self._changed:
+                if self._applied >= self._wanted:
+                    if self._state is not State.FOLLOWING:
+                        self._state = State.FOLLOWING
+                        break
+                    return
+                lag = self._wanted - self._applied
+            if lag > BATCH:
+                self._say(Progress("catching up", self._applied, self._wanted))
+            self._apply_batch(store)
+        self._say(Progress("ready", self._applied, self._applied))
+
+    def _apply_batch(self, store: GraphStore) -> None:
+        events = self._reader.events(after=self._applied, limit=BATCH)
+        last = events[-1].seq
+        with store.transaction():
+            overlay = Overlay(store, self._reader.event)
+            for stored in events:
+                apply(stored, overlay)
+            overlay.flush(applied=last, link=self._reader.link(last).hex())
+        with self._changed:
+            self._applied = last
+            self._changed.notify_all()
+        if any(isinstance(stored.event, TextErased) for stored in events):
+            rebuild.remove(self._folder, rebuild.ASIDE)  # what is kept of an older graph still has the words
+
+    def _opened(self) -> GraphStore:
+        store = self._store
+        if store is None:
+            raise GraphFailure(self._why)
+        return store
+
+    def _take(self, store: GraphStore, wanted: int) -> None:
+        with self._changed:
+            self._store, self._applied = store, store.applied()[1]
+            self._wanted = max(self._wanted, wanted)
+
+    def _let_go(self, state: State, why: str) -> None:
+        with self._changed:
+            store, self._store = self._store, None
+            self._state, self._why = state, why
+            self._changed.notify_all()
+        if store is not None:
+            store.close()
+
+    def _say(self, progress: Progress) -> None:
+        """Report progress; the moment at which long work notices that the memory is closing."""
+        if self._stopping.is_set():
+            raise GraphFailure("The memory is closing.")
+        self._tell(progress)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Whatever goes wrong inside closes the graph and is its reason from then on."""
+        try:
+            yield
+        except (MemoryFailure, LookupError, OSError) as e:
+            self._let_go(State.FAILED, str(e))
+            if isinstance(e, MemoryFailure):
+                raise
+            raise GraphFailure(f"The graph cannot be kept: {e}. The chat goes on without it.") from e

@@ -1,0 +1,77 @@
+"""The live sink: one transaction's view of the graph, with what it changed on top, written out at its end.
+
+Changes to one node or relationship are gathered, so that a turn that is put, placed and counted is written once.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from graph.changes import Change, DropRel, PutNode, PutRel, SetNode
+from graph.events import Event
+from graph.schema import META, NODES, RELS, NodeTable
+from graph.store import GraphStore
+
+_TABLES: dict[str, NodeTable] = {table.name: table for table in NODES}
+_RELS = {rel.name: rel for rel in RELS}
+
+
+class Overlay:
+    """A sink over a store. Make one per transaction, inside it; `flush` writes."""
+
+    def __init__(self, store: GraphStore, event: Callable[[int], Event]) -> None:
+        self._store = store
+        self.event = event
+        self._nodes: dict[tuple[str, str], dict[str, Any] | None] = {}  # as they are with the changes
+        self._new: set[tuple[str, str]] = set()
+        self._set: dict[tuple[str, str], dict[str, None]] = {}  # the columns changed of nodes that were there before
+        self._rels: dict[tuple[str, str, str], tuple[bool, bool]] = {}  # there before, there now
+
+    def node(self, table: str, id: str) -> dict[str, Any] | None:
+        key = table, id
+        if key not in self._nodes:
+            self._nodes[key] = self._load(_TABLES[table], id)
+        return self._nodes[key]
+
+    def apply(self, change: Change) -> None:
+        match change:
+            case PutNode(table, id, properties):
+                self._nodes[table, id] = {**dict.fromkeys(_TABLES[table].names), "id": id, **properties}
+                self._new.add((table, id))
+            case SetNode(table, id, properties):
+                node = self.node(table, id)
+                if node is None:
+                    raise LookupError(f"the graph has no {table} {id}")
+                node.update(properties)
+                if (table, id) not in self._new:
+                    self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
+            case PutRel(rel, start, end):
+                self._rels[rel, start, end] = (self._rels.get((rel, start, end), (False, False))[0], True)
+            case DropRel(rel, start, end):
+                self._rels[rel, start, end] = (self._rels.get((rel, start, end), (True, True))[0], False)
+
+    def flush(self, *, applied: int, link: str) -> None:
+        """Write the changes and the number they bring the graph to. Raises GraphFailure."""
+        for rel, start, end in [key for key, (before, now) in self._rels.items() if before and not now]:
+            self._write_rel(rel, start, end, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
+        for table, id in self._new:
+            columns = _TABLES[table].names
+            values = ", ".join(f"`{name}`: ${name}" for name in columns)
+            self._store.execute(f"CREATE (:`{table}` {{{values}}})", self._nodes[table, id])
+        for (table, id), changed in self._set.items():
+            node = self._nodes[table, id] or {}
+            values = ", ".join(f"n.`{name}` = ${name}" for name in changed)
+            parameters = {"id": id, **{name: node[name] for name in changed}}
+            self._store.execute(f"MATCH (n:`{table}` {{id: $id}}) SET {values}", parameters)
+        for rel, start, end in [key for key, (before, now) in self._rels.items() if now and not before]:
+            self._write_rel(rel, start, end, "MATCH {start}, {end} CREATE (a)-[:`{rel}`]->(b)")
+        meta = f"MATCH (m:`{META.name}` {{id: 0}}) SET m.applied = $applied, m.link = $link"
+        self._store.execute(meta, {"applied": applied, "link": link})
+
+    def _write_rel(self, rel: str, start: str, end: str, cypher: str) -> None:
+        ends = {"start": f"(a:`{_RELS[rel].start}` {{id: $a}})", "end": f"(b:`{_RELS[rel].end}` {{id: $b}})"}
+        self._store.execute(cypher.format(rel=rel, **ends), {"a": start, "b": end})
+
+    def _load(self, table: NodeTable, id: str) -> dict[str, Any] | None:
+        columns = ", ".join(f"n.`{name}`" for name in table.names)
+        rows = self._store.execute(f"MATCH (n:`{table.name}` {{id: $id}}) RETURN {columns}", {"id": id})
+        return dict(zip(table.names, rows[0], strict=True)) if rows else None

@@ -1,0 +1,115 @@
+"""The tables of the graph, declared once: the live sink, the rebuild and the doctor all read them from here.
+
+The graph has no migrations. Whoever changes a table or a projection raises VERSION, and every graph is rebuilt.
+"""
+
+from dataclasses import dataclass
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """A node table; `columns` are name and Kuzu type, the primary key `id` first."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class RelTable:
+    """A directed relationship table between two node tables."""
+
+    name: str
+    start: str
+    end: str
+
+
+_ID = ("id", "STRING")
+
+WORLD = NodeTable("World", (_ID, ("fork", "STRING")))  # fork: the turn a what-if left its origin at
+
+SESSION = NodeTable(
+    "Session",
+    (
+        _ID,
+        ("world", "STRING"),
+        ("project", "STRING"),
+        ("client", "STRING"),
+        ("name", "STRING"),  # given by the user
+        ("title", "STRING"),  # taken from the content
+        ("started_at", "INT64"),
+        ("last_at", "INT64"),
+        ("archived", "BOOL"),
+        ("deleted", "BOOL"),
+        ("turns", "INT64"),  # said here, queued and off-path ones included
+        ("head", "STRING"),
+        ("model", "STRING"),
+        ("system_prompt", "STRING"),
+        ("name_seq", "INT64"),  # the event each text came from, so that erasing that event erases it here
+        ("title_seq", "INT64"),
+        ("prompt_seq", "INT64"),
+    ),
+)
+
+TURN = NodeTable(
+    "Turn",
+    (
+        _ID,
+        ("seq", "INT64"),  # its event in the log
+        ("session", "STRING"),
+        ("world", "STRING"),
+        ("role", "STRING"),
+        ("speaker", "STRING"),
+        ("client", "STRING"),
+        ("text", "STRING"),
+        ("at", "INT64"),  # UTC milliseconds
+        ("index", "INT64"),
+        ("live", "BOOL"),
+        ("hidden", "BOOL"),
+        ("deleted", "BOOL"),
+        ("queued", "BOOL"),
+        ("heads", "INT64"),  # heads of its own world at or below it
+        ("parent", "STRING"),
+        ("depth", "INT64"),  # turns above it on its path
+        ("stop_reason", "STRING"),
+        ("error", "STRING"),
+        ("model", "STRING"),
+        ("prompt_hash", "STRING"),
+        ("prompt_tokens", "INT64"),
+        ("evaluated_tokens", "INT64"),
+        ("completion_tokens", "INT64"),
+        ("first_token_ms", "DOUBLE"),
+        ("total_ms", "DOUBLE"),
+    ),
+)
+
+ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING")))
+
+NODES = (WORLD, SESSION, TURN, ENTITY)
+
+RELS = (
+    RelTable("IN_WORLD", "Session", "World"),
+    RelTable("HEAD", "Session", "Turn"),
+    RelTable("IN", "Turn", "Session"),
+    RelTable("REPLIES_TO", "Turn", "Turn"),
+    RelTable("SAID_BY", "Turn", "Entity"),
+)
+
+# One row: which schema this is, and the last event applied with the hash of the chain there.
+META = NodeTable("Meta", (("id", "INT64"), ("version", "INT64"), ("applied", "INT64"), ("link", "STRING")))
+
+
+def statements() -> list[str]:
+    """The Cypher that makes an empty graph."""
+    nodes = [
+        f"CREATE NODE TABLE `{table.name}` ({', '.join(f'`{name}` {type}' for name, type in table.columns)},"
+        " PRIMARY KEY (`id`))"
+        for table in (META, *NODES)
+    ]
+    rels = [f"CREATE REL TABLE `{rel.name}` (FROM `{rel.start}` TO `{rel.end}`)" for rel in RELS]
+    return nodes + rels

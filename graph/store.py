@@ -1,0 +1,216 @@
+"""The Kuzu database: one open graph, its one writing connection, its readers, and its checkpoints.
+
+Invariants (all measured, see the design notes on Kuzu):
+- One transaction at a time writes, on the thread that owns the store; readers run beside it on their own connections.
+- Checkpoints are ours, made while no reader is inside: an automatic one that meets a reader blocks for seconds.
+- A connection is closed only when no query runs on it: interrupt, wait, then close.
+- Every error of the engine is a RuntimeError without a class; it becomes ours here and nowhere else.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graph.errors import GraphFailure, QueryFailed, QueryTimeout
+from graph.gate import Gate
+from graph.schema import META, VERSION, statements
+
+if TYPE_CHECKING:
+    import kuzu
+
+FILE = "graph.kuzu"
+BUFFER_POOL_BYTES = 256 << 20
+MAX_BYTES = 1 << 36  # of address space; the engine's default maps 8 TB and fails under a limit
+READER_THREADS = 2
+CHECKPOINT_EVERY = 400  # transactions; about 10 MB of write-ahead log
+CHECKPOINT_PATIENCE_S = 0.02
+PAGE_ROWS = 1_000
+
+
+class GraphStore:
+    """An open `graph.kuzu`. Writing methods are for its one owner thread; `query` is for any."""
+
+    def __init__(self, database: "kuzu.Database") -> None:
+        import kuzu
+
+        self._database = database
+        self._writer = kuzu.Connection(database)
+        self._prepared: dict[str, kuzu.PreparedStatement] = {}
+        self._gate = Gate()
+        self._busy: set[kuzu.Connection] = set()
+        self._busy_changed = threading.Lock()
+        self._closing = False
+        self._unchecked = 0
+
+    @classmethod
+    def open(cls, path: Path) -> "GraphStore":
+        """Open a graph that exists. Raises GraphFailure if the engine cannot."""
+        with engine_errors("opening the graph"):
+            import kuzu
+
+            return cls(
+                kuzu.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MAX_BYTES, auto_checkpoint=False)
+            )
+
+    @classmethod
+    def create(cls, path: Path) -> "GraphStore":
+        """Make an empty graph of this version. Raises GraphFailure."""
+        store = cls.open(path)
+        try:
+            for statement in statements():
+                store.execute(statement)
+            store.execute(f"CREATE (:`{META.name}` {{id: 0, version: {VERSION}, applied: 0, link: ''}})")
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def applied(self) -> tuple[int, int, str]:
+        """Schema version, the last event applied, and the chain's hash there. Raises GraphFailure."""
+        rows = self.execute("MATCH (m:Meta {id: 0}) RETURN m.version, m.applied, m.link")
+        if len(rows) != 1:
+            raise GraphFailure("The graph does not say what it holds.")
+        version, applied, link = rows[0]
+        return int(version), int(applied), str(link)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One write transaction: committed at the end, rolled back on any error. Raises GraphFailure."""
+        with engine_errors("writing the graph"):
+            self._writer.execute("BEGIN TRANSACTION")
+            try:
+                yield
+                self._writer.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+            self._unchecked += 1
+
+    def execute(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
+        """Run a statement on the writing connection and return its rows; with parameters it is kept prepared.
+
+        Raises GraphFailure.
+        """
+        import kuzu
+
+        with engine_errors("writing the graph"):
+            if parameters is None:
+                return _rows(_single(self._writer.execute(cypher)))
+            if cypher not in self._prepared:  # a third of the time of a small statement is its preparation
+                self._prepared[cypher] = kuzu.PreparedStatement(self._writer, cypher)
+            return _rows(_single(self._writer.execute(self._prepared[cypher], dict(parameters))))
+
+    def copy(self, table: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> None:
+        """Load rows, given by column, into a table. Raises GraphFailure."""
+        import pyarrow
+
+        arrow = {
+            "STRING": pyarrow.string(),
+            "INT64": pyarrow.int64(),
+            "BOOL": pyarrow.bool_(),
+            "DOUBLE": pyarrow.float64(),
+        }
+        batch = pyarrow.table({name: pyarrow.array(column, arrow[types[name]]) for name, column in columns.items()})
+        with engine_errors("writing the graph"):
+            self._writer.execute(f"COPY `{table}` FROM $batch", {"batch": batch})
+
+    def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
+        """Read, beside the writer. Raises QueryFailed, or QueryTimeout when time is up or the store closes."""
+        with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
+            result = _single(connection.execute(cypher, dict(parameters or {})))
+            names = result.get_column_names()
+            return [dict(zip(names, row, strict=True)) for row in _rows(result)]
+
+    def checkpoint_if_due(self) -> None:
+        """Checkpoint after enough transactions, if the readers let us. Raises GraphFailure."""
+        if self._unchecked >= CHECKPOINT_EVERY:
+            with self._gate.alone(timeout_s=CHECKPOINT_PATIENCE_S) as alone:
+                if alone:
+                    self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the file; nobody may be reading. Raises GraphFailure."""
+        with engine_errors("writing the graph"):
+            self._writer.execute("CHECKPOINT")
+            self._unchecked = 0
+
+    def close(self) -> None:
+        """Stop the readers, wait for them, fold in what is left, and close the file."""
+        closed = False
+        while not closed:
+            self._interrupt_readers()  # again and again: one that has not quite begun does not hear it
+            with self._gate.alone(timeout_s=CHECKPOINT_PATIENCE_S) as closed:
+                if closed:
+                    self._close_alone()
+
+    def _interrupt_readers(self) -> None:
+        with self._busy_changed:
+            self._closing = True
+            for connection in self._busy:
+                connection.interrupt()
+
+    def _close_alone(self) -> None:
+        try:
+            if self._unchecked:
+                self.checkpoint()
+        except GraphFailure:
+            pass  # the log has everything; an opening that finds the file wanting rebuilds it
+        finally:
+            self._prepared.clear()
+            self._writer.close()
+            self._database.close()
+
+    @contextmanager
+    def _reader(self, timeout_s: float) -> Iterator["kuzu.Connection"]:
+        import kuzu
+
+        with self._busy_changed:
+            if self._closing:
+                raise QueryTimeout("The memory is closing.")
+            connection = kuzu.Connection(self._database, num_threads=READER_THREADS)
+            connection.set_query_timeout(max(1, round(timeout_s * 1000)))
+            self._busy.add(connection)
+        try:
+            yield connection
+        finally:
+            with self._busy_changed:
+                self._busy.discard(connection)
+            connection.close()
+
+    def _roll_back(self) -> None:
+        try:
+            self._writer.execute("ROLLBACK")
+        except RuntimeError as e:
+            if "No active transaction" not in str(e):  # an error in a statement has rolled back already
+                raise
+
+
+@contextmanager
+def engine_errors(doing: str) -> Iterator[None]:
+    """The engine's errors as GraphFailure, told apart by their text, which is all there is."""
+    try:
+        yield
+    except RuntimeError as e:
+        text = str(e).strip()
+        if "Interrupted" in text or "timeout" in text.lower():
+            raise QueryTimeout(f"Stopped: {doing} took too long ({text}).") from e
+        if doing == "the query":
+            raise QueryFailed(f"The graph cannot answer this: {text}") from e
+        raise GraphFailure(f"Trouble with {doing}: {text}. Every word is safe in the log.") from e
+
+
+def _single(result: "kuzu.QueryResult | list[kuzu.QueryResult]") -> "kuzu.QueryResult":
+    if isinstance(result, list):
+        raise QueryFailed("One statement at a time, please.")
+    return result
+
+
+def _rows(result: "kuzu.QueryResult") -> list[list[Any]]:
+    """All rows of a result, fetched in pages: one huge fetch would hold the interpreter."""
+    rows: list[list[Any]] = []
+    while page := result.get_n(PAGE_ROWS):
+        rows += [list(row) for row in page]
+    result.close()
+    return rows

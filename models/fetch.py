@@ -118,6 +118,7 @@ class Fetch:
         noted = self._note.read_text() if self._note.exists() else ""
         if noted != offered.sha256 or self._have() > self._total:
             self._forget()
+            self._note.touch(mode=0o600)
             self._note.write_text(offered.sha256)
         return offered.sha256
 

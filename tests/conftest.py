@@ -11,8 +11,9 @@ import pytest
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
 
-# Read before the fixture below hides it: where the developer's own models are.
+# Read before the fixture below hides them: where the developer's own models are.
 MODELS = os.environ.get("CLEW_MODELS")
+HOME = os.environ.get("CLEW_HOME")
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -48,7 +49,7 @@ def models_folder() -> Path:
     """The folder of the GGUFs that `make` fetched."""
     from platformdirs import user_data_path
 
-    return Path(MODELS) if MODELS else user_data_path("clew") / "models"
+    return Path(MODELS) if MODELS else (Path(HOME) if HOME else user_data_path("clew")) / "models"
 
 
 @pytest.fixture(scope="session")

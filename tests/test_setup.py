@@ -186,3 +186,20 @@ def test_no_committed_file_holds_the_address_of_an_index() -> None:
     texts = {name: (ROOT / name).read_bytes() for name in listed.split("\0") if (ROOT / name).is_file()}
     assert "constraints.txt" in texts
     assert not [name for name, text in texts.items() if any(host in text for host in hosts)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "summary", "passes"),
+    [
+        ("echo '66 passed in 9.23s'", "66 passed in 9.23s", True),
+        ("echo '2 failed, 64 passed in 9.23s'; exit 1", "2 failed, 64 passed in 9.23s", False),
+        ("echo 'E501 Line too long'; exit 1", "pytest was not reached", False),
+    ],
+)
+def test_ci_ends_with_pytests_summary_and_its_verdict(tmp_path: Path, outcome: str, summary: str, passes: bool) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}\n")
+    ended = subprocess.run([tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False)
+    assert ended.stdout.splitlines()[-1] == summary
+    assert (ended.returncode == 0) == passes

@@ -6,9 +6,11 @@ character becomes a visible symbol or goes away, and what is left is never parse
 """
 
 import re
+from typing import TYPE_CHECKING
 
-from textual.content import Content
-from textual.style import Style
+if TYPE_CHECKING:
+    from textual.content import Content
+    from textual.style import Style
 
 MUTED = "$foreground 60%"  # $text-muted is an automatic colour, which Textual 8.2.8 leaves out of Content
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -52,8 +54,10 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
-def plain(text: str, style: str | Style = "") -> Content:
+def plain(text: str, style: "str | Style" = "") -> "Content":
     """Text for a widget, never parsed as markup."""
+    from textual.content import Content  # the commands print without Textual, which takes 100 ms to import
+
     return Content.styled(shown(text), style) if style else Content(shown(text))
 
 

@@ -1,1 +1,133 @@
-"""The `clew` commands, one per file."""
+"""The `clew` commands, one per file, each imported only when it is asked for.
+
+`run` is the whole command line: it turns every error that can reach a person into a line on stderr and an exit code.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from tui.commands.output import complain, prepare_streams
+from tui.exit_codes import ExitCode, exit_code_of
+
+# Name and module, in the order of the help. Each module has a typer app named `app`.
+COMMANDS = {
+    "ask": "tui.commands.ask",
+    "log": "tui.commands.log",
+    "show": "tui.commands.show",
+    "sessions": "tui.commands.sessions",
+    "models": "tui.commands.models",
+    "doctor": "tui.commands.doctor",
+    "rebuild": "tui.commands.rebuild",
+    "erase": "tui.commands.erase",
+}
+
+CHAT = """Without a command, `clew` opens the chat; it takes --session ID, --new, --model NAME|PATH, --project NAME.
+
+stdout is data, stderr is narration. Exit codes: 0 done · 1 the reply failed, or the doctor found something · 2 wrong
+usage or an empty message · 65 damaged data · 66 no such session or turn · 69 the model is not available · 73, 74
+cannot write · 75 another clew has this memory · 78 a setting is wrong · 130 interrupted."""
+
+
+class Commands(TyperGroup):
+    """The commands of COMMANDS, and the one place where their errors end."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, imported now; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
+        command.name = cmd_name
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Like the group's own, with every name known to the suggestions for a typo."""
+        self.commands = cast(Any, dict.fromkeys(COMMANDS))  # only the names are looked at
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; its errors become a line on stderr and an exit code."""
+        from agent.errors import AgentError
+        from graph.errors import MemoryFailure
+        from models.errors import ModelError
+
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            _let_go_of_stdout()
+            raise typer.Exit(exit_code_of(error)) from error
+        except (MemoryFailure, ModelError, AgentError, OSError) as error:
+            complain(error)
+            raise typer.Exit(exit_code_of(error)) from error
+
+
+app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=CHAT)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from tui.version import VERSION
+
+        typer.echo(f"clew {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def clew(
+    home: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where everything is kept: settings, memory, models, caches.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A terminal chat that remembers, offline."""
+    if home is not None:
+        os.environ["CLEW_HOME"] = home  # for what is resolved later, and for processes that are started
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line (without the program's name); its exit code."""
+    os.umask(0o077)
+    prepare_streams()
+    command = typer.main.get_command(app)
+    try:
+        command.main(args=home_first(argv), prog_name="clew")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else ExitCode.OK if end.code is None else ExitCode.FAILED
+    return ExitCode.OK
+
+
+def home_first(argv: Sequence[str]) -> list[str]:
+    """The arguments with a `--home FOLDER` from behind the command put in front of it, where it belongs."""
+    words, home = list(argv), []
+    end = words.index("--") if "--" in words else len(words)
+    for at, word in enumerate(words[:end]):
+        if word == "--home" and at + 1 < end:
+            home = words[at : at + 2]
+        elif word.startswith("--home="):
+            home = words[at : at + 1]
+        else:
+            continue
+        del words[at : at + len(home)]
+        break
+    return home + words
+
+
+def _let_go_of_stdout() -> None:
+    """Nobody reads any more: what is still buffered goes nowhere, instead of failing again at exit."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,73 @@
+"""`clew ask`: one message, one streamed reply, in a pipe or on a terminal."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tui.commands.choosing import complete_session
+from tui.commands.output import say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+
+MOST_BYTES = 8 << 20
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def ask(
+    ctx: typer.Context,
+    message: Annotated[
+        list[str] | None, typer.Argument(metavar="MESSAGE", help="What to say; what comes through a pipe follows it.")
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Go on with this session, or with the `last` one; without it a new one begins.",
+            autocompletion=complete_session,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|PATH", help="The model that answers; a session with its own changes to it."),
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="The project of a new session.")] = None,
+    system: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the session tells the model first, from here on.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+) -> None:
+    """Ask something, and print the reply as it comes.
+
+    `accepted TURN` on stderr tells that the message is durable. Ctrl+C stops the reply and keeps what came.
+    """
+    text = _message(message or [])
+    from agent.settings import load_settings
+    from agent.text import clean_message
+    from models.quiet import guard_descriptors
+    from tui.commands.asking import Question, Tongue, run_question
+
+    clean_message(text)  # an empty message is refused before anything is opened
+    home = home_of(ctx)
+    settings = load_settings(home.config, **({"model": model} if model is not None else {}))
+    guard_descriptors(home.cache / "native.log")
+    question = Question(text, session=session, project=project, system=system, model=model)
+    raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
+
+
+def _message(words: list[str]) -> str:
+    """The argument and then what was piped, a blank line between them."""
+    return "\n\n".join(part for part in (" ".join(words), _piped()) if part.strip())
+
+
+def _piped() -> str:
+    """What stdin has, if it is a pipe or a file; bytes that are no UTF-8 become replacement characters."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    raw = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        say(f"clew: What was piped is longer than {MOST_BYTES >> 20} MiB, so nothing was sent or stored. Shorten it.")
+        raise typer.Exit(ExitCode.BAD_DATA)
+    return raw.decode("utf-8", "replace")

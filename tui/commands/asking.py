@@ -1,0 +1,267 @@
+"""One question through the Agent: accepted, answered on stdout as the words come, stopped by Ctrl+C, kept always.
+
+Invariants: `accepted TURN` is on stderr before the model is asked. The first signal stops the reply and keeps what
+came; a second one ends the process at once, which the log survives like any kill.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from agent.events import (
+    AgentEvent,
+    Failed,
+    GraphProgress,
+    ModelFailed,
+    ModelProgress,
+    ModelReady,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    SessionsChanged,
+    TokensArrived,
+    TurnAccepted,
+    Warned,
+)
+from agent.home import Home
+from agent.models import Loader
+from agent.service import Agent
+from agent.settings import Settings
+from tui.commands.choosing import choose_session
+from tui.commands.output import LONG_S, Narration, put, put_json, say
+from tui.exit_codes import ExitCode, exit_code_of
+from tui.text import shown, size_of
+
+CLIENT = "ask"
+TITLE_WAIT_S = 2.0
+FIGURES = (
+    "session",
+    "turn",
+    "reply_turn",
+    "truncated",
+    "prompt_tokens",
+    "evaluated_tokens",
+    "completion_tokens",
+    "first_token_ms",
+    "total_ms",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to ask and where; `session` may be the beginning of an id, or `last`; None begins a new one."""
+
+    text: str
+    session: str | None = None
+    project: str | None = None
+    system: str | None = None
+    model: str | None = None
+
+
+class Tongue:
+    """Says the events of one reply: its words on stdout as they come, or one JSON object at the end."""
+
+    def __init__(self, *, as_json: bool = False, narration: Narration | None = None) -> None:
+        self._as_json = as_json
+        self._narration = narration or Narration()
+        self._safe = sys.stdout.isatty()  # a terminal obeys control characters, a pipe wants the words as they are
+        self._open_line = False
+        self._model_failed = False
+        self.changed = asyncio.Event()  # something in the list of sessions did
+        self.code = ExitCode.OK
+
+    def event(self, event: AgentEvent) -> None:
+        """Say one event. Raises BrokenPipeError when nobody reads any more."""
+        match event:
+            case TurnAccepted():
+                self._narration.clear()
+                say(f"accepted {event.turn}")
+            case ReplyStarted(cut_tokens=cut) if cut:
+                say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
+            case TokensArrived(text=text) if text and not self._as_json:
+                self._narration.clear()
+                put(shown(text) if self._safe else text, end="")
+                self._open_line = not text.endswith("\n")
+            case TokensArrived(thinking=True):
+                self._narration.tell("thinking …")
+            case ReplyEnded():
+                self._ended(event)
+            case Failed():
+                self._narration.clear()
+                self.end_line()
+                say(f"clew: {event.message}")
+                self.code = self._code_of(event)
+            case ReplyStarted() | TokensArrived():
+                pass
+
+    def notice(self, notice: Notice) -> None:
+        """Say what goes on beside the reply; only long work is told of where no terminal listens."""
+        match notice:
+            case ModelProgress(state="fetching") if notice.total:
+                done, total = size_of(notice.done), size_of(notice.total)
+                self._narration.tell(f"fetching {notice.name}: {done} of {total}")
+            case ModelProgress():
+                self._narration.tell(f"{notice.state} {notice.name} …")
+            case ModelReady():
+                self._narration.clear()
+            case ModelFailed():
+                self._model_failed = True
+                self._narration.clear()
+            case GraphProgress(state="rebuilding") if notice.total:
+                self._narration.tell(f"rebuilding the graph: {notice.done} of {notice.total} events")
+            case GraphProgress(state="failed") | Warned():
+                self._narration.clear()
+                say(f"clew: {notice.message}")
+            case SessionsChanged():
+                self.changed.set()
+            case _:
+                pass
+
+    def end_line(self) -> None:
+        """A reply on stdout ends with a newline, whatever its own last character is."""
+        if self._open_line:
+            self._open_line = False
+            put("")
+
+    def _ended(self, event: ReplyEnded) -> None:
+        self._narration.clear()
+        if self._as_json:
+            put_json({"reply": event.text} | {name: getattr(event, name) for name in FIGURES})
+        self.end_line()
+        if event.stop_reason == "failed":
+            say(f"clew: The reply broke off: {event.error or 'the model gave no reason.'} What came is kept.")
+            self.code = ExitCode.FAILED
+        elif event.stop_reason == "length":
+            say("The reply was cut off at its longest (sampling.max_tokens, or the context).")
+
+    def _code_of(self, event: Failed) -> ExitCode:
+        if event.error is not None:
+            return exit_code_of(event.error)
+        return ExitCode.UNAVAILABLE if self._model_failed else ExitCode.FAILED
+
+
+class Interrupts:
+    """SIGINT, SIGTERM and SIGHUP while a reply is made; `code` is set by the first of them."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._task = asyncio.current_task()
+        self.code: ExitCode | None = None
+
+    def watch(self) -> None:
+        """From now on, signals come here."""
+        loop = asyncio.get_running_loop()
+        for number, code in (
+            (signal.SIGINT, ExitCode.INTERRUPTED),
+            (signal.SIGTERM, ExitCode.TERMINATED),
+            (signal.SIGHUP, ExitCode.HANGUP),
+        ):
+            loop.add_signal_handler(number, self._met, code)
+
+    def unwatch(self) -> None:
+        """Signals go their usual way again."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+    def _met(self, code: ExitCode) -> None:
+        if self.code is not None:
+            _end_now(code)
+        self.code = code
+        if not self._agent.stop() and self._task is not None:
+            self._task.cancel()
+
+
+def run_question(
+    home: Home, settings: Settings, question: Question, tongue: Tongue, *, loader: Loader | None = None
+) -> ExitCode:
+    """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
+    if question.model is not None and loader is None:
+        from models.store import ModelStore
+
+        ModelStore(home.models).path(question.model)  # a name nobody knows is refused before anything is stored
+    return asyncio.run(_ask(Agent(home, settings, client=CLIENT, loader=loader), question, tongue))
+
+
+async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
+    notices = asyncio.create_task(_tell(agent.notices(), tongue))
+    interrupts: Interrupts | None = None
+    try:
+        await agent.start(load_model=False)
+        interrupts = Interrupts(agent)
+        interrupts.watch()
+        await _converse(agent, question, tongue)
+    except asyncio.CancelledError:
+        if interrupts is None or interrupts.code is None:
+            raise
+    finally:
+        await agent.close()
+        notices.cancel()
+        with suppress(asyncio.CancelledError):
+            await notices
+        if interrupts is not None:
+            interrupts.unwatch()
+    tongue.end_line()
+    return tongue.code if interrupts.code is None else interrupts.code
+
+
+async def _converse(agent: Agent, question: Question, tongue: Tongue) -> None:
+    session = await _session(agent, question)
+    begun = None
+    async for event in agent.send(session, question.text, project=question.project):
+        tongue.event(event)
+        if isinstance(event, ReplyEnded):
+            begun = event.session
+    if begun is not None:
+        # The first words become the title right after the reply; a model's own title is not worth waiting for here.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(_titled(agent, begun, tongue), TITLE_WAIT_S)
+
+
+async def _titled(agent: Agent, session: str, tongue: Tongue) -> None:
+    """Until the session has a name."""
+    while True:
+        tongue.changed.clear()
+        if (await agent.session(session)).name is not None:
+            return
+        await tongue.changed.wait()
+
+
+async def _session(agent: Agent, question: Question) -> str | None:
+    """The session to go on with, its settings changed as asked; None for a new one without any."""
+    if question.session is None:
+        if question.system is None:
+            return None
+        return await agent.configure(None, system_prompt=question.system, project=question.project)
+    known = {session.id: session for archived in (False, True) for session in await agent.sessions(archived=archived)}
+    found = choose_session(sorted(known.values(), key=lambda each: each.last_at, reverse=True), question.session)
+    if question.system is not None:
+        await agent.configure(found.id, system_prompt=question.system)
+    if question.model is not None and found.model not in (None, question.model):
+        await agent.configure(found.id, model=question.model)
+    return found.id
+
+
+async def _tell(notices: AsyncIterator[Notice], tongue: Tongue) -> None:
+    """Pass notices on; that work began is told again if nothing was heard since, for where only long work counts."""
+    again: asyncio.TimerHandle | None = None
+    try:
+        async for notice in notices:
+            if again is not None:
+                again.cancel()
+            tongue.notice(notice)
+            late = isinstance(notice, ModelProgress)
+            again = asyncio.get_running_loop().call_later(LONG_S, tongue.notice, notice) if late else None
+    finally:
+        if again is not None:
+            again.cancel()
+
+
+def _end_now(code: ExitCode) -> NoReturn:
+    sys.stdout.flush()
+    os._exit(code)

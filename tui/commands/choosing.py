@@ -1,0 +1,74 @@
+"""Which session or turn is meant: whole ids, beginnings of them, and `last`; and the same for the shell's TAB."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from graph.errors import Ambiguous, MemoryFailure, NotFound
+
+if TYPE_CHECKING:
+    from graph.reading import LogReader
+    from graph.values import Session
+
+LAST = "last"
+OFFERED = 50
+
+
+def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
+    """The session that `wanted` names: an id, the beginning of one in any case of letters, or `last`.
+
+    `sessions` come with the newest activity first. Raises NotFound or Ambiguous.
+    """
+    if wanted == LAST:
+        kept = [session for session in sessions if not session.archived]
+        if not kept:
+            raise NotFound("There is no chat to go on with yet. Leave `--session` away to begin one.")
+        return kept[0]
+    begin = wanted.strip().upper()
+    found = [session for session in sessions if begin and session.id.startswith(begin)]
+    exact = [session for session in found if session.id == begin]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise Ambiguous(f"{len(found)} sessions begin with {wanted}. Give more characters of the one you mean.")
+    raise NotFound(f"There is no session {wanted}. `clew sessions` lists them.")
+
+
+def all_sessions(reader: "LogReader") -> "list[Session]":
+    """Every session that was not deleted, archived ones included, the newest activity first."""
+    found = {session.id: session for archived in (False, True) for session in reader.sessions(archived=archived)}
+    return sorted(found.values(), key=lambda session: session.last_at, reverse=True)
+
+
+def complete_session(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """For the shell: ids of sessions that begin like this, with their names."""
+    return [(session.id, session.name or "") for session in _offered(ctx) if session.id.startswith(incomplete.upper())][
+        :OFFERED
+    ]
+
+
+def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """For the shell: ids of turns and of sessions that begin like this."""
+    from agent.errors import AgentError
+    from graph.reading import LogReader
+    from tui.commands.place import home_of
+    from tui.text import one_line
+
+    begin = incomplete.upper()
+    try:
+        reader = LogReader.open(home_of(ctx).memory)
+        turns = [(each.turn.id, one_line(each.turn.text or "")[:60]) for each in reader.exchanges(limit=500)]
+    except (MemoryFailure, AgentError):
+        return []
+    return [each for each in turns if each[0].startswith(begin)][:OFFERED] + complete_session(ctx, incomplete)
+
+
+def _offered(ctx: typer.Context) -> "list[Session]":
+    from agent.errors import AgentError
+    from graph.reading import LogReader
+    from tui.commands.place import home_of
+
+    try:
+        return all_sessions(LogReader.open(home_of(ctx).memory))
+    except (MemoryFailure, AgentError):
+        return []

@@ -1,0 +1,93 @@
+"""`clew log`: what was said, newest first, as summaries. Reads the log without a lock, beside a running clew."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.choosing import all_sessions, choose_session, complete_session
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.commands.since import parse_since
+
+if TYPE_CHECKING:
+    from graph.values import Exchange
+
+MOST = 500
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _since(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return parse_since(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+@app.command()
+def log(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
+    client: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only what was said there: `chat` or `ask`.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2025-03-01T14:30 (your clock), 2h, 3d."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+) -> None:
+    """List what was said, newest first."""
+    from graph.reading import LogReader
+
+    from_then = _since(since)
+    try:
+        reader = LogReader.open(home_of(ctx).memory)
+        of = choose_session(all_sessions(reader), session).id if session is not None else None
+        found = reader.exchanges(session=of, project=project, client=client, since=from_then, limit=min(limit, MOST))
+    except MemoryMissing:
+        found = []
+    if as_json:
+        put_json([_summary(exchange) for exchange in found])
+        return
+    for exchange in found:
+        put(_lines(exchange))
+    if not found:
+        say("Nothing was said that fits.")
+
+
+def _summary(exchange: "Exchange") -> dict[str, str | None]:
+    return {
+        "turn": exchange.turn.id,
+        "reply_turn": exchange.reply.id if exchange.reply else None,
+        "session": exchange.turn.session,
+        "at": instant(exchange.turn.at),
+        "said": exchange.turn.text,
+        "reply": exchange.reply.text if exchange.reply else None,
+    }
+
+
+def _lines(exchange: "Exchange") -> str:
+    columns = width()
+    head = fit(f"{exchange.turn.id}  {local(exchange.turn.at)}  {exchange.turn.client}", columns)
+    said = fit(exchange.turn.text if exchange.turn.text is not None else "(erased)", columns - 2)
+    return f"{paint(head, '2')}\n{paint('>', '36')} {said}\n  {fit(_answer(exchange), columns - 2)}"
+
+
+def _answer(exchange: "Exchange") -> str:
+    reply = exchange.reply
+    if reply is None:
+        return "(no reply yet)"
+    if reply.text is None:
+        return "(erased)"
+    cut = f" ({reply.stop_reason})" if reply.truncated else ""
+    return (reply.text or f"({reply.error or 'empty'})") + cut

@@ -1,0 +1,143 @@
+"""Where the commands write: data on stdout, narration on stderr, and no stored text reaches a terminal unread.
+
+Human forms pass every text through `tui.text.shown`; JSON escapes what a terminal would obey. Colour is used only on a
+terminal and never where NO_COLOR is set.
+"""
+
+import json
+import os
+import sys
+import time
+import unicodedata
+from collections.abc import Callable
+from datetime import datetime
+from shutil import get_terminal_size
+from typing import TextIO
+
+from tui.text import one_line, shown
+
+LONG_S = 5.0  # work that takes longer is told of even where nobody may be watching
+REDRAW_S = 0.1
+
+
+def prepare_streams() -> None:
+    """Make stdout and stderr take any text: a character the terminal's encoding lacks becomes a question mark.
+
+    One that was closed (`>&-`) takes everything too, and nothing comes of it.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (open until the end)
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors=errors)
+
+
+def put(text: str, *, end: str = "\n") -> None:
+    """Data to stdout, as it is; whoever calls has made it safe. Raises BrokenPipeError at once, not at exit."""
+    sys.stdout.write(text + end)
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """A line of narration to stderr, at once. A stderr that is gone is no reason to fail."""
+    try:
+        sys.stderr.write(shown(text) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
+def complain(error: BaseException) -> None:
+    """What went wrong, on stderr."""
+    text = str(error) or type(error).__name__
+    say(f"clew: {text}")
+
+
+def put_json(value: object) -> None:
+    """One JSON value, on one line; plain ASCII where a terminal shows it or cannot show more."""
+    plain = sys.stdout.isatty() or (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    put(json.dumps(value, ensure_ascii=plain, default=_as_json))
+
+
+def _as_json(value: object) -> str:
+    if isinstance(value, datetime):
+        return instant(value)
+    return str(value)
+
+
+def instant(at: datetime) -> str:
+    """A UTC time as JSON has it everywhere: 2025-03-01T12:00:00.123+00:00."""
+    return at.isoformat(timespec="milliseconds")
+
+
+def local(at: datetime) -> str:
+    """A UTC time for people: the clock on their wall, to the minute."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def width() -> int:
+    """Columns to write in."""
+    return max(20, get_terminal_size((100, 24)).columns)
+
+
+def fit(text: str, columns: int) -> str:
+    """The text on one line of at most `columns` columns, wide characters counted as two."""
+    line = one_line(text)
+    used = 0
+    for at, character in enumerate(line):
+        wide = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if used + wide > columns - (at + 1 < len(line)):
+            return line[:at] + "…"
+        used += wide
+    return line
+
+
+def paint(text: str, style: str) -> str:
+    """`text` in an ANSI style ("1" bold, "2" dim, "31" red …) where colour is welcome."""
+    return f"\x1b[{style}m{text}\x1b[0m" if colourful(sys.stdout) else text
+
+
+def colourful(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose user did not ask for no colour."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class Narration:
+    """How far long work is, on stderr: one line rewritten in place on a terminal, else a line every LONG_S seconds."""
+
+    def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        self._live = self._stream.isatty()
+        self._since: float | None = None
+        self._drawn = 0
+
+    def tell(self, text: str) -> None:
+        """The work stands like this now."""
+        now = self._clock()
+        if self._since is None:
+            self._since = now if not self._live else now - REDRAW_S
+        if now - self._since < (REDRAW_S if self._live else LONG_S):
+            return
+        self._since = now
+        line = fit(text, width() - 1)
+        if self._live:
+            self._write("\r" + line + " " * max(0, self._drawn - len(line)))
+            self._drawn = len(line)
+        else:
+            self._write(line + "\n")
+
+    def clear(self) -> None:
+        """The work is over: nothing of the line stays on a terminal."""
+        if self._drawn:
+            self._write("\r" + " " * self._drawn + "\r")
+        self._drawn, self._since = 0, None
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            return

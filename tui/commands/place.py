@@ -1,0 +1,17 @@
+"""The home folder of a command: --home, else CLEW_HOME, else the user's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from agent.home import Home
+
+
+def home_of(ctx: typer.Context) -> "Home":
+    """The home that the command line names, its folders made. Raises HomeError."""
+    from agent.home import Home
+
+    named = ctx.find_root().params.get("home")
+    return Home.resolve(Path(named) if named else None)

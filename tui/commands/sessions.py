@@ -1,0 +1,58 @@
+"""`clew sessions`: the chats, newest activity first. Reads the log without a lock, beside a running clew."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.choosing import all_sessions
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
+from tui.commands.place import home_of
+
+if TYPE_CHECKING:
+    from graph.values import Session
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def sessions(
+    ctx: typer.Context,
+    archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+) -> None:
+    """List the chats."""
+    from graph.reading import LogReader
+
+    try:
+        found = [each for each in all_sessions(LogReader.open(home_of(ctx).memory)) if each.archived == archived]
+    except MemoryMissing:
+        found = []
+    if as_json:
+        put_json([summary(session) for session in found])
+        return
+    for session in found:
+        put(_line(session))
+    if not found:
+        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
+
+
+def summary(session: "Session") -> dict[str, str | int | bool | None]:
+    """A session as JSON has it; times are UTC."""
+    return {
+        "id": session.id,
+        "name": session.name,
+        "project": session.project,
+        "world": session.world,
+        "model": session.model,
+        "turns": session.turns,
+        "archived": session.archived,
+        "started_at": instant(session.started_at),
+        "last_at": instant(session.last_at),
+    }
+
+
+def _line(session: "Session") -> str:
+    head = f"{session.id}  {local(session.last_at)}  {session.turns:>5}  "
+    project = f"[{session.project}] " if session.project else ""
+    return paint(head, "2") + fit(f"{project}{session.name or '(no title yet)'}", max(12, width() - len(head)))

@@ -1,0 +1,102 @@
+"""`clew show ID`: one exchange, or one session's thread, whole. Reads the log without a lock."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import NotFound
+from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.output import local, paint, put, put_json
+from tui.commands.place import home_of
+from tui.commands.sessions import summary
+from tui.text import one_line, shown
+
+if TYPE_CHECKING:
+    from graph.reading import LogReader
+    from graph.values import Exchange, Session, Turn
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="A turn, or a session (or `last`).", autocompletion=complete_shown)
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Show one exchange, or all of a session, with all its figures."""
+    from graph.reading import LogReader
+
+    reader = LogReader.open(home_of(ctx).memory)
+    try:
+        _show_exchange(reader.exchange(id), as_json=as_json)
+    except NotFound as missing:
+        try:
+            session = choose_session(all_sessions(reader), id)
+        except NotFound:
+            raise NotFound(
+                f"There is no turn and no session {id}. `clew log` and `clew sessions` list them."
+            ) from missing
+        _show_session(reader, session, as_json=as_json)
+
+
+def _show_exchange(exchange: "Exchange", *, as_json: bool) -> None:
+    turns = [exchange.turn, *([exchange.reply] if exchange.reply else [])]
+    if as_json:
+        reply = whole(exchange.reply) if exchange.reply else None
+        put_json({"turn": whole(exchange.turn), "reply": reply, "project": exchange.project})
+        return
+    about = [f"session {exchange.turn.session}", *([f"project {exchange.project}"] if exchange.project else [])]
+    put(paint(one_line(" · ".join(about)), "2"))
+    for turn in turns:
+        put("\n" + _block(turn))
+
+
+def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> None:
+    thread = reader.thread(session.id)
+    if as_json:
+        put_json({"session": summary(session), "thread": [whole(turn) for turn in thread]})
+        return
+    put(paint(one_line(session.name or "(no title yet)"), "1"))
+    put(paint(one_line(f"session {session.id} · {session.turns} turns · since {local(session.started_at)}"), "2"))
+    for turn in thread:
+        put("\n" + _block(turn))
+
+
+def whole(turn: "Turn") -> dict[str, object]:
+    """A turn with everything that is known of it."""
+    return asdict(turn) | {"truncated": turn.truncated}
+
+
+def _block(turn: "Turn") -> str:
+    speaker = {"user": "you", "assistant": "clew"}.get(turn.role, turn.role)
+    head = f"{speaker} · {local(turn.at)} · turn {turn.id} · {turn.index}. of its session · {turn.client}"
+    text = "(hidden)" if turn.hidden else "(erased)" if turn.text is None else shown(turn.text)
+    figures = _figures(turn)
+    return "\n".join(
+        [
+            paint(one_line(head), "36"),
+            text,
+            *([paint(one_line(figures), "2")] if figures else []),
+            *([paint(one_line(f"error: {turn.error}"), "31")] if turn.error else []),
+        ]
+    )
+
+
+def _figures(turn: "Turn") -> str:
+    """What a reply cost and how it ended, on one line."""
+    parts = [
+        turn.model,
+        f"prompt {turn.prompt_tokens} tokens" if turn.prompt_tokens is not None else None,
+        f"{turn.evaluated_tokens} evaluated" if turn.evaluated_tokens is not None else None,
+        f"reply {turn.completion_tokens} tokens" if turn.completion_tokens is not None else None,
+        f"first after {turn.first_token_ms:.0f} ms" if turn.first_token_ms is not None else None,
+        f"{turn.total_ms / 1000:.2f} s in all" if turn.total_ms is not None else None,
+        f"prompt {turn.prompt_hash[:12]}" if turn.prompt_hash else None,
+        f"cut off: {turn.stop_reason}" if turn.truncated else None,
+        "queued" if turn.queued else None,
+    ]
+    return " · ".join(part for part in parts if part)

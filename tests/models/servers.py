@@ -23,6 +23,8 @@ class Site:
     pages: dict[str, str] = field(default_factory=dict)
     published: dict[str, str] = field(default_factory=dict)  # path → SHA-256 the hub claims
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)  # path → status, the hub's error code
+    moved: dict[str, str] = field(default_factory=dict)  # path → where a hub file's bytes really are
+    headers: list[dict[str, str]] = field(default_factory=list)  # of every download
     offsets: list[int] = field(default_factory=list)  # of every download, as asked for
     cuts: list[int] = field(default_factory=list)  # bytes after which the next downloads break off
     stall_after: int | None = None
@@ -66,8 +68,8 @@ class Site:
             "HF_ENDPOINT": self.address,
             "HF_HUB_OFFLINE": "0",
             "HF_TOKEN": "",
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
+            "NO_PROXY": "127.0.0.1,localhost",
+            "no_proxy": "127.0.0.1,localhost",
         }
 
 
@@ -105,11 +107,15 @@ def serving() -> Iterator[Site]:
             headers = {}
             if sha256 := site.published.get(self.path):
                 headers = {"X-Repo-Commit": REVISION, "X-Linked-Size": str(len(content)), "X-Linked-Etag": sha256}
+            if location := site.moved.get(self.path):
+                self._head(302, headers | {"Location": location, "Content-Length": "0"})
+                return
             if not body:
                 self._head(200, headers | {"ETag": '"x"', "Content-Length": str(len(content))})
                 return
             asked = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
             site.offsets.append(asked)
+            site.headers.append({key.lower(): value for key, value in self.headers.items()})
             start = asked if site.ranges else 0
             if start:
                 headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"

@@ -110,6 +110,21 @@ def test_a_hub_file_comes_with_the_hubs_checksum_from_any_offset(site: Site) -> 
         assert (start, b"".join(pieces)) == (5000, CONTENT[5000:])
 
 
+def test_a_hub_file_kept_elsewhere_is_followed_there_without_the_token(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
+    site.files["/elsewhere"] = CONTENT
+    site.moved["/owner/repo/resolve/main/tiny.gguf"] = site.address.replace("127.0.0.1", "localhost") + "/elsewhere"
+    with connect(source, no_beat) as connection:
+        assert connection.describe() == Description(len(CONTENT), SHA256)
+        start, pieces = connection.resume(5000)
+        assert (start, b"".join(pieces)) == (5000, CONTENT[5000:])
+    assert site.offsets == [5000]
+    assert "authorization" not in site.headers[0]
+
+
 @pytest.mark.parametrize(
     ("status", "code", "reason"),
     [(404, "EntryNotFound", "not found"), (401, "RepoNotFound", "not found"), (403, "GatedRepo", "denied")],

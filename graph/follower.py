@@ -23,7 +23,7 @@ from graph.errors import GraphFailure, MemoryFailure
 from graph.events import TextErased
 from graph.opening import forget_mark, open_trusted
 from graph.overlay import Overlay
-from graph.projection import apply
+from graph.projection import project
 from graph.reading import LogReader
 from graph.store import GraphStore
 from graph.values import Progress
@@ -158,7 +158,6 @@ class Follower:
             self._apply_all()
             self._opened().checkpoint_if_due()
         except (GraphFailure, LookupError) as e:
-            import traceback; traceback.print_exc()
             self._let_go(State.BEHIND, str(e))
             try:
                 self._rebuild()
@@ -200,7 +199,7 @@ class Follower:
         with store.transaction():
             overlay = Overlay(store, self._reader.event)
             for stored in events:
-                apply(stored, overlay)
+                project(stored, overlay)
             overlay.flush(applied=last, link=self._reader.link(last).hex())
         with self._changed:
             self._applied = last

@@ -7,51 +7,52 @@ Turns of another world on the path are passed by: what a what-if holds keeps not
 
 from collections.abc import Iterator
 
-from graph.changes import Change, DropRel, Properties, PutRel, SetNode, View
+from graph.sink import Properties, Sink
 
 
-def move_head(view: View, session: str, target: str | None) -> Iterator[Change]:
+def move_head(sink: Sink, session: str, target: str | None) -> None:
     """Put a session's head at turn `target`. A deleted session has no head to move."""
-    before = node(view, "Session", session)
+    before = node(sink, "Session", session)
     old = before["head"]
     if before["deleted"] or old == target:
         return
     if old is not None:
-        yield DropRel("HEAD", session, old)
+        sink.drop_rel("HEAD", session, old)
     if target is not None:
-        yield PutRel("HEAD", session, target)
-    yield SetNode("Session", session, {"head": target})
-    for turn, step in _between(view, old, target):
-        now = node(view, "Turn", turn)
+        sink.put_rel("HEAD", session, target)
+    sink.set_node("Session", session, {"head": target})
+    for turn, step in _between(sink, old, target):
+        now = node(sink, "Turn", turn)
         if now["world"] == before["world"]:
             heads = now["heads"] + step
-            yield SetNode("Turn", turn, {"heads": heads, "live": is_live({**now, "heads": heads})})
+            live = is_live(heads, hidden=now["hidden"], deleted=now["deleted"])
+            sink.set_node("Turn", turn, {"heads": heads, "live": live})
 
 
-def is_live(turn: Properties) -> bool:
-    """Whether a turn with these properties is live."""
-    return bool(turn["heads"] and not turn["hidden"] and not turn["deleted"])
+def is_live(heads: int, *, hidden: bool, deleted: bool) -> bool:
+    """Whether a turn with so many heads at or below it is live."""
+    return heads > 0 and not hidden and not deleted
 
 
-def node(view: View, table: str, id: str) -> Properties:
+def node(sink: Sink, table: str, id: str) -> Properties:
     """A node that the log's rules say is there."""
-    found = view.node(table, id)
+    found = sink.node(table, id)
     if found is None:
         raise LookupError(f"the graph has no {table} {id}")
     return found
 
 
-def _between(view: View, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:
+def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:
     """The turns a head leaves (-1) and enters (+1) between two places, up to where their paths meet."""
     while old != new:
-        above_old, above_new = _depth(view, old), _depth(view, new)
+        above_old, above_new = _depth(sink, old), _depth(sink, new)
         if old is not None and above_old >= above_new:
             yield old, -1
-            old = node(view, "Turn", old)["parent"]
+            old = node(sink, "Turn", old)["parent"]
         elif new is not None:
             yield new, +1
-            new = node(view, "Turn", new)["parent"]
+            new = node(sink, "Turn", new)["parent"]
 
 
-def _depth(view: View, turn: str | None) -> int:
-    return -1 if turn is None else int(node(view, "Turn", turn)["depth"])
+def _depth(sink: Sink, turn: str | None) -> int:
+    return -1 if turn is None else int(node(sink, "Turn", turn)["depth"])

@@ -3,10 +3,9 @@
 Changes to one node or relationship are gathered, so that a turn that is put, placed and counted is written once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph.changes import Change, DropRel, PutNode, PutRel, SetNode
 from graph.events import Event
 from graph.schema import META, NODES, RELS, NodeTable
 from graph.store import GraphStore
@@ -22,7 +21,7 @@ class Overlay:
         self._store = store
         self.event = event
         self._nodes: dict[tuple[str, str], dict[str, Any] | None] = {}  # as they are with the changes
-        self._new: set[tuple[str, str]] = set()
+        self._new: dict[tuple[str, str], None] = {}
         self._set: dict[tuple[str, str], dict[str, None]] = {}  # the columns changed of nodes that were there before
         self._rels: dict[tuple[str, str, str], tuple[bool, bool]] = {}  # there before, there now
 
@@ -32,22 +31,25 @@ class Overlay:
             self._nodes[key] = self._load(_TABLES[table], id)
         return self._nodes[key]
 
-    def apply(self, change: Change) -> None:
-        match change:
-            case PutNode(table, id, properties):
-                self._nodes[table, id] = {**dict.fromkeys(_TABLES[table].names), "id": id, **properties}
-                self._new.add((table, id))
-            case SetNode(table, id, properties):
-                node = self.node(table, id)
-                if node is None:
-                    raise LookupError(f"the graph has no {table} {id}")
-                node.update(properties)
-                if (table, id) not in self._new:
-                    self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
-            case PutRel(rel, start, end):
-                self._rels[rel, start, end] = (self._rels.get((rel, start, end), (False, False))[0], True)
-            case DropRel(rel, start, end):
-                self._rels[rel, start, end] = (self._rels.get((rel, start, end), (True, True))[0], False)
+    def put_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
+        self._nodes[table, id] = {**dict.fromkeys(_TABLES[table].names), "id": id, **properties}
+        self._new[table, id] = None
+
+    def set_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
+        node = self.node(table, id)
+        if node is None:
+            raise LookupError(f"the graph has no {table} {id}")
+        node.update(properties)
+        if (table, id) not in self._new:
+            self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
+
+    def put_rel(self, rel: str, start: str, end: str) -> None:
+        was_there, _ = self._rels.get((rel, start, end), (False, False))
+        self._rels[rel, start, end] = (was_there, True)
+
+    def drop_rel(self, rel: str, start: str, end: str) -> None:
+        was_there, _ = self._rels.get((rel, start, end), (True, True))
+        self._rels[rel, start, end] = (was_there, False)
 
     def flush(self, *, applied: int, link: str) -> None:
         """Write the changes and the number they bring the graph to. Raises GraphFailure."""
@@ -72,6 +74,7 @@ class Overlay:
         self._store.execute(cypher.format(rel=rel, **ends), {"a": start, "b": end})
 
     def _load(self, table: NodeTable, id: str) -> dict[str, Any] | None:
-        columns = ", ".join(f"n.`{name}`" for name in table.names)
-        rows = self._store.execute(f"MATCH (n:`{table.name}` {{id: $id}}) RETURN {columns}", {"id": id})
-        return dict(zip(table.names, rows[0], strict=True)) if rows else None
+        columns = ("id", *table.read)
+        listed = ", ".join(f"n.`{name}`" for name in columns)
+        rows = self._store.execute(f"MATCH (n:`{table.name}` {{id: $id}}) RETURN {listed}", {"id": id})
+        return dict(zip(columns, rows[0], strict=True)) if rows else None

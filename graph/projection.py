@@ -1,12 +1,11 @@
 """What each kind of event does to the graph. Live writing and the rebuild both use this, and nothing else.
 
-Invariants: a projection is a pure function of the event and the view; it never reads a clock or a model. The
+Invariants: a projection is a pure function of the event and what the sink shows; it never reads a clock or a model. The
 log's rules (admission.py) make sure that what it looks for is there.
 """
 
-from collections.abc import Iterator
+from typing import Any
 
-from graph.changes import Change, PutNode, PutRel, SetNode, Sink, View
 from graph.codec import Stored
 from graph.events import (
     HeadMoved,
@@ -26,57 +25,51 @@ from graph.events import (
     TurnUnhidden,
 )
 from graph.liveness import is_live, move_head, node
+from graph.sink import Sink
 
 
-def apply(stored: Stored, sink: Sink) -> None:
-    """Apply one event to a sink."""
-    for change in project(stored, sink):
-        sink.apply(change)
-
-
-def project(stored: Stored, view: View) -> Iterator[Change]:
-    """The changes of one event, in order; each has to be in `view` before the next is asked for."""
+def project(stored: Stored, sink: Sink) -> None:
+    """Apply one event to a graph."""
     match stored.event:
         case SessionStarted() as event:
-            yield from _begin(view, stored, event, fork=None)
+            _begin(sink, stored, event, fork=None)
         case SessionForked() as event:
-            yield from _begin(view, stored, event, fork=event.at)
-            yield from move_head(view, event.session, event.at)
+            _begin(sink, stored, event, fork=event.at)
+            move_head(sink, event.session, event.at)
         case SessionTitled() as event:
-            yield SetNode("Session", event.session, {"title": event.text, "title_seq": stored.seq})
+            sink.set_node("Session", event.session, {"title": event.text, "title_seq": stored.seq})
         case SessionRenamed() as event:
-            yield SetNode("Session", event.session, {"name": event.text, "name_seq": stored.seq})
+            sink.set_node("Session", event.session, {"name": event.text, "name_seq": stored.seq})
         case SessionArchived() as event:
-            yield SetNode("Session", event.session, {"archived": True})
+            sink.set_node("Session", event.session, {"archived": True})
         case SessionUnarchived() as event:
-            yield SetNode("Session", event.session, {"archived": False})
+            sink.set_node("Session", event.session, {"archived": False})
         case SessionDeleted() as event:
-            yield from move_head(view, event.session, None)
-            yield SetNode("Session", event.session, {"deleted": True})
+            move_head(sink, event.session, None)
+            sink.set_node("Session", event.session, {"deleted": True})
         case SessionConfigured() as event:
             settings = {"model": event.model, "system_prompt": event.text, "prompt_seq": stored.seq}
-            yield SetNode("Session", event.session, settings)
+            sink.set_node("Session", event.session, settings)
         case TurnSaid() as event:
-            yield from _say(view, stored, event)
+            _say(sink, stored, event)
         case TurnTaken() as event:
-            yield SetNode("Turn", event.turn, {"queued": False})
-            yield from _place(view, event.session, event.turn, event.parent)
+            _take(sink, event)
         case TurnHidden() as event:
-            yield from _mark(view, event.turn, "hidden", True)
+            _mark(sink, event.turn, "hidden", True)
         case TurnUnhidden() as event:
-            yield from _mark(view, event.turn, "hidden", False)
+            _mark(sink, event.turn, "hidden", False)
         case TurnDeleted() as event:
-            yield from _mark(view, event.turn, "deleted", True)
+            _mark(sink, event.turn, "deleted", True)
         case HeadMoved() as event:
-            yield from move_head(view, event.session, event.turn)
+            move_head(sink, event.session, event.turn)
         case TextErased() as event:
             for seq in event.events:
-                yield from _erase(view, seq)
+                _erase(sink, seq)
 
 
-def _begin(view: View, stored: Stored, event: SessionStarted | SessionForked, *, fork: str | None) -> Iterator[Change]:
-    if view.node("World", event.world) is None:
-        yield PutNode("World", event.world, {"fork": fork})
+def _begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked, *, fork: str | None) -> None:
+    if sink.node("World", event.world) is None:
+        sink.put_node("World", event.world, {"fork": fork})
     properties = {
         "world": event.world,
         "project": event.project,
@@ -87,14 +80,14 @@ def _begin(view: View, stored: Stored, event: SessionStarted | SessionForked, *,
         "deleted": False,
         "turns": 0,
     }
-    yield PutNode("Session", event.session, properties)
-    yield PutRel("IN_WORLD", event.session, event.world)
+    sink.put_node("Session", event.session, properties)
+    sink.put_rel("IN_WORLD", event.session, event.world)
 
 
-def _say(view: View, stored: Stored, event: TurnSaid) -> Iterator[Change]:
-    session = node(view, "Session", event.session)
-    if view.node("Entity", event.speaker) is None:
-        yield PutNode("Entity", event.speaker, {"kind": _kind_of(event.speaker)})
+def _say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
+    session = node(sink, "Session", event.session)
+    if sink.node("Entity", event.speaker) is None:
+        sink.put_node("Entity", event.speaker, {"kind": _kind_of(event.speaker)})
     properties = {
         "seq": stored.seq,
         "session": event.session,
@@ -119,41 +112,47 @@ def _say(view: View, stored: Stored, event: TurnSaid) -> Iterator[Change]:
         "completion_tokens": event.completion_tokens,
         "first_token_ms": event.first_token_ms,
         "total_ms": event.total_ms,
+        **({} if event.queued else _place(sink, event.parent)),
     }
-    yield PutNode("Turn", event.turn, properties)
-    yield PutRel("IN", event.turn, event.session)
-    yield PutRel("SAID_BY", event.turn, event.speaker)
-    yield SetNode("Session", event.session, {"turns": session["turns"] + 1, "last_at": stored.at})
+    sink.put_node("Turn", event.turn, properties)
+    sink.put_rel("IN", event.turn, event.session)
+    sink.put_rel("SAID_BY", event.turn, event.speaker)
+    sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": stored.at})
     if not event.queued:
-        yield from _place(view, event.session, event.turn, event.parent)
+        if event.parent is not None:
+            sink.put_rel("REPLIES_TO", event.turn, event.parent)
+        move_head(sink, event.session, event.turn)
 
 
-def _place(view: View, session: str, turn: str, parent: str | None) -> Iterator[Change]:
-    """Put a turn that was on no path below `parent`, and the session's head on it."""
-    depth = 0
-    if parent is not None:
-        depth = node(view, "Turn", parent)["depth"] + 1
-        yield PutRel("REPLIES_TO", turn, parent)
-    yield SetNode("Turn", turn, {"parent": parent, "depth": depth})
-    yield from move_head(view, session, turn)
+def _take(sink: Sink, event: TurnTaken) -> None:
+    sink.set_node("Turn", event.turn, {"queued": False, **_place(sink, event.parent)})
+    if event.parent is not None:
+        sink.put_rel("REPLIES_TO", event.turn, event.parent)
+    move_head(sink, event.session, event.turn)
 
 
-def _mark(view: View, turn: str, flag: str, value: bool) -> Iterator[Change]:
-    marked = {**node(view, "Turn", turn), flag: value}
-    yield SetNode("Turn", turn, {flag: value, "live": is_live(marked)})
+def _place(sink: Sink, parent: str | None) -> dict[str, Any]:
+    """Where a turn below `parent` stands."""
+    return {"parent": parent, "depth": 0 if parent is None else node(sink, "Turn", parent)["depth"] + 1}
 
 
-def _erase(view: View, seq: int) -> Iterator[Change]:
+def _mark(sink: Sink, turn: str, flag: str, value: bool) -> None:
+    now = node(sink, "Turn", turn)
+    flags = {"hidden": now["hidden"], "deleted": now["deleted"], flag: value}
+    sink.set_node("Turn", turn, {flag: value, "live": is_live(now["heads"], **flags)})
+
+
+def _erase(sink: Sink, seq: int) -> None:
     """Take an event's text out of the graph, if it is still what stands there."""
-    match view.event(seq):
+    match sink.event(seq):
         case TurnSaid() as event:
-            yield SetNode("Turn", event.turn, {"text": None})
-        case SessionTitled() as event if node(view, "Session", event.session)["title_seq"] == seq:
-            yield SetNode("Session", event.session, {"title": None})
-        case SessionRenamed() as event if node(view, "Session", event.session)["name_seq"] == seq:
-            yield SetNode("Session", event.session, {"name": None})
-        case SessionConfigured() as event if node(view, "Session", event.session)["prompt_seq"] == seq:
-            yield SetNode("Session", event.session, {"system_prompt": None})
+            sink.set_node("Turn", event.turn, {"text": None})
+        case SessionTitled() as event if node(sink, "Session", event.session)["title_seq"] == seq:
+            sink.set_node("Session", event.session, {"title": None})
+        case SessionRenamed() as event if node(sink, "Session", event.session)["name_seq"] == seq:
+            sink.set_node("Session", event.session, {"name": None})
+        case SessionConfigured() as event if node(sink, "Session", event.session)["prompt_seq"] == seq:
+            sink.set_node("Session", event.session, {"system_prompt": None})
 
 
 def _kind_of(speaker: str) -> str:

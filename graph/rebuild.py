@@ -6,7 +6,6 @@ before is set aside (the last one is kept) for whoever wants to know what was wr
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from graph.codec import Stored
 from graph.reading import LogReader
@@ -78,16 +77,14 @@ def _load(store: GraphStore, tables: Tables, breathe: Callable[[], None]) -> Non
         for start in range(0, len(rows), ROWS):
             breathe()
             batch = rows[start : start + ROWS]
-            store.copy(table.name, {name: [row[name] for row in batch] for name in table.names}, dict(table.columns))
+            columns = dict(zip(table.names, zip(*batch, strict=True), strict=True))
+            store.copy(table.name, columns, dict(table.columns))
     for rel in RELS:
         ends = list(tables.rels[rel.name])
         for start in range(0, len(ends), ROWS):
             breathe()
-            columns: dict[str, list[Any]] = {
-                "from": [end[0] for end in ends[start : start + ROWS]],
-                "to": [end[1] for end in ends[start : start + ROWS]],
-            }
-            store.copy(rel.name, columns, {"from": "STRING", "to": "STRING"})
+            starts, stops = zip(*ends[start : start + ROWS], strict=True)
+            store.copy(rel.name, {"from": starts, "to": stops}, {"from": "STRING", "to": "STRING"})
 
 
 def _move(folder: Path, old: str, new: str) -> None:

@@ -10,10 +10,14 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
-    """A node table; `columns` are name and Kuzu type, the primary key `id` first."""
+    """A node table; `columns` are name and Kuzu type, the primary key `id` first.
+
+    `read` are the columns that projections look at: the live sink loads no others, least of all long texts.
+    """
 
     name: str
     columns: tuple[tuple[str, str], ...]
+    read: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,6 +58,7 @@ SESSION = NodeTable(
         ("title_seq", "INT64"),
         ("prompt_seq", "INT64"),
     ),
+    read=("world", "deleted", "turns", "head", "name_seq", "title_seq", "prompt_seq"),
 )
 
 TURN = NodeTable(
@@ -86,6 +91,7 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
+    read=("world", "hidden", "deleted", "heads", "parent", "depth"),
 )
 
 ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING")))

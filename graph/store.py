@@ -36,7 +36,7 @@ class GraphStore:
         import kuzu
 
         self._database = database
-        self._writer = kuzu.Connection(database)
+        self._writer = kuzu.Connection(database, num_threads=1)
         self._prepared: dict[str, kuzu.PreparedStatement] = {}
         self._gate = Gate()
         self._busy: set[kuzu.Connection] = set()

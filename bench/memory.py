@@ -1,0 +1,154 @@
+"""What a long memory costs: appends at 1,000 and 100,000 turns, a rebuild, reading, and resident memory.
+
+    python -m bench.memory [--json] [--turns 100000] [--samples 300]
+
+Everything is real: the log with its word index, fsync and all, and the graph that follows it. No model is loaded.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graph.events import Event, Role, SessionStarted, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
+from graph.values import Progress
+
+TURNS_PER_SESSION = 100
+TEXT = (
+    "the river ran under old bridge while we talked about gardens trains tea winter letters music and a port 8080 "
+    "that nobody opened since Anna moved to Lisbon with her brother Tom who builds boats from larch and paints them"
+)
+
+
+def main() -> None:
+    """Run the benchmark and print its figures."""
+    arguments = _arguments()
+    folder = Path(tempfile.mkdtemp(prefix="clew-bench-"))
+    try:
+        figures = measure(folder, turns=arguments.turns, samples=arguments.samples)
+    finally:
+        shutil.rmtree(folder)
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for name, figure in figures.items():
+            print(f"{name:32} {figure:12.2f}")
+
+
+def measure(folder: Path, *, turns: int, samples: int) -> dict[str, float]:
+    """All figures, as one flat object; times in milliseconds unless the key says otherwise."""
+    random.seed(7)
+    figures: dict[str, float] = {"turns": turns}
+    few = Memory.open(folder / "few", command="bench")
+    _grow(few, 1_000)
+    few.open_graph(_ignore)
+    many = Memory.open(folder / "many", command="bench")
+    seconds = _seconds(lambda: _grow(many, turns))
+    figures["grow_turns_per_s"] = turns / seconds
+    many.open_graph(_ignore)
+
+    # Interleaved, so that whatever else the machine does meets both alike.
+    small, large = _appender(few), _appender(many)
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(samples):
+        times[0].append(_seconds(lambda: next(small)))
+        times[1].append(_seconds(lambda: next(large)))
+    figures["append_ms_at_1000"] = 1_000 * statistics.median(times[0])
+    figures["append_ms"] = 1_000 * statistics.median(times[1])
+    figures["append_p95_ms"] = 1_000 * statistics.quantiles(times[1], n=20)[-1]
+    figures["append_max_ms"] = 1_000 * max(times[1])
+    figures["append_ratio"] = figures["append_ms"] / figures["append_ms_at_1000"]
+    few.close()
+
+    session = many.sessions()[0].id
+    figures["sessions_ms"] = 1_000 * _seconds(many.sessions)
+    figures["thread_page_ms"] = 1_000 * _seconds(lambda: many.thread(session, limit=50))
+    figures["exchanges_ms"] = 1_000 * _seconds(many.exchanges)
+    figures["counts_ms"] = 1_000 * _seconds(many.counts)
+    figures["words_ms"] = 1_000 * _seconds(lambda: many.search_words("lisbon larch"))
+
+    events = many.head()
+    figures["rebuild_events_per_s"] = events / _seconds(lambda: many.rebuild(_ignore))
+    figures["anonymous_mb"] = _anonymous_mb()
+    many.close()
+    opened: list[Memory] = []
+    figures["open_log_ms"] = 1_000 * _seconds(lambda: opened.append(Memory.open(folder / "many", command="bench")))
+    figures["open_graph_ms"] = 1_000 * _seconds(lambda: opened[0].open_graph(_ignore))
+    opened[0].close()
+    return figures
+
+
+def _grow(memory: Memory, turns: int) -> None:
+    """Fill a memory in large transactions, before its graph is open."""
+    for _ in range(0, turns, TURNS_PER_SESSION):
+        memory.append(*_conversation(TURNS_PER_SESSION))
+
+
+def _conversation(turns: int) -> Iterator[Event]:
+    session, parent = new_id(), None
+    yield SessionStarted(session=session, client="bench")
+    for number in range(turns):
+        turn = _turn(session, parent, number)
+        yield turn
+        parent = turn.turn
+
+
+def _turn(session: str, parent: str | None, number: int) -> TurnSaid:
+    role, speaker = ((Role.USER, "you"), (Role.ASSISTANT, "assistant"))[number % 2]
+    text = " ".join(random.choices(TEXT.split(), k=40))
+    return TurnSaid(
+        turn=new_id(), session=session, parent=parent, role=role, speaker=speaker, client="bench", text=text
+    )
+
+
+def _appender(memory: Memory) -> Iterator[None]:
+    """Says one more turn at each step."""
+    session, parent, number = new_id(), None, 0
+    memory.append(SessionStarted(session=session, client="bench"))
+    while True:
+        turn = _turn(session, parent, number)
+        recorded = memory.append(turn)
+        if recorded[0].graph_behind:
+            raise RuntimeError("the graph did not follow; the figure would leave it out")
+        parent, number = turn.turn, number + 1
+        yield
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _anonymous_mb() -> float:
+    """Resident memory that no file stands behind."""
+    rollup = Path("/proc/self/smaps_rollup")
+    if rollup.exists():
+        lines = dict(line.split(":", 1) for line in rollup.read_text().splitlines()[1:])
+        return int(lines["Anonymous"].split()[0]) / 1024
+    import psutil
+
+    return float(psutil.Process().memory_full_info().uss) / 2**20
+
+
+def _ignore(progress: Progress) -> None:
+    """Nobody watches."""
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one flat JSON object")
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--samples", type=int, default=300)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,7 @@ from tui import actions, deeds
 from tui.boot import BootFailed, Options
 from tui.chat import Chat
 from tui.drafts import Drafts
+from tui.exit_codes import ExitCode
 from tui.palette import ActionProvider
 from tui.service import Backstage
 from tui.state import State
@@ -143,9 +144,13 @@ class ClewApp(App[int]):
         gc.collect()
         gc.freeze()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, lambda: asyncio.ensure_future(self.leave()))
+        for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGHUP, ExitCode.HANGUP)):
+            loop.add_signal_handler(number, self._asked_to_end, code)
         self._boot()
+
+    @work
+    async def _asked_to_end(self, code: int) -> None:
+        await self.leave(code)
 
     @work
     async def _boot(self) -> None:
@@ -434,9 +439,13 @@ class ClewApp(App[int]):
         deeds.key_on_message(self, message, event)
 
     @on(Transcript.Edge)
-    async def _edge(self, event: Transcript.Edge) -> None:
+    def _edge(self, event: Transcript.Edge) -> None:
+        self._turn_page(up=event.up)
+
+    @work
+    async def _turn_page(self, *, up: bool) -> None:
         if self.chat is not None:
-            await (self.chat.page_up() if event.up else self.chat.page_down())
+            await self._guarded(self.chat.turn_page(up=up))
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:

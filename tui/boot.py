@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.exit_codes import exit_code_of
 from tui.service import Choice
 
 if TYPE_CHECKING:
     from agent.events import ModelProgress
     from agent.home import Home
     from agent.settings import Settings
-
-EXIT_FAILED = 1
-EXIT_HELD = 75  # EX_TEMPFAIL: another clew has the memory
-EXIT_CONFIG = 78  # EX_CONFIG: a setting is wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +49,11 @@ class RealBackstage:
             overrides = {"model": options.model} if options.model else {}
             self.settings: Settings = load_settings(home.config, **overrides)
         except SettingsError as error:
-            raise BootFailed(str(error), EXIT_CONFIG) from error
+            raise BootFailed(str(error), exit_code_of(error)) from error
         self.service: Agent = Agent(home, self.settings, client="chat")
 
     def exit_code(self, error: Exception) -> int:
-        from graph.errors import MemoryHeld
-
-        return EXIT_HELD if isinstance(error, MemoryHeld) else EXIT_FAILED
+        return exit_code_of(error)
 
     def choices(self) -> list[Choice]:
         from models.store import ModelStore

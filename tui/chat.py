@@ -1,6 +1,6 @@
 """What stands between the agent and the transcript: it sends, folds what comes back, and paints at about 10 Hz.
 
-Every event goes through the fold first; widgets then show the state. Painting takes at most about a sixth of one core
+Every event goes through the fold first; widgets then show the state. Painting takes at most about an eighth of one core
 (measured with the thread's own clock), because the model computes on the same cores.
 """
 
@@ -30,7 +30,7 @@ from tui.window import Window, down, older_read, opened, said, tail, top, up
 READ = 60  # turns read at a time
 PAINT_S = 0.1
 SLOWEST_PAINT_S = 1.0
-CORE_SHARE = 6  # a paint waits until this many times what the last one cost has passed
+CORE_SHARE = 8  # a paint waits until this many times what the last one cost has passed
 
 
 class Chat:
@@ -108,7 +108,8 @@ class Chat:
                 self._failed(event, text if event.turn is None else "")
                 if event.turn is not None and before.reply_in(self.session) is not None:
                     await self.transcript.add(line(event.message, "error"))
-        self._changed()
+        if not isinstance(event, TokensArrived):  # those are painted at the painter's own pace
+            self._changed()
         self._keep_painting()
 
     async def _begin(self, event: ReplyStarted) -> None:
@@ -193,23 +194,25 @@ class Chat:
         )
         return widgets
 
-    async def page_up(self) -> None:
-        """Older messages, from what was read or from the log."""
+    async def turn_page(self, *, up: bool) -> None:
+        """Older or newer messages, if the reader is still near that edge."""
         async with self._lock:
-            window = self.transcript.window
-            if window.first == 0 and window.more and self.session is not None:
-                older = await self.service.thread(self.session, before=window.oldest, limit=READ)
-                window = older_read(window, older, asked=READ)
-            if window.first > 0 or window.last != self.transcript.window.last:
-                await self.transcript.move(up(window))
+            if self.transcript.near_edge(up=up):
+                await (self._page_up() if up else self._page_down())
 
-    async def page_down(self) -> None:
-        """Newer messages, towards the tail."""
-        async with self._lock:
-            window = down(self.transcript.window)
-            await self.transcript.move(window)
-            if window.at_tail:
-                await self._add_on_their_way(window)
+    async def _page_up(self) -> None:
+        window = self.transcript.window
+        if window.first == 0 and window.more and self.session is not None:
+            older = await self.service.thread(self.session, before=window.oldest, limit=READ)
+            window = older_read(window, older, asked=READ)
+        if window.first > 0 or window.last != self.transcript.window.last:
+            await self.transcript.move(up(window))
+
+    async def _page_down(self) -> None:
+        window = down(self.transcript.window)
+        await self.transcript.move(window)
+        if window.at_tail:
+            await self._add_on_their_way(window)
 
     async def to_top(self) -> None:
         """The beginning of the chat."""

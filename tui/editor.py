@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def edit(draft: str, folder: Path) -> str | EditorFailed:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
             file.write(draft)
-        finished = subprocess.run([*words, name], check=False)
+        # The terminal is where Python writes: descriptors 1 and 2 belong to the native log (models/quiet.py).
+        finished = subprocess.run([*words, name], check=False, stdout=sys.stdout, stderr=sys.stderr)
         if finished.returncode != 0:
             return EditorFailed(f"{words[0]} ended with {finished.returncode}. Your text is as it was.")
         return clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from tui.boot import Options
     from tui.service import Backstage
 
-EXIT_FAILED = 1
-EXIT_USAGE = 2
-EXIT_HELD = 75
-
 WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--project": "project"}
 
 
@@ -29,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     os.umask(0o077)
     chat = chat_options(arguments)
-    if chat is None:
+    if chat is None or "_CLEW_COMPLETE" in os.environ:  # a shell asks what could follow
         from tui import commands
 
         return commands.run(arguments)
@@ -56,9 +52,11 @@ def chat_options(arguments: list[str]) -> dict[str, str | bool] | None:
 
 def run_chat(given: dict[str, str | bool]) -> int:
     """The chat, unless the terminal is none or the memory is held."""
+    from tui.exit_codes import ExitCode, exit_code_of
+
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("The chat needs a terminal. In a pipe, use `clew ask`: echo … | clew ask", file=sys.stderr)
-        return EXIT_USAGE
+        return ExitCode.USAGE
     from agent.errors import HomeError
     from agent.home import Home
 
@@ -66,10 +64,10 @@ def run_chat(given: dict[str, str | bool]) -> int:
         home = Home.resolve(Path(str(given["home"])) if "home" in given else None)
     except HomeError as error:
         print(error, file=sys.stderr)
-        return EXIT_FAILED
+        return exit_code_of(error)
     if (held := held_by(home.memory)) is not None:
         print(held, file=sys.stderr)
-        return EXIT_HELD
+        return ExitCode.HELD
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.cache / "native.log")

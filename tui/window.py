@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from graph.values import Turn
 
-PAGE = 20
-MOUNTED = 60
+PAGE = 10
+MOUNTED = 40
 
 
 @dataclass(frozen=True, slots=True)

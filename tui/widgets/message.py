@@ -2,10 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from markdown_it import MarkdownIt
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -14,36 +11,12 @@ from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
 from tui.text import plain, shown, size_of
+from tui.widgets.prose import Prose
 
 FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
-
-
-@cache
-def parser() -> MarkdownIt:
-    """GitHub's Markdown with HTML as plain words: Textual drops HTML blocks, and words must not vanish."""
-    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(["linkify"])
-
-
-class Prose(Markdown):
-    """A reply's Markdown. Whole texts are built while composing, so a message has its height when it is mounted."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(parser_factory=parser, open_links=False)
-        self._whole = shown(text)
-
-    def compose(self) -> ComposeResult:
-        yield from self._build_from_source(self._whole)
-
-    def _on_mount(self, event: events.Mount) -> None:  # type: ignore[override]
-        # Textual 8.2.8: Markdown's own handler parses in a thread and mounts later, which makes the transcript jump.
-        event.prevent_default()
-        self._markdown = self._whole
-        self._theme = self.app.theme
-        lines = self._whole.splitlines()
-        self._last_parsed_line = len(lines) - (1 if lines and lines[-1] else 0)
 
 
 class Message(Vertical, can_focus=True):
@@ -98,7 +71,7 @@ class Said(Message):
         lines = self._text.count("\n") + 1
         size = size_of(len(self._text.encode("utf-8", errors="replace")))
         return Content.assemble(
-            plain(head), "\n", plain(f"… {size}, {lines:,} lines in all · Enter opens it", "dim italic")
+            plain(head), "\n", plain(f"… {size}, {lines:,} lines in all · Enter opens it", f"italic {MUTED}")
         )
 
     def take(self) -> None:

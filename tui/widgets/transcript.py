@@ -21,8 +21,6 @@ from tui.window import Window
 if TYPE_CHECKING:
     from graph.values import Turn
 
-NEAR = 3  # lines from an edge of what is mounted at which more is asked for
-
 
 class Transcript(VerticalScroll, can_focus=False):
     """The mounted messages, and where the reader is among them."""
@@ -66,10 +64,17 @@ class Transcript(VerticalScroll, can_focus=False):
             self.follow = True
         elif not self.follow:
             self._hold()
-        if new_value <= NEAR and new_value < old_value:
+        if new_value < old_value and self.near_edge(up=True):
             self.post_message(self.Edge(up=True))
-        elif new_value >= self.max_scroll_y - NEAR and not self.window.at_tail:
+        elif new_value > old_value and self.near_edge(up=False):
             self.post_message(self.Edge(up=False))
+
+    def near_edge(self, *, up: bool) -> bool:
+        """The view is less than half its height from where what is mounted ends, and there is more."""
+        near = self.size.height // 2
+        if up:
+            return self.scroll_y <= near and (self.window.first > 0 or self.window.more)
+        return self.scroll_y >= self.max_scroll_y - near and not self.window.at_tail
 
     def _hold(self) -> None:
         """Remember the message at the top of the view."""

@@ -1,18 +1,91 @@
-"""The grammar of a pydantic model: JSON on one line, so that no token is spent on white space."""
+"""The grammar of a pydantic model: JSON on one line, numbers within their bounds.
+
+llama.cpp's converter honours types, enumerations, lengths and counts; bounds of numbers it does not, so they are put
+in here. What a grammar cannot say (validators) is checked on arrival.
+"""
 
 import json
+from typing import Any
 
 from pydantic import BaseModel
 
+WIDEST = 10**15 - 1  # an open side of a range; more digits than this no model needs
+DECIMALS = 3
+
 
 def gbnf(schema: type[BaseModel]) -> str:
-    """GBNF whose every sentence is JSON of this schema.
-
-    llama.cpp's converter honours types, enumerations, lengths, counts and integer bounds; what a grammar cannot say
-    (bounds of floats, validators) is checked on arrival.
-    """
+    """GBNF whose every sentence is JSON of this schema."""
     from llama_cpp.llama_grammar import json_schema_to_gbnf
 
-    text: str = json_schema_to_gbnf(json.dumps(schema.model_json_schema()))
+    ranges: dict[str, str] = {}
+    text: str = json_schema_to_gbnf(json.dumps(_mark(schema.model_json_schema(), ranges)))
     lines = ['space ::= ""' if line.startswith("space ::=") else line for line in text.splitlines()]
-    return "\n".join(lines) + "\n"
+    whole = "\n".join(lines) + "\n"
+    for marker, rule in ranges.items():
+        # As the converter writes the constant string that stands for the range.
+        whole = whole.replace(f'"\\"{marker}\\""', f"({rule})")
+    return whole
+
+
+def _mark(node: Any, ranges: dict[str, str]) -> Any:
+    """The schema with each bounded number replaced by a constant to be found again."""
+    if isinstance(node, list):
+        return [_mark(each, ranges) for each in node]
+    if not isinstance(node, dict):
+        return node
+    rule = _rule(node) if node.get("type") in ("integer", "number") else None
+    if rule is None:
+        return {key: _mark(value, ranges) for key, value in node.items()}
+    marker = f"range-{len(ranges)}-"
+    ranges[marker] = rule
+    return {"const": marker}
+
+
+def _rule(node: dict[str, Any]) -> str | None:
+    """The rule of a bounded number; None where it has no bounds, or a decimal has ones that no rule is made for."""
+    keys = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+    low, above, high, below = (node.get(key) for key in keys)
+    if low is above is high is below is None:
+        return None
+    if node["type"] == "integer":
+        lows = [bound for bound in (low, None if above is None else above + 1) if bound is not None]
+        highs = [bound for bound in (high, None if below is None else below - 1) if bound is not None]
+        return integers(max(lows, default=-WIDEST), min(highs, default=WIDEST))
+    if low is None or high is None or above is not None or below is not None or low < 0 or low % 1 or high % 1:
+        return None
+    whole = f'({integers(int(low), int(high) - 1)}) ("." [0-9]{{1,{DECIMALS}}})? | ' if high > low else ""
+    return f'{whole}"{int(high)}" (".0")?'
+
+
+def integers(low: int, high: int) -> str:
+    """A rule for exactly the whole numbers from `low` to `high`, both included."""
+    parts = []
+    if low < 0:
+        parts.append(f'"-" ({_naturals(max(1, -high), -low)})')
+    if high >= 0:
+        parts.append(_naturals(max(0, low), high))
+    return " | ".join(parts)
+
+
+def _naturals(low: int, high: int) -> str:
+    """From `low` to `high`, one alternative for each count of digits."""
+    parts = []
+    for digits in range(len(str(low)), len(str(high)) + 1):
+        least = 0 if digits == 1 else 10 ** (digits - 1)
+        parts.append(_digits(str(max(low, least)), str(min(high, 10**digits - 1))))
+    return " | ".join(parts)
+
+
+def _digits(low: str, high: str) -> str:
+    """Numbers of one length, digit by digit."""
+    rest = len(low) - 1
+    if set(low[1:]) <= {"0"} and set(high[1:]) <= {"9"}:
+        any_digits = f" [0-9]{{{rest}}}" if rest else ""
+        return f"[{low[0]}-{high[0]}]{any_digits}"
+    if low[0] == high[0]:
+        return f'"{low[0]}" ({_digits(low[1:], high[1:])})'
+    parts = [_digits(low, low[0] + "9" * rest)]
+    if int(high[0]) - int(low[0]) > 1:
+        parts.append(_digits(f"{int(low[0]) + 1}" + "0" * rest, f"{int(high[0]) - 1}" + "9" * rest))
+    parts.append(_digits(high[0] + "0" * rest, high))
+    return " | ".join(parts)

@@ -112,7 +112,7 @@ class NativeModel:
         """Token ids of `text`; with `special`, control tokens written in it are taken as such; with `whole`, those
         that the model wants around a text (BOS, CLS, SEP) are added."""
         data = text.encode("utf-8", "replace")
-        if not data:
+        if not data and not whole:
             return []
         room = len(data) + 16
         with self._in_use:

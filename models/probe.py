@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from models.errors import DamagedModel
@@ -32,6 +33,7 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=os.environ | {"GGML_NO_BACKTRACE": "1"},  # an assertion would call for a debugger
             timeout=TIMEOUT_S,
             check=False,
         ).returncode
@@ -59,7 +61,8 @@ def _write(memo: Path, good: dict[str, list[int]]) -> None:
         draft.write_text(json.dumps(good))
         draft.replace(memo)
     except OSError:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _load_and_run(path: Path, *, embeds: bool) -> bool:

@@ -100,7 +100,7 @@ def decode(kind: str, version: int, structure: str, text: str | None) -> Event:
         if "text" in known.model_fields:
             fields["text"] = text
         return EVENT.validate_python(fields)
-    except (ValueError, ValidationError) as e:
+    except (ValueError, TypeError, KeyError, ValidationError) as e:
         raise LogDamaged(
             f"An event of the log ({kind}) cannot be read: {e}. Nothing was changed; see `clew doctor`."
         ) from e

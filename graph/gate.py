@@ -17,6 +17,11 @@ class Gate:
         self._inside = 0
         self._closed = False
 
+    @property
+    def held_back(self) -> bool:
+        """Whether newcomers wait because somebody is or wants to be alone."""
+        return self._closed
+
     @contextmanager
     def shared(self) -> Iterator[None]:
         """Go through together with others."""

@@ -114,6 +114,19 @@ class Log:
         with self._transaction() as db:
             db.execute("DELETE FROM streams WHERE turn = ?", (turn,))
 
+    def words_agree(self) -> bool:
+        """Whether the word index matches the texts, word by word."""
+        try:
+            self._db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    def rebuild_words(self) -> None:
+        """Make the word index anew from the texts. Raises LogUnwritable."""
+        with self._transaction() as db:
+            db.execute("INSERT INTO words (words) VALUES ('rebuild')")
+
     def close(self) -> None:
         self._db.close()
 

@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from graph.doctor import examine_graph, examine_log, examine_words
+from graph.errors import MemoryFailure
 from graph.events import Event, TextErased
 from graph.follower import Follower
 from graph.ids import as_datetime
@@ -18,7 +20,7 @@ from graph.lock import MemoryLock
 from graph.log import FILE, Log, Stream
 from graph.reading import LogReader
 from graph.recovery import recover
-from graph.values import Exchange, Progress, Recorded, Session, Turn
+from graph.values import Check, Exchange, Progress, Recorded, Session, Turn
 
 
 class Memory:
@@ -30,6 +32,7 @@ class Memory:
         self._log = log
         self._reader = reader
         self._writing = threading.Lock()
+        self._closed = False
         self._graph = Follower(folder, reader)
         self.starts = log.starts
         self.recovered = recover(log, reader)
@@ -86,8 +89,21 @@ class Memory:
         return self._graph.ready
 
     def rebuild(self, progress: Callable[[Progress], None]) -> None:
-        """Make the graph anew from the log and set the old one aside. Raises GraphFailure or LogDamaged."""
+        """Make graph and word index anew from the log; the old graph is set aside.
+
+        Raises GraphFailure, LogDamaged or LogUnwritable.
+        """
+        with self._writing:
+            self._log.rebuild_words()
         self._graph.rebuild(progress)
+
+    def doctor(self, *, deep: bool = True) -> list[Check]:
+        """Examine log, word index, permissions and, if it is open, the graph. `deep` reads everything there is."""
+        checks = examine_log(self._reader, self._folder, deep=deep)
+        if deep:
+            with self._writing:
+                checks += examine_words(self._log)
+        return checks + self._examine_graph(deep=deep)
 
     def query(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
@@ -136,9 +152,20 @@ class Memory:
     def head(self) -> int:
         return self._log.head
 
+    def _examine_graph(self, *, deep: bool) -> list[Check]:
+        try:
+            if deep:
+                return self._graph.inspect(lambda store, at: examine_graph(store, at, self._reader))
+            return [Check("graph", self._graph.ready, "it follows the log" if self._graph.ready else "it is behind")]
+        except MemoryFailure as e:
+            return [Check("graph", False, str(e), "Run `clew rebuild`: the graph is made anew, nothing is lost.")]
+
     def close(self) -> None:
-        """Let go of everything, the lock last."""
+        """Let go of everything, the lock last. Closing twice is no harm."""
         with self._writing:
+            if self._closed:
+                return
+            self._closed = True
             self._graph.close()
             self._reader.close()
             self._log.close()

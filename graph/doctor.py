@@ -1,0 +1,147 @@
+"""Looks the memory over and says what it found: is the log what was written, and does the graph say the same.
+
+Nothing here changes anything. Each check is a finding with advice where it is not well.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from graph import rebuild
+from graph.codec import hash_text
+from graph.errors import LogDamaged, MemoryFailure
+from graph.log import Log, check_chain
+from graph.reading import LogReader
+from graph.rows import EVENT, event_of
+from graph.schema import NODES, RELS
+from graph.store import GraphStore
+from graph.tables import Tables, fold
+from graph.values import Check
+
+_RESTORE = "Copy the folder aside, then put a backup of log.sqlite in its place. `clew log` shows what can be read."
+_REBUILD = "Run `clew rebuild`: the graph is made anew from the log, nothing is lost."
+
+_LOST_TEXTS = """
+SELECT count(*) FROM events WHERE text IS NULL AND text_hash IS NOT NULL AND seq NOT IN (
+    SELECT erased.value FROM events AS erasing, json_each(erasing.structure, '$.events') AS erased
+    WHERE erasing.kind = 'text.erased'
+)
+"""
+_KEPT_TEXTS = """
+SELECT count(*) FROM events WHERE text IS NOT NULL AND seq IN (
+    SELECT erased.value FROM events AS erasing, json_each(erasing.structure, '$.events') AS erased
+    WHERE erasing.kind = 'text.erased'
+)
+"""
+
+
+def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[Check]:
+    """Check chain, texts, counts, word index and permissions; without `deep` only what is quick."""
+    checks = [_permissions(folder)]
+    try:
+        with reader.snapshot() as db:
+            checks += [_file(db, deep=deep), _chain(db, deep=deep)]
+            if deep:
+                checks += [_texts(db), _events(db), _words(db)]
+    except LogDamaged as e:
+        checks.append(Check("log", False, str(e), _RESTORE))
+    return checks
+
+
+def examine_words(log: Log) -> list[Check]:
+    """Compare the word index with the texts, word by word: SQLite does this only on a connection that may write."""
+    if log.words_agree():
+        return []
+    return [Check("words", False, "the word index does not match the texts", _REBUILD)]
+
+
+def examine_graph(store: GraphStore, applied: int, reader: LogReader) -> list[Check]:
+    """Compare every table of the graph with a fresh fold of the log, row by row and column by column."""
+    expected = fold(rebuild.events_of(reader, applied), reader.event)
+    different = list(compare(expected, store))
+    rows = sum(map(len, expected.nodes.values())) + sum(map(len, expected.rels.values()))
+    if different:
+        return [Check("graph", False, "; ".join(different[:3]), _REBUILD)]
+    return [Check("graph", True, f"{rows} nodes and relationships agree with the log up to event {applied}")]
+
+
+def compare(expected: Tables, store: GraphStore) -> Iterator[str]:
+    """What differs between the tables expected and those in a store, a line per table."""
+    for table in NODES:
+        columns = ", ".join(f"n.`{name}`" for name in table.names)
+        there = {row[0]: row for row in store.execute(f"MATCH (n:`{table.name}`) RETURN {columns}")}
+        yield from _differences(table.name, expected.nodes[table.name], there)
+    for rel in RELS:
+        pattern = f"(a:`{rel.start}`)-[:`{rel.name}`]->(b:`{rel.end}`)"
+        pairs = [(a, b) for a, b in store.execute(f"MATCH {pattern} RETURN a.id, b.id")]
+        if len(set(pairs)) < len(pairs):
+            yield f"{rel.name} holds {len(pairs) - len(set(pairs))} relationships twice"
+        yield from _differences(rel.name, dict.fromkeys(expected.rels[rel.name]), dict.fromkeys(pairs))
+
+
+def _differences(name: str, expected: dict[Any, Any], there: dict[Any, Any]) -> Iterator[str]:
+    missing, surplus = expected.keys() - there.keys(), there.keys() - expected.keys()
+    changed = [key for key in expected.keys() & there.keys() if expected[key] != there[key]]
+    if missing or surplus or changed:
+        yield f"{name}: {len(missing)} missing, {len(surplus)} too many, {len(changed)} different"
+
+
+def _permissions(folder: Path) -> Check:
+    open_to_others = [path.name for path in [folder, *folder.iterdir()] if path.stat().st_mode & 0o077]
+    if open_to_others and os.name == "posix":
+        advice = f"Run: chmod -R go= '{folder}'"
+        return Check("permissions", False, f"others can reach {', '.join(sorted(open_to_others))}", advice)
+    return Check("permissions", True, "only you can read the memory")
+
+
+def _file(db: sqlite3.Connection, *, deep: bool) -> Check:
+    check = "integrity_check" if deep else "quick_check"
+    answers = [row[0] for row in db.execute(f"PRAGMA {check}(3)")]
+    if answers == ["ok"]:
+        return Check("log file", True, "SQLite finds it whole")
+    return Check("log file", False, "; ".join(answers), _RESTORE)
+
+
+def _chain(db: sqlite3.Connection, *, deep: bool) -> Check:
+    return _well("chain", lambda: f"{check_chain(db, last=None if deep else 1000)} events follow one another")
+
+
+def _texts(db: sqlite3.Connection) -> Check:
+    """Every text is the one that was hashed, and is gone exactly where an event says so."""
+    changed = sum(
+        hash_text(text, salt) != stored
+        for text, salt, stored in db.execute("SELECT text, salt, text_hash FROM events WHERE text IS NOT NULL")
+    )
+    lost, kept = db.execute(_LOST_TEXTS).fetchone()[0], db.execute(_KEPT_TEXTS).fetchone()[0]
+    if changed or lost or kept:
+        detail = f"{changed} changed, {lost} missing, {kept} still there though erased"
+        return Check("texts", False, detail, _RESTORE)
+    return Check("texts", True, "all as they were said")
+
+
+def _events(db: sqlite3.Connection) -> Check:
+    def look() -> str:
+        counted = sum(1 for _ in map(event_of, db.execute(f"{EVENT} ORDER BY seq")))
+        turns = db.execute("SELECT count(*) FROM events WHERE kind = 'turn.said'").fetchone()[0]
+        return f"{counted} can be read, {turns} of them turns"
+
+    return _well("events", look)
+
+
+def _words(db: sqlite3.Connection) -> Check:
+    """The word index has an entry for every text that was said, and no other."""
+    missing = "SELECT count(*) FROM said WHERE seq NOT IN (SELECT id FROM words_docsize)"
+    surplus = "SELECT count(*) FROM words_docsize WHERE id NOT IN (SELECT seq FROM said)"
+    lost, left = (db.execute(query).fetchone()[0] for query in (missing, surplus))
+    if lost or left:
+        return Check("words", False, f"{lost} texts missing from the word index, {left} too many", _REBUILD)
+    return Check("words", True, "the word index has every text")
+
+
+def _well(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except MemoryFailure as e:
+        return Check(name, False, str(e), _RESTORE)

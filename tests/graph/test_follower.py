@@ -1,0 +1,263 @@
+"""The graph follows the log, whatever happens to it: missing, damaged, outdated, foreign, failing."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from graph import opening as opening_graph
+from graph.errors import GraphFailure, QueryFailed, QueryTimeout
+from graph.events import SessionStarted
+from graph.memory import Memory
+from graph.opening import MARK
+from graph.overlay import Overlay
+from graph.rebuild import ASIDE
+from graph.store import FILE, GraphStore
+from graph.values import Progress
+from tests.graph.conftest import Open, ignore
+from tests.graph.talk import said, talk
+
+LIVE = "MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY t.seq"
+
+
+def live(memory: Memory) -> list[object]:
+    return [row["id"] for row in memory.query(LIVE)]
+
+
+def opened(memory: Memory) -> list[str]:
+    """Open the graph; returns the kinds of progress it told, in order."""
+    told: list[str] = []
+
+    def tell(progress: Progress) -> None:
+        if progress.what not in told:
+            told.append(progress.what)
+
+    memory.open_graph(tell)
+    return told
+
+
+def test_what_is_appended_is_in_the_graph_when_append_returns(whole: Memory) -> None:
+    ids = talk(whole, 4)
+    assert live(whole) == ids
+    rows = whole.query(
+        "MATCH (s:Session)-[:HEAD]->(t:Turn)-[:REPLIES_TO]->(p:Turn)-[:SAID_BY]->(e) RETURN t.id, p.id, e.id"
+    )
+    assert rows == [{"t.id": "s3", "p.id": "s2", "e.id": "you"}]
+
+
+def test_without_its_graph_the_memory_says_it_is_behind_and_goes_on(memory: Memory) -> None:
+    talk(memory, 2)
+    assert memory.append(said("more", parent="s1"))[0].graph_behind
+    assert not memory.graph_ready
+    with pytest.raises(GraphFailure, match="not open"):
+        memory.query(LIVE)
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ["s0", "s1", "more"]
+
+
+def test_an_opening_catches_up_what_the_graph_missed(whole: Memory, opening: Open) -> None:
+    talk(whole, 2)
+    memory = opening()
+    memory.append(said("more", parent="s1"))
+    assert opened(memory) == ["opening", "ready"]
+    assert live(memory) == ["s0", "s1", "more"]
+
+
+def test_a_graph_far_behind_is_rebuilt_which_is_quicker(whole: Memory, opening: Open) -> None:
+    talk(whole, 2)
+    memory = opening()
+    ids = talk(memory, 400, "long")
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ["s0", "s1", *ids]
+
+
+def test_a_graph_that_is_gone_comes_back(whole: Memory, opening: Open, folder: Path) -> None:
+    ids = talk(whole, 3)
+    whole.close()
+    (folder / FILE).unlink()
+    memory = opening()
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ids
+
+
+@pytest.mark.parametrize("content", [b"", b"not a graph", b"KUZU" + b"\x00" * 5000, b"\xff" * 20_000])
+def test_a_damaged_graph_is_set_aside_and_rebuilt(whole: Memory, opening: Open, folder: Path, content: bytes) -> None:
+    ids = talk(whole, 3)
+    whole.close()
+    (folder / FILE).write_bytes(content)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert live(memory) == ids
+    assert (folder / ASIDE).read_bytes().startswith(content)  # the engine makes an empty file into an empty graph
+
+
+def test_a_graph_cut_short_is_rebuilt(whole: Memory, opening: Open, folder: Path) -> None:
+    ids = talk(whole, 3)
+    whole.close()
+    whole_file = (folder / FILE).read_bytes()
+    (folder / FILE).write_bytes(whole_file[: len(whole_file) // 2])
+    memory = opening()
+    memory.open_graph(ignore)
+    assert live(memory) == ids
+
+
+def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: Open, folder: Path) -> None:
+    ids = talk(whole, 3)
+    whole.close()
+    (folder / MARK).touch()
+    memory = opening()
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ids
+    assert not (folder / MARK).exists()
+
+
+def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = talk(whole, 3)
+    memory = opening()
+    monkeypatch.setattr("graph.store.VERSION", 2)
+    monkeypatch.setattr(opening_graph, "VERSION", 2)
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ids
+
+
+def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder: Path, tmp_path: Path) -> None:
+    talk(whole, 3)
+    whole.close()
+    other = Memory.open(tmp_path / "other", command="test")
+    talk(other, 5, "o")
+    other.close()
+    for name in ("log.sqlite",):  # as when a backup is put in the log's place
+        (tmp_path / "other" / name).replace(folder / name)
+    memory = opening()
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert live(memory) == ["o0", "o1", "o2", "o3", "o4"]
+
+
+def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
+    whole: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(whole, 2)
+    renewed = threading.Event()
+    whole.open_graph(lambda progress: renewed.set() if progress.what == "ready" else None)
+    renewed.clear()
+    flush = Overlay.flush
+
+    def fails_once(self: Overlay, *, applied: int, link: str) -> None:
+        monkeypatch.setattr(Overlay, "flush", flush)
+        raise GraphFailure("no room")
+
+    monkeypatch.setattr(Overlay, "flush", fails_once)
+    assert whole.append(said("more", parent="s1"))[0].graph_behind
+    assert renewed.wait(20)
+    assert live(whole) == ["s0", "s1", "more"]
+    assert not whole.append(said("then", parent="more"))[0].graph_behind
+
+
+def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(memory, 2)
+
+    def refuses(path: Path) -> GraphStore:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(GraphStore, "create", refuses)
+    with pytest.raises(GraphFailure, match="No space left"):
+        memory.open_graph(ignore)
+    assert memory.append(said("more", parent="s1"))[0].graph_behind
+    with pytest.raises(GraphFailure, match="No space left"):
+        memory.query(LIVE)
+    assert [check.name for check in memory.doctor() if not check.ok] == ["graph"]
+
+
+def test_a_transaction_that_fails_changes_nothing(whole: Memory) -> None:
+    talk(whole, 2)
+
+    def break_off(store: GraphStore, applied: int) -> None:
+        with store.transaction():
+            store.execute("MATCH (t:Turn) SET t.live = false")
+            store.execute("MATCH (t:Nothing) RETURN t")
+
+    with pytest.raises(GraphFailure):
+        whole._graph.inspect(break_off)
+    assert live(whole) == ["s0", "s1"]
+
+
+def test_readers_run_beside_the_writer_and_its_checkpoints(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph.store.CHECKPOINT_EVERY", 5)
+    talk(whole, 1)
+    counts: list[int] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            counts.append(len(live(whole)))
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    parent = "s0"
+    for number in range(60):
+        assert not whole.append(said(f"t{number}", parent=parent))[0].graph_behind
+        parent = f"t{number}"
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert counts == sorted(counts)
+    assert len(live(whole)) == 61
+
+
+def test_a_query_that_takes_too_long_is_stopped(whole: Memory) -> None:
+    talk(whole, 1)
+    with pytest.raises(QueryTimeout):
+        whole.query("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)", timeout_s=0.05)
+    assert live(whole) == ["s0"]
+
+
+def test_closing_stops_queries_in_flight(whole: Memory) -> None:
+    talk(whole, 1)
+    begun, ended = threading.Event(), []
+
+    def read() -> None:
+        begun.set()
+        try:
+            whole.query("UNWIND range(1, 100000) AS a UNWIND range(1, 1000000) AS b RETURN count(a + b)", timeout_s=600)
+        except GraphFailure as e:
+            ended.append(e)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    begun.wait()
+    whole.close()
+    reader.join()
+    assert len(ended) == 1
+
+
+def test_what_the_graph_cannot_answer_is_said(whole: Memory) -> None:
+    for cypher in ("MATCH (x:Nothing) RETURN x", "not cypher", "MATCH (t:Turn) RETURN t; MATCH (t:Turn) RETURN t"):
+        with pytest.raises(QueryFailed):
+            whole.query(cypher)
+
+
+def test_erased_text_leaves_the_graph_and_the_graphs_set_aside(whole: Memory, folder: Path) -> None:
+    talk(whole, 1)
+    whole.append(said("secret", parent="s0", text="the password is Xylophone"))
+    whole.rebuild(ignore)
+    assert (folder / ASIDE).exists()
+    whole.erase(3)
+    assert whole.query("MATCH (t:Turn {id: 'secret'}) RETURN t.text AS text") == [{"text": None}]
+    assert not (folder / ASIDE).exists()
+
+
+def test_appends_from_many_threads_all_arrive(whole: Memory) -> None:
+    whole.append(*(SessionStarted(session=f"s{n}", client="test") for n in range(4)))
+
+    def speak(session: str) -> None:
+        for number in range(10):
+            whole.append(said(f"{session}-{number}", session))
+
+    speakers = [threading.Thread(target=speak, args=(f"s{n}",)) for n in range(4)]
+    for speaker in speakers:
+        speaker.start()
+    for speaker in speakers:
+        speaker.join()
+    assert whole.counts()["turns"] == 40
+    assert [check for check in whole.doctor() if not check.ok] == []

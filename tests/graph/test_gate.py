@@ -1,0 +1,63 @@
+"""Many go through together, or one alone."""
+
+import threading
+
+from graph.gate import Gate
+
+
+def test_readers_are_inside_together() -> None:
+    gate, meet = Gate(), threading.Barrier(3, timeout=20)
+
+    def read() -> None:
+        with gate.shared():
+            meet.wait()  # breaks unless all three are inside at once
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert not meet.broken
+
+
+def test_who_is_alone_waits_for_those_inside_and_holds_newcomers_back() -> None:
+    gate, order = Gate(), list[str]()
+    inside, leave = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with gate.shared():
+            inside.set()
+            leave.wait()
+            order.append("first")
+
+    def alone() -> None:
+        with gate.alone() as empty:
+            assert empty
+            order.append("alone")
+
+    def second() -> None:
+        with gate.shared():
+            order.append("second")
+
+    threads = [threading.Thread(target=each) for each in (first, alone, second)]
+    threads[0].start()
+    inside.wait()
+    threads[1].start()
+    while not gate.held_back:
+        pass
+    threads[2].start()
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert order == ["first", "alone", "second"]
+
+
+def test_who_cannot_be_alone_in_time_lets_everybody_on() -> None:
+    gate = Gate()
+    with gate.shared():
+        with gate.alone(timeout_s=0.01) as empty:
+            assert not empty
+        with gate.shared():
+            pass
+    with gate.alone(timeout_s=0.01) as empty:
+        assert empty

@@ -1,0 +1,255 @@
+"""The whole memory: who holds it, what a crash leaves, what bad input does."""
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from graph.errors import LogUnwritable, MemoryHeld
+from graph.events import SessionDeleted, SessionStarted
+from graph.lock import holder
+from graph.memory import Memory
+from graph.reading import LogReader
+from tests.graph.conftest import Open, ignore
+from tests.graph.talk import reply, said, talk
+
+MB = 1 << 20
+
+
+def test_a_second_opening_is_told_at_once_who_holds_the_memory(memory: Memory, folder: Path) -> None:
+    with pytest.raises(MemoryHeld, match=rf"`test` \(process {os.getpid()}\)") as refused:
+        Memory.open(folder, command="other")
+    assert refused.value.holder == holder(folder)
+    memory.close()
+    assert holder(folder) is None
+
+
+def test_a_holder_that_died_holds_nothing(memory: Memory, folder: Path, opening: Open) -> None:
+    name = (folder / "holder.json").read_bytes()
+    memory.close()
+    (folder / "holder.json").write_bytes(name)
+    assert holder(folder) is None
+    assert opening().starts == 2
+
+
+def test_closing_twice_leaves_the_next_holder_alone(memory: Memory, folder: Path) -> None:
+    memory.close()
+    other = Memory.open(folder, command="other")
+    memory.close()
+    assert holder(folder) is not None
+    other.close()
+
+
+def test_a_reply_cut_off_by_a_crash_becomes_a_truncated_turn(memory: Memory, opening: Open) -> None:
+    talk(memory, 1)
+    memory.stream("r", session="s", parent="s0", model="tiny", text="Once upon a")
+    again = opening()
+    turn = again.thread("s")[-1]
+    assert again.recovered == 1
+    assert (turn.id, turn.text, turn.stop_reason, turn.model, turn.client) == (
+        "r",
+        "Once upon a",
+        "crashed",
+        "tiny",
+        "test",
+    )
+    assert turn.truncated
+    assert opening().recovered == 0
+
+
+def test_a_reply_without_a_word_leaves_its_message_unanswered(memory: Memory, opening: Open) -> None:
+    talk(memory, 1)
+    memory.stream("r", session="s", parent="s0", model="tiny", text="")
+    again = opening()
+    assert again.recovered == 0
+    assert again.exchanges()[0].reply is None
+
+
+def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_reply(
+    memory: Memory, opening: Open
+) -> None:
+    talk(memory, 1)
+    talk(memory, 1, "gone")
+    memory.append(said("g1", "gone", queued=True), SessionDeleted(session="gone"))
+    memory.append(said("q1", queued=True), said("q2", queued=True))
+    memory.stream("r", session="s", parent="s0", model="tiny", text="Once")
+    again = opening()
+    assert [turn.id for turn in again.thread("s")] == ["s0", "r", "q1", "q2"]
+    assert again.waiting("s") == []
+    head = again.head()
+    assert opening().head() == head
+
+
+def test_lone_surrogates_nul_and_five_megabytes_go_through_log_words_and_graph(whole: Memory) -> None:
+    texts = {
+        "lone": "a\ud800b",
+        "pair": "\ud83d\ude00",
+        "nul": "a\x00b",
+        "big": "word " * MB,
+        "control": "\x1b[2J\r\x07",
+    }
+    whole.append(SessionStarted(session="s", client="te\ud800st"))
+    for turn, text in texts.items():
+        assert not whole.append(said(turn, text=text))[0].graph_behind
+    expected = {**texts, "lone": "a\ufffdb", "pair": "\U0001f600"}
+    assert {turn: whole.turn(turn).text for turn in texts} == expected
+    rows = whole.query("MATCH (t:Turn) RETURN t.id AS id, t.text AS text")
+    assert {row["id"]: row["text"] for row in rows} == expected
+    assert [check for check in whole.doctor() if not check.ok] == []
+
+
+def test_a_disk_that_fills_up_stops_the_append_and_nothing_else(memory: Memory) -> None:
+    talk(memory, 2)
+    with no_space_beyond(1 * MB), pytest.raises(LogUnwritable, match="What was stored before is safe"):
+        memory.append(said("big", parent="s1", text="x" * 5 * MB))
+    with no_space_beyond(1 * MB), pytest.raises(LogUnwritable):
+        memory.stream("r", session="s", parent="s1", model=None, text="x" * 5 * MB)
+    assert [turn.id for turn in memory.thread("s")] == ["s0", "s1"]
+    memory.append(said("small", parent="s1"))
+    assert [check for check in memory.doctor() if not check.ok and check.name != "graph"] == []
+
+
+def test_a_full_disk_is_named(memory: Memory) -> None:
+    talk(memory, 2)
+    memory._log._db.execute("PRAGMA max_page_count = 1")  # SQLite then answers as it does on ENOSPC
+    with pytest.raises(LogUnwritable, match="The disk is full"):
+        memory.append(said("big", parent="s1", text="x" * MB))
+    memory._log._db.execute("PRAGMA max_page_count = 1000000")
+    memory.append(said("small", parent="s1"))
+    assert memory.thread("s")[-1].id == "small"
+
+
+def test_a_home_that_cannot_be_written_is_named_and_can_still_be_read(memory: Memory, folder: Path) -> None:
+    talk(memory, 2)
+    memory.close()
+    with nobody_may_write(folder):
+        with pytest.raises(LogUnwritable, match="cannot be written"):
+            Memory.open(folder, command="test")
+        reader = LogReader.open(folder)
+        assert [turn.id for turn in reader.thread("s")] == ["s0", "s1"]
+        reader.close()
+        with pytest.raises(LogUnwritable, match="cannot be written"):
+            Memory.open(folder / "deeper", command="test")
+
+
+def test_everything_stored_is_the_users_alone(whole: Memory, folder: Path) -> None:
+    talk(whole, 2)
+    assert {path.name for path in folder.iterdir() if path.stat().st_mode & 0o077} == set()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_opening_a_memory_imports_no_engine() -> None:
+    code = """
+    import sys, tempfile, pathlib
+    from graph.memory import Memory
+    Memory.open(pathlib.Path(tempfile.mkdtemp()) / "m", command="test").close()
+    print([name for name in ("kuzu", "numpy", "pyarrow", "textual", "llama_cpp") if name in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from graph.events import SessionStarted
+from graph.ids import new_id
+from graph.memory import Memory
+from tests.graph.talk import reply, said
+
+memory = Memory.open(Path(sys.argv[1]), command="writer")
+memory.open_graph(lambda progress: None)
+session, parent = new_id(), None
+memory.append(SessionStarted(session=session, client="writer"))
+while True:
+    question, answer = new_id(), new_id()
+    memory.append(said(question, session, parent=parent, text="word " * 20))
+    print("turn", question, flush=True)
+    for words in range(1, 4):
+        memory.stream(answer, session=session, parent=question, model="m", text="word " * words)
+        print("stream", answer, words, flush=True)
+    memory.append(reply(answer, session, parent=question, text="word " * 9), ends_stream=answer)
+    print("turn", answer, flush=True)
+    parent = answer
+"""
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 5, 9, 14, 27, 61])
+def test_kill_9_loses_nothing_acknowledged_and_needs_no_repair(folder: Path, opening: Open, lines: int) -> None:
+    for attempt in (lines, lines + 2):  # the second run begins on what the first one's death left
+        told = killed_writer(folder, attempt)
+        memory = opening()
+        memory.open_graph(ignore)
+        turns = [id for kind, id, *_ in told if kind == "turn"]
+        assert all(memory.turn(id).text for id in turns)
+        streamed = {id: int(rest[0]) for kind, id, *rest in told if kind == "stream"}
+        for id, words in streamed.items():
+            text = memory.turn(id).text
+            assert text is not None
+            assert len(text.split()) >= words
+        assert [check for check in memory.doctor() if not check.ok] == []
+        memory.close()
+
+
+def killed_writer(folder: Path, lines: int) -> list[list[str]]:
+    """Let a process write, kill it as soon as it has acknowledged so many steps; returns all it acknowledged."""
+    command = [sys.executable, "-c", WRITER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        told = [writer.stdout.readline() for _ in range(lines)]
+        writer.send_signal(signal.SIGKILL)
+        told += writer.stdout.readlines()
+    assert writer.returncode == -signal.SIGKILL
+    return [line.split() for line in told if line.endswith("\n")]
+
+
+@contextmanager
+def no_space_beyond(bytes: int) -> Iterator[None]:
+    """No file of this process grows beyond a size: a write that would fails, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+
+
+@contextmanager
+def nobody_may_write(folder: Path) -> Iterator[None]:
+    """The folder and its files become read-only, and root, who could write all the same, becomes nobody."""
+    parents = [path for path in folder.parents if path.owner() != "root" or path.stat().st_mode & 0o001 == 0]
+    modes = {path: path.stat().st_mode for path in [*parents, folder, *folder.iterdir()]}
+    for path in parents:
+        path.chmod(0o755)
+    folder.chmod(0o555)
+    for path in folder.iterdir():
+        path.chmod(0o444)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if os.getuid() == 0:
+            os.seteuid(0)
+        for path, mode in modes.items():
+            path.chmod(mode)
+
+
+def test_a_stream_of_a_stored_reply_is_forgotten(memory: Memory, opening: Open, folder: Path) -> None:
+    talk(memory, 1)
+    memory.append(reply("r", parent="s0", text="whole"))
+    memory.stream("r", session="s", parent="s0", model=None, text="who")
+    assert opening().recovered == 0
+    with sqlite3.connect(folder / "log.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM streams").fetchone() == (0,)
+    db.close()

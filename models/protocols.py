@@ -3,7 +3,7 @@
 The llama.cpp ones and the fakes in the tests implement these; nothing outside this package knows llama.cpp.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -90,7 +90,7 @@ class Generator(Protocol):
 
     def reply_close(self) -> list[int]: ...
 
-    def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncIterator[Piece | Finished]:
+    def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncGenerator[Piece | Finished, None]:
         """Foreground: evaluate what of `prompt` is not in the KV cache, then stream; `Finished` comes last.
 
         Pieces are batched to at most about 30 a second, the first one at once. Closing the iterator, or `stop()`, ends

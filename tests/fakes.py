@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -122,7 +122,7 @@ class FakeGenerator:
     def reply_close(self) -> list[int]:
         return [CLOSE]
 
-    async def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncIterator[Piece | Finished]:
+    async def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncGenerator[Piece | Finished, None]:
         if self.closed:
             raise EngineClosed
         if len(prompt) >= self._info.context:

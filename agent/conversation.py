@@ -292,7 +292,8 @@ class Conversation:
         )
 
     def _record(self, *events: Event, ends_stream: str | None = None) -> list[Recorded]:
+        followed = self._memory.graph_ready  # while it is being opened, it is behind by right
         recorded = self._memory.append(*events, ends_stream=ends_stream)
-        if recorded[-1].graph_behind:
+        if followed and recorded[-1].graph_behind:
             self._notify(Warned("The graph is behind the log and catches up by itself. Nothing is lost."))
         return recorded

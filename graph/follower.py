@@ -55,6 +55,7 @@ class Follower:
         self._reader = reader
         self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._life = threading.Lock()  # no job is queued behind the one that ends the thread
         self._stopping = threading.Event()
         self._changed = threading.Condition()  # guards the four below
         self._state = State.CLOSED
@@ -75,9 +76,10 @@ class Follower:
         Raises GraphFailure (the log goes on without it) or LogDamaged.
         """
         self._tell = tell
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="clew-graph", daemon=True)
-            self._thread.start()
+        with self._life:
+            if self._thread is None and not self._stopping.is_set():
+                self._thread = threading.Thread(target=self._run, name="clew-graph", daemon=True)
+                self._thread.start()
         self._do(self._open)
 
     def rebuild(self, tell: Tell) -> None:
@@ -107,10 +109,11 @@ class Follower:
         return self._do(lambda: look(self._opened(), self._applied))
 
     def close(self) -> None:
-        """Stop following and close the graph."""
-        self._stopping.set()
-        if self._thread is not None:
+        """Stop following and close the graph; also while another thread is opening it."""
+        with self._life:
+            self._stopping.set()
             self._jobs.put(None)
+        if self._thread is not None:
             self._thread.join()
 
     def _run(self) -> None:
@@ -122,8 +125,6 @@ class Follower:
 
     def _do(self, work: Callable[[], Result]) -> Result:
         """Run `work` on the graph's thread and return what it does."""
-        if self._thread is None or not self._thread.is_alive():
-            raise GraphFailure(self._why)
         done: Future[Result] = Future()
 
         def job() -> None:
@@ -131,8 +132,14 @@ class Follower:
                 done.set_result(work())
             except MemoryFailure as e:
                 done.set_exception(e)
+            finally:
+                if not done.done():  # a bug ends the thread; nobody may wait for it for ever
+                    done.set_exception(GraphFailure("The graph's thread ended by a bug. The chat goes on without it."))
 
-        self._jobs.put(job)
+        with self._life:
+            if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
+                raise GraphFailure(self._why)
+            self._jobs.put(job)
         return done.result()
 
     def _open(self) -> None:

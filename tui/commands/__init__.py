@@ -47,6 +47,8 @@ class Commands(TyperGroup):
             return None
         command = typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
         command.name = cmd_name
+        for each in (command, *getattr(command, "commands", {}).values()):
+            vars(each)["rich_markup_mode"] = None  # one look for all, and none that a pipe has to carry
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

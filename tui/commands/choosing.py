@@ -1,5 +1,6 @@
 """Which session or turn is meant: whole ids, beginnings of them, and `last`; and the same for the shell's TAB."""
 
+import re
 from typing import TYPE_CHECKING
 
 import typer
@@ -42,7 +43,7 @@ def all_sessions(reader: "LogReader") -> "list[Session]":
 
 def complete_session(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """For the shell: ids of sessions that begin like this, with their names."""
-    return [(session.id, session.name or "") for session in _offered(ctx) if session.id.startswith(incomplete.upper())][
+    return [(session.id, _harmless(session.name)) for session in _offered(ctx) if session.id.startswith(incomplete)][
         :OFFERED
     ]
 
@@ -52,15 +53,18 @@ def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
     from agent.errors import AgentError
     from graph.reading import LogReader
     from tui.commands.place import home_of
-    from tui.text import one_line
 
-    begin = incomplete.upper()
     try:
         reader = LogReader.open(home_of(ctx).memory)
-        turns = [(each.turn.id, one_line(each.turn.text or "")[:60]) for each in reader.exchanges(limit=500)]
+        turns = [(each.turn.id, _harmless(each.turn.text)) for each in reader.exchanges(limit=500)]
     except (MemoryFailure, AgentError):
         return []
-    return [each for each in turns if each[0].startswith(begin)][:OFFERED] + complete_session(ctx, incomplete)
+    return [each for each in turns if each[0].startswith(incomplete)][:OFFERED] + complete_session(ctx, incomplete)
+
+
+def _harmless(text: str | None) -> str:
+    """Stored words for a script that the shell evaluates: nothing is left in them that any shell would act on."""
+    return " ".join(re.sub(r"[^\w.,? -]", " ", text or "").split())[:60]
 
 
 def _offered(ctx: typer.Context) -> "list[Session]":

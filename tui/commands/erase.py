@@ -5,6 +5,7 @@ gives are removed, never a whole folder, because a home may have been pointed at
 """
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +24,7 @@ WORD = "erase"
 SETTINGS = ("config.toml", "config.toml.part")
 MEMORY = ("log.sqlite*", "graph.kuzu*")
 LOCK = ("lock", "holder.json", "holder.new")
-CACHE = ("native.log*", "models.json*", "drafts/*.txt", "drafts/*.new")
+CACHE = ("native.log*", "probed.json*", "drafts/*.txt", "drafts/*.new")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -78,8 +79,8 @@ def _confirmed(home: "Home", doomed: list[Path]) -> bool:
     size = sum(path.stat().st_size for path in doomed)
     say(f"This removes every chat, the settings and the caches in {home.root}: {len(doomed)} files, {size_of(size)}.")
     say("There is no way back.")
-    typed: str = typer.prompt(f"Type {WORD} to go on", err=True, default="", show_default=False)
-    return typed.strip().lower() == WORD
+    say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
+    return sys.stdin is not None and sys.stdin.readline().strip().lower() == WORD
 
 
 def _tidy(home: "Home") -> None:

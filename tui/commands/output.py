@@ -111,17 +111,17 @@ class Narration:
         self._stream = stream or sys.stderr
         self._clock = clock
         self._live = self._stream.isatty()
-        self._since: float | None = None
+        self._due: float | None = None
         self._drawn = 0
 
     def tell(self, text: str) -> None:
         """The work stands like this now."""
         now = self._clock()
-        if self._since is None:
-            self._since = now if not self._live else now - REDRAW_S
-        if now - self._since < (REDRAW_S if self._live else LONG_S):
+        if self._due is None:
+            self._due = now if self._live else now + LONG_S
+        if now < self._due:
             return
-        self._since = now
+        self._due = now + (REDRAW_S if self._live else LONG_S)
         line = fit(text, width() - 1)
         if self._live:
             self._write("\r" + line + " " * max(0, self._drawn - len(line)))
@@ -133,7 +133,7 @@ class Narration:
         """The work is over: nothing of the line stays on a terminal."""
         if self._drawn:
             self._write("\r" + " " * self._drawn + "\r")
-        self._drawn, self._since = 0, None
+        self._drawn, self._due = 0, None
 
     def _write(self, text: str) -> None:
         try:

@@ -10,7 +10,7 @@ from tui.commands.choosing import all_sessions, choose_session, complete_shown
 from tui.commands.output import local, paint, put, put_json
 from tui.commands.place import home_of
 from tui.commands.sessions import summary
-from tui.text import one_line, shown
+from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:
     from graph.reading import LogReader
@@ -32,7 +32,7 @@ def show(
 
     reader = LogReader.open(home_of(ctx).memory)
     try:
-        _show_exchange(reader.exchange(id), as_json=as_json)
+        _show_exchange(reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:
         try:
             session = choose_session(all_sessions(reader), id)

@@ -1,0 +1,159 @@
+"""Running clew: in this process for the quick tests, in one of its own where processes are the point."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.killing import CLEW
+from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
+from tui.commands import run
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a clew ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def clew(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """Run a command line in this process."""
+
+    def call(*argv: str) -> Ended:
+        capsys.readouterr()
+        code = run(argv)
+        out, err = capsys.readouterr()
+        return Ended(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def environment(home: Path, models_folder: Path) -> dict[str, str]:
+    """What a clew of its own process needs: this test's home, and the real models."""
+    return os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "PYTHONWARNINGS": "error"}
+
+
+@pytest.fixture
+def spawn(environment: dict[str, str]) -> Callable[..., Ended]:
+    """Run a command line in a process of its own, to its end."""
+
+    def call(*argv: str, stdin: bytes = b"", **variables: str) -> Ended:
+        ended = subprocess.run(
+            [*CLEW, *argv], input=stdin, capture_output=True, env=environment | variables, check=False, timeout=120
+        )
+        return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def background(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a command line that goes on beside the test, and end it with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call(*argv: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*CLEW, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        started.append(process)
+        return process
+
+    yield call
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@dataclass(frozen=True)
+class Said:
+    """The ids of a stored exchange."""
+
+    session: str
+    turn: str
+    reply: str
+
+
+@pytest.fixture
+def remember(home: Path) -> Callable[..., Said]:
+    """Store one exchange the way the agent does, without a model."""
+
+    def store(
+        said: str,
+        reply: str = "I see.",
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        client: str = "ask",
+        title: str | None = None,
+    ) -> Said:
+        memory = Memory.open(home / "memory", command="test")
+        try:
+            events: list[Event] = []
+            of = session or new_id()
+            parent = memory.session(of).head if session else None
+            if session is None:
+                events.append(SessionStarted(session=of, project=project, client=client))
+            turn, answer = new_id(), new_id()
+            events += [
+                TurnSaid(turn=turn, session=of, parent=parent, role=Role.USER, speaker="you", client=client, text=said),
+                TurnSaid(
+                    turn=answer,
+                    session=of,
+                    parent=turn,
+                    role=Role.ASSISTANT,
+                    speaker="assistant",
+                    client=client,
+                    model="fake",
+                    prompt_tokens=12,
+                    evaluated_tokens=7,
+                    completion_tokens=3,
+                    first_token_ms=15.25,
+                    total_ms=1250.0,
+                    prompt_hash="0123456789abcdef",
+                    text=reply,
+                ),
+            ]
+            if title is not None:
+                events.append(SessionTitled(session=of, sources=(turn,), text=title))
+            memory.append(*events)
+            return Said(of, turn, answer)
+        finally:
+            memory.close()
+
+    return store
+
+
+def modules_of(*argv: str, environment: dict[str, str]) -> set[str]:
+    """Which modules a command line had imported when it ended."""
+    code = "import sys; from tui.entry import main; main(sys.argv[1:]); sys.stderr.write('\\n' + ' '.join(sys.modules))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *argv],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
+    return set(ended.stderr.splitlines()[-1].split())

@@ -1,0 +1,298 @@
+"""`clew ask` with a scripted model: what is said where, and every way a reply can end."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.events import ModelProgress
+from agent.home import Home
+from agent.settings import Settings, load_settings
+from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
+from graph.events import StopReason
+from graph.memory import Memory
+from graph.reading import LogReader
+from graph.values import Exchange
+from models.errors import DecodeFailed, NotGguf
+from models.protocols import Generator
+from tests.fakes import FakeGenerator, Reply
+from tui.commands.asking import FIGURES, Question, Tongue, run_question
+from tui.exit_codes import ExitCode
+
+Run = Callable[..., Any]
+
+
+class OneModel:
+    """A Loader that brings up what the test made, inside the loop of the question."""
+
+    def __init__(self, make: Callable[[], Generator]) -> None:
+        self.make = make
+        self.asked: list[str] = []
+
+    def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+        progress(ModelProgress("loading", name))
+        self.asked.append(name)
+        return self.make()
+
+
+@pytest.fixture
+def place(home: Path) -> Home:
+    return Home.resolve(home)
+
+
+@pytest.fixture
+def settings(place: Home) -> Settings:
+    return load_settings(place.config)
+
+
+@pytest.fixture
+def ask(place: Home, settings: Settings) -> Callable[..., ExitCode]:
+    """Ask the scripted model one question."""
+
+    def call(
+        text: str = "Hello?", *replies: str | Reply, as_json: bool = False, loader: OneModel | None = None, **about: Any
+    ) -> ExitCode:
+        loader = loader or OneModel(lambda: FakeGenerator(*replies))
+        return run_question(place, settings, Question(text, **about), Tongue(as_json=as_json), loader=loader)
+
+    return call
+
+
+def exchanges(place: Home) -> list[Exchange]:
+    reader = LogReader.open(place.memory)
+    try:
+        return reader.exchanges(limit=500)
+    finally:
+        reader.close()
+
+
+def test_the_reply_is_stdout_and_the_accepted_turn_is_stderr(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("Hello?", "Hello to you.") is ExitCode.OK
+    out, err = capsys.readouterr()
+    (exchange,) = exchanges(place)
+    assert out == "Hello to you.\n"
+    assert err == f"accepted {exchange.turn.id}\n"
+    assert exchange.reply is not None
+    assert (exchange.turn.text, exchange.turn.client, exchange.reply.text) == ("Hello?", "ask", "Hello to you.")
+
+
+def test_accepted_is_told_before_the_model_is_even_asked_for(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+
+    def make() -> Generator:
+        told.append(capsys.readouterr().err)
+        return FakeGenerator("Yes.")
+
+    ask(loader=OneModel(make))
+    assert told == [f"accepted {exchanges(place)[0].turn.id}\n"]
+
+
+def test_json_is_one_object_with_exactly_the_promised_keys(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("Hello?", "Hello to you.", as_json=True) is ExitCode.OK
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) == {"reply", *FIGURES}
+    (exchange,) = exchanges(place)
+    assert exchange.reply is not None
+    assert answer["reply"] == "Hello to you."
+    assert answer["truncated"] is False
+    assert (answer["session"], answer["turn"]) == (exchange.turn.session, exchange.turn.id)
+    for name in FIGURES[4:]:
+        assert answer[name] == getattr(exchange.reply, name)
+    assert answer["reply_turn"] == exchange.reply.id
+
+
+def test_a_new_session_has_a_title_when_the_process_ends(ask: Run, place: Home) -> None:
+    ask("What is the sea made of?")
+    (session,) = LogReader.open(place.memory).sessions()
+    assert session.name == "What is the sea made of?"
+
+
+def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Run, place: Home) -> None:
+    ask("one", project="garden")
+    ask("two")
+    ask("three", session="last")
+    ask("four", session=exchanges(place)[2].turn.session.lower())
+    of = {exchange.turn.text: exchange for exchange in exchanges(place)}
+    assert of["three"].turn.session == of["two"].turn.session
+    assert of["four"].turn.session == of["one"].turn.session
+    assert of["one"].turn.session != of["two"].turn.session
+    assert (of["one"].project, of["two"].project) == ("garden", None)
+
+
+@pytest.mark.parametrize(("wanted", "error"), [("last", NotFound), ("01NOSUCH", NotFound)])
+def test_a_session_that_is_not_there_stores_nothing(ask: Run, place: Home, wanted: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ask("Hello?", session=wanted)
+    assert exchanges(place) == []
+
+
+def test_a_session_that_is_not_clear_stores_nothing(ask: Run, place: Home) -> None:
+    ask("one")
+    ask("two")
+    with pytest.raises(Ambiguous):
+        ask("three", session="0")
+    assert len(exchanges(place)) == 2
+
+
+def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Run, place: Home) -> None:
+    seen: list[str] = []
+
+    def answer(prompt: str) -> str:
+        seen.append(prompt)
+        return "Aye."
+
+    ask("one", answer, system="Talk like a pirate.")
+    ask("two", answer, session="last")
+    assert "Talk like a pirate." in seen[0]
+    assert "Talk like a pirate." in seen[-1]
+    (session,) = LogReader.open(place.memory).sessions()
+    assert session.system_prompt == "Talk like a pirate."
+
+
+def test_a_reply_that_breaks_off_is_kept_and_ends_1(ask: Run, place: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = Reply("This goes on and on and on.", error=DecodeFailed(-3), fail_after=3)
+    assert ask("Hello?", broken) is ExitCode.FAILED
+    out, err = capsys.readouterr()
+    (exchange,) = exchanges(place)
+    assert exchange.reply is not None
+    assert exchange.reply.stop_reason == StopReason.FAILED
+    assert out == f"{exchange.reply.text}\n"
+    assert "broke off" in err
+
+
+def test_a_reply_cut_at_its_longest_is_no_failure_but_said(ask: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask("Hello?", Reply("Too long", reason="length"), as_json=True) is ExitCode.OK
+    out, err = capsys.readouterr()
+    assert json.loads(out)["truncated"] is True
+    assert "cut off" in err
+
+
+def test_a_model_that_cannot_be_loaded_is_69_and_the_message_is_kept(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make() -> Generator:
+        raise NotGguf(Path("x.gguf"), "text")
+
+    assert ask("Hello?", loader=OneModel(make)) is ExitCode.UNAVAILABLE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "is not a GGUF model" in err
+    assert "Your message is kept" in err
+    assert [exchange.turn.text for exchange in exchanges(place)] == ["Hello?"]
+
+
+def test_a_log_that_cannot_be_written_is_74_and_nothing_is_accepted(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask("before")
+    capsys.readouterr()
+
+    def full(*_: object, **__: object) -> None:
+        raise LogUnwritable("The disk is full. Nothing of this was stored.")
+
+    monkeypatch.setattr(Memory, "append", full)
+    assert ask("Hello?") is ExitCode.IO_ERROR
+    out, err = capsys.readouterr()
+    assert (out, "accepted" in err) == ("", False)
+    assert "The disk is full" in err
+    assert len(exchanges(place)) == 1
+
+
+def test_a_memory_in_use_raises_at_once_and_names_who_has_it(ask: Run, place: Home) -> None:
+    memory = Memory.open(place.memory, command="clew (chat)")
+    try:
+        with pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
+            ask("Hello?")
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_stops_the_reply_and_keeps_what_came(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], number: int, code: int
+) -> None:
+    class Signalled(FakeGenerator):
+        """Gets the signal when two words were said, and would wait for ever."""
+
+        async def _pass(self) -> None:
+            if self._reply_begun() and self.gate.is_set():
+                self.gate.clear()
+                asyncio.get_running_loop().call_soon(os.kill, os.getpid(), number)
+            await super()._pass()
+
+        def _reply_begun(self) -> bool:
+            return len(self.kv) > len(self.prompts[-1]) + 1 if self.prompts else False
+
+    assert ask("Hello?", loader=OneModel(lambda: Signalled("one two three four five"))) == code
+    out, _ = capsys.readouterr()
+    (exchange,) = exchanges(place)
+    assert exchange.reply is not None
+    assert exchange.reply.stop_reason == StopReason.STOPPED
+    assert exchange.reply.text
+    assert "one two three four five".startswith(exchange.reply.text)
+    assert out == f"{exchange.reply.text}\n"
+
+
+def test_a_signal_while_the_model_loads_keeps_the_message_and_ends_130(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make() -> Generator:
+        os.kill(os.getpid(), signal.SIGINT)
+        return FakeGenerator("never asked")
+
+    assert ask("Hello?", loader=OneModel(make)) is ExitCode.INTERRUPTED
+    assert capsys.readouterr().out == ""
+    assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Hello?", None)]
+
+
+def test_what_the_model_says_is_data_in_a_pipe_and_harmless_on_a_terminal(
+    ask: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask("Hello?", "a \x1b[31mred\x07 [bold]word[/bold]")
+    assert capsys.readouterr().out == "a \x1b[31mred\x07 [bold]word[/bold]\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ask("Hello?", "a \x1b[31mred\x07 [bold]word[/bold]")
+    assert capsys.readouterr().out == "a ␛[31mred␇ [bold]word[/bold]\n"
+
+
+def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
+    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("tui.commands.asking.put", gone)
+    with pytest.raises(BrokenPipeError):
+        ask("Hello?", "one two three")
+    (exchange,) = exchanges(place)
+    assert exchange.reply is not None
+
+
+def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Run, place: Home, settings: Settings) -> None:
+    loader = OneModel(lambda: FakeGenerator("Yes."))
+    ask("one", loader=loader)
+    (session,) = LogReader.open(place.memory).sessions()
+
+    async def configure() -> None:
+        from agent.service import Agent
+
+        agent = Agent(place, settings, client="test", loader=loader)
+        await agent.start(load_model=False)
+        await agent.configure(session.id, model="its-own")
+        await agent.close()
+
+    asyncio.run(configure())
+    ask("two", loader=loader, session="last")
+    ask("three", loader=loader, session="last", model="another")
+    assert loader.asked == ["smollm2-135m", "its-own", "another"]

@@ -1,0 +1,120 @@
+"""The command line as a whole: help, usage, the home folder, errors, and what is not imported."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.killing import CLEW
+from graph.memory import Memory
+from tests.tui.commands.conftest import modules_of
+from tui.commands import COMMANDS, home_first
+from tui.exit_codes import ExitCode
+from tui.version import VERSION
+
+Run = Callable[..., Any]
+
+
+def test_help_names_every_command_and_every_exit_code(clew: Run) -> None:
+    ended = clew("--help")
+    assert ended.code == 0
+    for name in COMMANDS:
+        assert f"\n  {name} " in ended.out
+    codes = {int(word) for word in ended.out.partition("Exit codes:")[2].replace(",", " ").split() if word.isdigit()}
+    assert codes == {int(code) for code in ExitCode} - {
+        ExitCode.SOFTWARE,
+        ExitCode.HANGUP,
+        ExitCode.TERMINATED,
+        ExitCode.BROKEN_PIPE,
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(clew: Run, name: str) -> None:
+    ended = clew(name, "--help")
+    assert ended.code == 0
+    assert ended.out.startswith(f"Usage: clew {name}")
+
+
+def test_the_version_is_told(clew: Run) -> None:
+    assert clew("--version").out == f"clew {VERSION}\n"
+
+
+def test_a_misspelt_command_is_2_and_suggests_the_right_one(clew: Run) -> None:
+    ended = clew("sesions")
+    assert ended.code == 2
+    assert "Did you mean 'sessions'?" in ended.err
+
+
+@pytest.mark.parametrize(
+    "argv", [("--home", "{}", "log"), ("log", "--home", "{}"), ("log", "--json", "--home={}"), ("--home={}", "log")]
+)
+def test_home_may_stand_anywhere(clew: Run, tmp_path: Path, argv: tuple[str, ...]) -> None:
+    there = tmp_path / "there"
+    assert clew(*(word.format(there) for word in argv)).code == 0
+    assert (there / "memory").is_dir()
+
+
+def test_words_after_two_dashes_are_no_options() -> None:
+    assert home_first(["ask", "--", "--home", "is where"]) == ["ask", "--", "--home", "is where"]
+    assert home_first(["ask", "x", "--home"]) == ["ask", "x", "--home"]
+
+
+def test_a_home_that_cannot_be_made_is_73(clew: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    ended = clew("log", "--home", str(tmp_path / "file" / "home"))
+    assert ended.code == 73
+    assert "Nothing was changed" in ended.err
+
+
+def test_everything_that_is_made_is_private(spawn: Run, home: Path, remember: Run) -> None:
+    remember("one")
+    spawn("log", "--home", str(home / "second"))
+    for root, folders, files in os.walk(home / "second"):
+        for name in [*folders, *files]:
+            assert (Path(root) / name).stat().st_mode & 0o077 == 0, name
+
+
+def test_what_holds_the_graph_ends_75_at_once_and_names_the_holder(clew: Run, remember: Run, home: Path) -> None:
+    remember("one")
+    memory = Memory.open(home / "memory", command="clew (chat)")
+    try:
+        for argv in (["rebuild"], ["erase", "--yes"]):
+            ended = clew(*argv)
+            assert ended.code == 75, argv
+            assert f"`clew (chat)` (process {os.getpid()})" in ended.err
+    finally:
+        memory.close()
+    assert (home / "memory" / "log.sqlite").exists()
+
+
+def test_a_reader_that_goes_away_is_141_without_a_word(environment: dict[str, str], remember: Run) -> None:
+    said = remember("one", "long " * 50_000)
+    with subprocess.Popen(
+        [*CLEW, "show", said.turn], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(60) == 141
+        assert process.stderr.read() == b""
+
+
+def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remember: Run) -> None:
+    remember("one")
+    for closed in (">&-", "2>&-", "<&-", "<&- >&- 2>&-"):
+        line = f'"$0" "$@" {closed}'
+        ended = subprocess.run(["sh", "-c", line, *CLEW, "log"], capture_output=True, env=environment, check=False)
+        assert ended.returncode == 0, (closed, ended.stderr)
+
+
+@pytest.mark.parametrize("argv", [("log",), ("sessions", "--json"), ("show", "last")])
+def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
+    environment: dict[str, str], remember: Run, argv: tuple[str, ...]
+) -> None:
+    remember("one")
+    heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.service", "models.generator"}
+    assert not heavy & modules_of(*argv, environment=environment)

@@ -1,0 +1,94 @@
+"""`clew erase`: everything of clew's, and nothing of anyone else's."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.catalogue import CATALOGUE
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def lived_in(home: Path, remember: Run) -> Path:
+    """A home with a bit of everything that clew makes."""
+    remember("one")
+    for name in (
+        "config.toml",
+        "memory/graph.kuzu",
+        "memory/graph.kuzu.wal",
+        "memory/graph.kuzu.aside",
+        "cache/native.log",
+        "cache/drafts/new.txt",
+        f"models/{CATALOGUE[0].file}",
+        f"models/.partial/{CATALOGUE[1].file}.part",
+    ):
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("made by clew")
+    return home
+
+
+def test_nothing_is_left_of_a_home_that_held_only_clews_own(clew: Run, lived_in: Path) -> None:
+    ended = clew("erase", "--yes")
+    assert ended.code == 0
+    assert "Nothing is left" in ended.err
+    assert not lived_in.exists()
+
+
+def test_what_clew_did_not_make_stays_and_is_named(clew: Run, lived_in: Path) -> None:
+    others = [lived_in / "notes.txt", lived_in / "memory" / "thesis.md", lived_in / "models" / "my-own.gguf"]
+    for path in others:
+        path.write_text("not clew's")
+    ended = clew("erase", "--yes")
+    assert sorted(path for path in lived_in.rglob("*") if path.is_file()) == sorted(others)
+    assert "memory, models, notes.txt" in ended.err
+
+
+def test_models_stay_when_asked_for(clew: Run, lived_in: Path) -> None:
+    clew("erase", "--yes", "--keep-models")
+    assert (lived_in / "models" / CATALOGUE[0].file).exists()
+    assert not (lived_in / "memory").exists()
+
+
+def test_models_in_a_folder_of_their_own_stay(
+    clew: Run, lived_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / CATALOGUE[0].file).write_text("used by others too")
+    monkeypatch.setenv("CLEW_MODELS", str(shared))
+    clew("erase", "--yes")
+    assert (shared / CATALOGUE[0].file).exists()
+
+
+@pytest.mark.parametrize("typed", [b"yes\n", b"\n", b""])
+def test_without_the_word_nothing_is_erased(spawn: Run, lived_in: Path, typed: bytes) -> None:
+    before = sorted(lived_in.rglob("*"))
+    ended = spawn("erase", stdin=typed, CLEW_MODELS="")
+    assert ended.code == 1
+    assert ended.out == ""
+    assert sorted(lived_in.rglob("*")) == before
+
+
+def test_the_word_erases(spawn: Run, lived_in: Path) -> None:
+    ended = spawn("erase", stdin=b"Erase\n", CLEW_MODELS="")
+    assert ended.code == 0
+    assert not lived_in.exists()
+
+
+def test_a_link_is_removed_and_not_what_it_points_at(clew: Run, lived_in: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.log"
+    elsewhere.write_text("not clew's")
+    (lived_in / "cache" / "native.log").unlink()
+    (lived_in / "cache" / "native.log").symlink_to(elsewhere)
+    clew("erase", "--yes")
+    assert elsewhere.exists()
+    assert not lived_in.exists()
+
+
+def test_a_home_that_was_never_lived_in_can_be_erased(clew: Run, home: Path) -> None:
+    assert clew("erase", "--yes").code == 0
+    assert not home.exists()

@@ -1,0 +1,51 @@
+"""`clew doctor`: what is well and what is not, each with what to do about it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.output import Narration, paint, put, put_json, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+from tui.text import shown
+
+if TYPE_CHECKING:
+    from graph.values import Check
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def doctor(
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Do not load the models to try them.")] = False,
+) -> None:
+    """Check the settings, the memory, the models and the disk; nothing is changed but what a start always mends.
+
+    Ends with 1 if something is wrong, and with 75 if another clew has the memory: then only its log is checked.
+    """
+    from models.quiet import guard_descriptors
+    from tui.commands.examination import examine
+
+    home = home_of(ctx)
+    guard_descriptors(home.cache / "native.log")
+    narration = Narration()
+    found = examine(home, models=not no_model, tell=narration.tell)
+    narration.clear()
+    well = all(check.ok for check in found.checks)
+    if as_json:
+        checks = [{"name": c.name, "ok": c.ok, "detail": c.detail, "advice": "" if c.ok else c.advice} for c in found.checks]
+        put_json({"ok": well, "held_by": found.held_by, "checks": checks})
+    else:
+        for check in found.checks:
+            put(_lines(check))
+    if found.held_by is not None:
+        say(f"clew: {found.held_by}")
+    raise typer.Exit(ExitCode.FAILED if not well else ExitCode.HELD if found.held_by else ExitCode.OK)
+
+
+def _lines(check: "Check") -> str:
+    mark = paint("ok   ", "32") if check.ok else paint("WRONG", "1;31")
+    line = f"{mark} {check.name:<12} {shown(check.detail)}"
+    return line if check.ok or not check.advice else f"{line}\n      → {shown(check.advice)}"

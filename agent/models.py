@@ -45,6 +45,7 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
             context=settings.context,
             threads=settings.threads or None,
             gpu_layers=settings.gpu_layers,
+            memo=home.cache / "probed.json",
         )
 
     return load

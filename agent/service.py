@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -131,11 +131,11 @@ class Agent:
         """The session whose reply is in the making."""
         return self._conversation.answering
 
-    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncIterator[AgentEvent]:
+    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed."""
         return self._conversation.send(session, text, project=project)
 
-    def retry(self, session: str) -> AsyncIterator[AgentEvent]:
+    def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """Answer the last message of a session if it has no reply."""
         return self._conversation.retry(session)
 

@@ -163,6 +163,15 @@ class LlamaGenerator:
             self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, threads=self._threads)
         return self._back
 
+    def nearest(self, prompt: Sequence[int]) -> NativeContext:
+        """The context that has evaluated more of `prompt`, as the foreground's; on the engine's thread.
+
+        A prefill that was interrupted, or that nobody waited for, has left its work in the background's.
+        """
+        if self._back is not None and self._back.common(prompt) > self.front.common(prompt):
+            self.swap()
+        return self.front
+
     def swap(self) -> None:
         """The background's context becomes the foreground's; on the engine's thread."""
         if self._back is not None:

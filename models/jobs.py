@@ -40,7 +40,7 @@ class GenerateJob(Job):
 
     def run(self) -> bool:
         self._generator.check_open()
-        context = self._generator.front
+        context = self._generator.nearest(self._prompt)
         kept = context.keep_common(self._prompt)
         complete = context.extend(self._prompt[kept:])
         evaluated = len(context.tokens) - kept
@@ -101,6 +101,9 @@ class PrefillJob(Task):
 
     def run(self) -> bool:
         self._generator.check_open()
+        if self._generator.front.common(self._prompt) >= len(self._prompt) - 1:
+            self.succeed(True)
+            return True
         context = self._generator.back()
         if context is None:
             self.succeed(False)

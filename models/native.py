@@ -202,12 +202,14 @@ class NativeContext:
 
     def keep_common(self, prompt: Sequence[int]) -> int:
         """Cut the KV cache back to what `prompt` shares, but for its last token; returns how many tokens stay."""
-        kept = 0
-        for mine, theirs in zip(self.tokens, prompt[:-1], strict=False):
-            if mine != theirs:
-                break
-            kept += 1
-        return self._cut(kept)
+        return self._cut(self.common(prompt))
+
+    def common(self, prompt: Sequence[int]) -> int:
+        """How many tokens of `prompt`, but for its last, the KV cache begins with."""
+        pairs = zip(self.tokens, prompt[:-1], strict=False)
+        return next(
+            (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(self.tokens), len(prompt) - 1)
+        )
 
     def _cut(self, length: int) -> int:
         if length < len(self.tokens) and not library().llama_memory_seq_rm(self._memory, 0, length, -1):

@@ -19,7 +19,7 @@ from agent.home import Home
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
-from graph.memory import LogReader
+from graph.reading import LogReader
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent, collect
@@ -30,10 +30,6 @@ async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, Reply
     ended = [event for event in await collect(agent.send(session, text)) if isinstance(event, ReplyEnded)]
     assert len(ended) == 1
     return ended[0].session, ended[0]
-
-
-def path(agent: Agent, turns: list[object]) -> list[tuple[str, str | None]]:
-    return [(turn.role, turn.text) for turn in turns]  # type: ignore[attr-defined]
 
 
 async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_agent: MakeAgent) -> None:
@@ -133,7 +129,7 @@ async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> Non
     agent = await make_agent(model)
     events = agent.send(None, "hello")
     session = (await anext(events)).session  # type: ignore[union-attr]
-    await events.aclose()  # type: ignore[attr-defined]
+    await events.aclose()
     await collect(agent.send(session, "still there?"))
     assert [turn.text for turn in await agent.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
 

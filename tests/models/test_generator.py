@@ -191,6 +191,16 @@ async def test_a_cancelled_prefill_leaves_the_foreground_and_resumes_where_it_wa
     assert generator.front is back
 
 
+async def test_a_prompt_that_is_half_evaluated_behind_the_foreground_is_gone_on_with(generator: LlamaGenerator) -> None:
+    one, other = opening(generator, "The first chat."), long_prompt(generator, 200, "other ")
+    await collect(generator, one)
+    assert await generator.prefill(other)
+    _, _, back_to_one = await collect(generator, one)
+    assert back_to_one.evaluated_tokens == 1
+    _, _, back_to_other = await collect(generator, [*other, *generator.reply_open()])
+    assert back_to_other.evaluated_tokens == len(generator.reply_open())
+
+
 async def test_two_replies_asked_at_once_come_one_after_the_other(generator: LlamaGenerator) -> None:
     both = await asyncio.gather(collect(generator, opening(generator)), collect(generator, opening(generator, "Hi")))
     assert [len(tokens) > 0 for tokens, _, _ in both] == [True, True]

@@ -62,7 +62,8 @@ async def test_a_reply_streams_the_same_text_as_its_tokens_spell(generator: Llam
 
 
 async def test_greedy_replies_are_the_same_with_and_without_a_warm_cache(generator: LlamaGenerator) -> None:
-    await generator.prefill(long_prompt(generator, 100, "cold"))
+    for words in ("cold", "colder"):  # one for each context
+        await generator.prefill(long_prompt(generator, 100, words))
     cold = await collect(generator, opening(generator))
     warm = await collect(generator, opening(generator))
     assert cold[0] == warm[0]

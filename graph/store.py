@@ -114,7 +114,7 @@ class GraphStore:
         }
         batch = pyarrow.table({name: pyarrow.array(column, arrow[types[name]]) for name, column in columns.items()})
         with engine_errors("writing the graph"):
-            self._writer.execute(f"COPY `{table}` FROM $batch", {"batch": batch})
+            _single(self._writer.execute(f"COPY `{table}` FROM $batch", {"batch": batch})).close()
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read, beside the writer. Raises QueryFailed, or QueryTimeout when time is up or the store closes."""

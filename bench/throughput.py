@@ -1,24 +1,35 @@
 """Tokens a second of clew's streams over a bare llama.cpp decode loop of the same model, sampler and threads.
 
-`python -m bench.throughput [--json]`. The two take turns, so that whatever else the machine does falls on both; the
-figure is the median of the rounds' ratios.
+`python -m bench.throughput [--json]`. Three streams are held against the loop: the generator's, the agent's on a real
+memory, and the agent's under the app, mounted at 120×40 and painting. Each takes turns with the loop, so that whatever
+else the machine does falls on both; a figure is the median of its rounds' ratios.
 """
 
 import argparse
 import asyncio
 import ctypes
-import json
-import os
 import statistics
-from collections.abc import Callable
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple, TypeVar
 
+from agent.events import ModelProgress, ReplyEnded
+from agent.home import Home
+from agent.service import Agent
+from agent.settings import Settings
+from bench.report import Figure, report, say
+from graph.events import Sampling
 from models.generator import LlamaGenerator, load_generator
 from models.loading import physical_cores
 from models.native import AbortFlag, NativeContext, library
 from models.protocols import Finished, SamplingParams
 from models.sampling import Sampler
+from models.store import DEFAULT_CHAT, ModelStore
+from tui.app import ClewApp
+from tui.boot import Options, RealBackstage
 
 TOKENS = 96
 ROUNDS = 9
@@ -26,6 +37,16 @@ CONTEXT = 2048
 # The same seed draws the same tokens in both, so they decode at the same depths; one that ends early is only shorter.
 PARAMS = SamplingParams(temperature=0.8, seed=7, max_tokens=TOKENS)
 QUESTION = "Describe a long walk through a large city, street by street, in great detail."
+
+
+T = TypeVar("T")
+
+
+class Pair(NamedTuple):
+    """Tokens a second of the rounds, of the loop and of ours."""
+
+    bare: list[float]
+    streamed: list[float]
 
 
 class RawLoop:
@@ -66,34 +87,114 @@ async def stream(generator: LlamaGenerator, prompt: list[int]) -> float:
     raise AssertionError("no Finished came")
 
 
-def default_model() -> Path:
-    """The default chat model in CLEW_MODELS, or where clew keeps it."""
-    from platformdirs import user_data_path
-
-    from models.store import DEFAULT_CHAT, ModelStore
-
-    folder = os.environ.get("CLEW_MODELS")
-    return ModelStore(Path(folder) if folder else user_data_path("clew") / "models").path(DEFAULT_CHAT)
-
-
-def measure_generator(generator: LlamaGenerator, *, rounds: int = ROUNDS) -> dict[str, float]:
-    """`raw_tps`, `stream_tps` (medians, tokens a second) and `stream_ratio`."""
-    raw_loop = RawLoop(generator)
-    prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
-    raw, streamed = list[float](), list[float]()
+async def paired(raw_loop: RawLoop, prompt: list[int], ours: Callable[[], Awaitable[float]], rounds: int) -> Pair:
+    """Rounds of the loop and of ours, the first to go changing each time."""
+    bare, streamed = list[float](), list[float]()
     for number in range(rounds):
-        measures: list[Callable[[], None]] = [
-            lambda: raw.append(raw_loop.tokens_per_second(prompt)),
-            lambda: streamed.append(asyncio.run(stream(generator, prompt))),
-        ]
-        for measure in measures if number % 2 else reversed(measures):
-            measure()
-    ratios = [ours / bare for ours, bare in zip(streamed, raw, strict=True)]
-    return {
-        "raw_tps": round(statistics.median(raw), 2),
-        "stream_tps": round(statistics.median(streamed), 2),
-        "stream_ratio": round(statistics.median(ratios), 4),
-    }
+        if number % 2:
+            streamed.append(await ours())
+        bare.append(await asyncio.to_thread(raw_loop.tokens_per_second, prompt))
+        if not number % 2:
+            streamed.append(await ours())
+        say(f"{streamed[-1]:7.1f} of {bare[-1]:7.1f} tokens/s")
+    return Pair(bare, streamed)
+
+
+def speed(reply: ReplyEnded) -> float:
+    """Tokens a second of a reply, from its first token on."""
+    if reply.first_token_ms is None or reply.completion_tokens < 2:
+        raise SystemExit(f"The reply was too short to be timed: {reply}")
+    return (reply.completion_tokens - 1) / (reply.total_ms - reply.first_token_ms) * 1000
+
+
+async def by_agent(agent: Agent) -> float:
+    """One exchange in a chat of its own."""
+    async for event in agent.send(None, QUESTION):
+        if isinstance(event, ReplyEnded):
+            await agent.idle()  # its title is made in the background, and is not to be measured with the next
+            return speed(event)
+    raise SystemExit("The reply did not end.")
+
+
+async def by_app(app: ClewApp, agent: Agent, ended: asyncio.Queue[ReplyEnded]) -> float:
+    """One exchange in a new chat on the screen."""
+    await app.open_session(None)
+    app.composer.put(QUESTION)
+    app.composer.action_send()
+    reply = await ended.get()
+    await agent.idle()
+    return speed(reply)
+
+
+class Staged(RealBackstage):
+    """The real backstage around an agent that already has its model."""
+
+    def __init__(self, home: Home, agent: Agent) -> None:
+        super().__init__(home, Options(home=home.root))
+        self.service = agent
+
+
+async def mounted(home: Home, agent: Agent, measure: Callable[[ClewApp, asyncio.Queue[ReplyEnded]], Awaitable[T]]) -> T:
+    """Measure with the app running at 120×40 on a terminal that nobody sees."""
+    ended: asyncio.Queue[ReplyEnded] = asyncio.Queue()
+
+    async def connect() -> Staged:
+        return await asyncio.to_thread(Staged, home, agent)
+
+    app = ClewApp(connect, home.cache)
+    async with app.run_test(size=(120, 40)) as pilot:
+        while app.chat is None or not app.chat.opened_once:
+            await pilot.pause(0.05)
+        told = app.chat._ended
+
+        def tell(event: ReplyEnded) -> None:
+            told(event)
+            ended.put_nowait(event)
+
+        app.chat._ended = tell
+        figures = await measure(app, ended)
+        await app.leave()
+    return figures
+
+
+def agent_on(home: Home, generator: LlamaGenerator) -> Agent:
+    """An agent whose replies are drawn as the loop's."""
+    drawn = {name: value for name, value in asdict(PARAMS).items() if name in Sampling.model_fields}
+
+    def loader(name: str, progress: Callable[[ModelProgress], None]) -> LlamaGenerator:
+        return generator
+
+    return Agent(home, Settings(sampling=Sampling.model_validate(drawn)), client="bench", loader=loader)
+
+
+async def run(load: Callable[[], LlamaGenerator], folder: Path, rounds: int) -> dict[str, Figure]:
+    """All three streams; each loads the model anew, as an agent closes the one it was given."""
+    figures: dict[str, Figure] = {}
+
+    async def against_loop(name: str, generator: LlamaGenerator, ours: Callable[[], Awaitable[float]]) -> None:
+        say(name)
+        prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
+        pair = await paired(RawLoop(generator), prompt, ours, rounds)
+        figures[f"{name}_raw_tps"] = statistics.median(pair.bare)
+        figures[f"{name}_tps"] = statistics.median(pair.streamed)
+        figures[f"{name}_over_raw"] = statistics.median(a / b for a, b in zip(pair.streamed, pair.bare, strict=True))
+
+    generator = await asyncio.to_thread(load)
+    prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
+    await against_loop("generator", generator, lambda: stream(generator, prompt))
+    await generator.close()
+
+    generator = await asyncio.to_thread(load)
+    agent = agent_on(Home.resolve(folder / "agent"), generator)
+    await agent.start()
+    await against_loop("agent", generator, lambda: by_agent(agent))
+    await agent.close()
+
+    generator = await asyncio.to_thread(load)
+    home = Home.resolve(folder / "app")
+    agent = agent_on(home, generator)
+    await mounted(home, agent, lambda app, ended: against_loop("app", generator, lambda: by_app(app, agent, ended)))
+    return figures
 
 
 def main() -> None:
@@ -102,10 +203,12 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF; the default chat model otherwise")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
-    generator = load_generator(options.model or default_model(), name="bench", context=CONTEXT)
-    figures = measure_generator(generator, rounds=options.rounds)
-    asyncio.run(generator.close())
-    print(json.dumps(figures) if options.json else "\n".join(f"{key:14} {value}" for key, value in figures.items()))
+    path = options.model or ModelStore(Home.resolve().models).path(DEFAULT_CHAT)
+    with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
+        figures = asyncio.run(
+            run(lambda: load_generator(path, name="bench", context=CONTEXT), Path(folder), options.rounds)
+        )
+    report(figures, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ from tui.window import Window
 
 DRAFT_S = 0.4
 HINT_S = 6.0
+ERROR_S = 15.0
 QUIT_S = 2.0
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
 
@@ -89,9 +90,10 @@ class ClewApp(App[int]):
         self._connect = connect
         self._early = State()  # until there is a chat
         self._hint = ""
+        self._hint_is_error = False
         self._hint_timer: Timer | None = None
         self._draft_timer: Timer | None = None
-        self._send_when_open = False
+        self._send_when_open = ""  # the text on which Enter was pressed before the memory was open
         self._quit_armed = False
         self._leaving = False
 
@@ -181,8 +183,8 @@ class ClewApp(App[int]):
             self.say(str(error), error=True)
         if chat.state.recovered:
             self.say(f"{chat.state.recovered} reply was cut off last time; what had come of it was kept.")
-        if self._send_when_open:
-            self._send_when_open = False
+        if self._send_when_open and self.composer.text.endswith(self._send_when_open):
+            self._send_when_open = ""
             self.composer.action_send()
 
     @work
@@ -207,23 +209,23 @@ class ClewApp(App[int]):
         session, beat = (chat.session, chat.beat) if chat is not None else (None, 0)
         try:
             self.screen_stack[0].query_one(StatusBar).paint(self.state, session, beat=beat)
-            self.screen_stack[0].query_one(Banner).paint(self.state, self._hint)
+            self.screen_stack[0].query_one(Banner).paint(self.state, self._hint, error=self._hint_is_error)
         except NoMatches:
             return  # the screen is being taken down
 
     def say(self, words: str, *, error: bool = False) -> None:
-        """A word for the person: a line above the composer for a while, or a notice that stays longer."""
-        if error or len(self.screen_stack) > 1:
-            self.notify(Content(one_line(words)).plain, severity="error" if error else "information", markup=False)
+        """A word for the person: above the composer for a while, or over the dialog that is open."""
+        if len(self.screen_stack) > 1:
+            self.notify(one_line(words), severity="error" if error else "information", markup=False)
             return
-        self._hint = words
+        self._hint, self._hint_is_error = words, error
         if self._hint_timer is not None:
             self._hint_timer.stop()
-        self._hint_timer = self.set_timer(HINT_S, self._unsay)
+        self._hint_timer = self.set_timer(ERROR_S if error else HINT_S, self._unsay)
         self.paint()
 
     def _unsay(self) -> None:
-        self._hint = ""
+        self._hint, self._hint_is_error = "", False
         self._quit_armed = False
         self.paint()
 
@@ -353,8 +355,8 @@ class ClewApp(App[int]):
 
     @on(Composer.Changed)
     def _typed(self) -> None:
-        if self._send_when_open:
-            self._send_when_open = False
+        if self._send_when_open and self.composer.text != self._send_when_open:
+            self._send_when_open = ""
             self._unsay()
         self._offer(actions.completions(self.composer.text))
         if self._draft_timer is None:
@@ -376,25 +378,22 @@ class ClewApp(App[int]):
         command = actions.parse(event.text)
         match command:
             case str():
+                self.composer.give_back(event.text)
                 self.say(command)
                 return
             case actions.Command(action, argument):
-                self._clear_composer(event.text)
+                self.composer.remember(event.text)
                 self.perform(action.name, argument)
                 return
         if not event.text.strip():
             self.say("There is nothing to send: the message is empty.")
         elif self.chat is None or not self.state.memory_open:
-            self._send_when_open = True
+            self.composer.give_back(event.text)
+            self._send_when_open = event.text
             self.say("The memory is being opened; this is sent the moment it is.")
         else:
-            self._clear_composer(event.text)
+            self.composer.remember(event.text)
             self.chat.send(event.text, project=self.options.project)
-
-    def _clear_composer(self, text: str) -> None:
-        self.composer.remember(text)
-        self.composer.put("")
-        self._keep_draft()
 
     @on(Composer.Asked)
     async def _asked(self, event: Composer.Asked) -> None:
@@ -404,8 +403,9 @@ class ClewApp(App[int]):
                 panel.move(event.amount)
             case "accept" | "complete" if panel.chosen is not None:
                 action = panel.chosen
-                if (event.what == "accept" and not action.argument.startswith("[")) or event.what == "accept":
-                    self._clear_composer(f"/{action.slash}")
+                if event.what == "accept":
+                    self.composer.put("")
+                    self.composer.remember(f"/{action.slash}")
                     self.perform(action.name)
                 else:
                     self.composer.put(f"/{action.slash} ")
@@ -462,8 +462,8 @@ class ClewApp(App[int]):
             self.bell()
 
     def _send_failed(self, event: Failed, text: str) -> None:
-        if text and not self.composer.text:
-            self.composer.put(text)
+        if text:
+            self.composer.give_back(text)
         self.say(event.message, error=True)
 
     def on_resize(self) -> None:

@@ -21,7 +21,7 @@ from agent.events import (
     TurnAccepted,
 )
 from tui.service import Service
-from tui.state import State, fold
+from tui.state import State, fold, resumed
 from tui.widgets.greeting import Greeting
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.transcript import Transcript, line
@@ -175,6 +175,10 @@ class Chat:
                 *await self._on_their_way(Window(tuple(turns))),
                 greeting=Greeting(),
             )
+        replies = [turn for turn in turns if turn.prompt_tokens is not None]
+        if session is not None and replies:
+            used = (replies[-1].prompt_tokens or 0) + (replies[-1].completion_tokens or 0)
+            self.state = resumed(self.state, session, used)
         self._changed()
         self._keep_painting()
         if session is not None:

@@ -156,8 +156,15 @@ def _without(waiting: tuple[Waiting, ...], turn: str | None) -> tuple[Waiting, .
 
 
 def _used(state: State, session: str, used: int) -> Mapping[str, tuple[int, int]]:
-    total = state.context.get(session, (0, state.model.context))[1]
+    total = state.context.get(session, (0, 0))[1]
     return MappingProxyType({**state.context, session: (used, total)})
+
+
+def resumed(state: State, session: str, used: int) -> State:
+    """The state after opening a chat whose newest reply left `used` tokens of context; what is known better stays."""
+    if session in state.context:
+        return state
+    return replace(state, context=_used(state, session, used))
 
 
 def activity(state: State, session: str | None) -> str:

@@ -17,8 +17,8 @@ class Banner(Static):
         self.display = False
         self._painted: Content | None = None
 
-    def paint(self, state: State, hint: str = "") -> None:
-        content, failed = compose_banner(state, hint)
+    def paint(self, state: State, hint: str = "", *, error: bool = False) -> None:
+        content, failed = (plain(hint), error) if hint else compose_banner(state)
         if content != self._painted:
             self._painted = content
             self.update(content)
@@ -26,10 +26,8 @@ class Banner(Static):
             self.display = bool(content.plain)
 
 
-def compose_banner(state: State, hint: str) -> tuple[Content, bool]:
-    """The words, and whether they tell of a failure. `hint`: what the composer has to say just now."""
-    if hint:
-        return plain(hint), False
+def compose_banner(state: State) -> tuple[Content, bool]:
+    """The words about the model, and whether they tell of a failure."""
     model = state.model
     name = one_line(model.name)
     match model.state:

@@ -17,7 +17,6 @@ class Composer(TextArea):
     """A text area whose Enter sends; all other editing keys are TextArea's."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", show=False, priority=True),
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
         Binding("up", "up", show=False),
         Binding("down", "down", show=False),
@@ -59,10 +58,20 @@ class Composer(TextArea):
         self._kept = ""
         self.choosing = False  # the completion list is open: Up, Down, Tab and Enter belong to it
 
+    def post_message(self, message: Message) -> bool:
+        # The app changes the text too, and Textual sends no message back to its sender.
+        if isinstance(message, (TextArea.Changed, Composer.Sent, Composer.Asked)):
+            message.set_sender(self)
+        return super().post_message(message)
+
     def put(self, text: str) -> None:
         """Replace the text, cursor at its end."""
         self.text = clean(text)
         self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """A message that could not be sent stands in the composer again, before what was typed since."""
+        self.put(text + ("\n" if text and self.text else "") + self.text)
 
     def remember(self, text: str) -> None:
         """Put a sent message at the head of the history."""
@@ -70,6 +79,13 @@ class Composer(TextArea):
             self.sent.insert(0, text)
         self._back = 0
         self._kept = ""
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Not a binding: a priority binding would overtake characters that were typed before it and not handled yet.
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.action_send()
 
     async def _on_paste(self, event: events.Paste) -> None:
         # One edit, so one undo; TextArea's own handler would keep carriage returns and lone surrogates.
@@ -83,7 +99,14 @@ class Composer(TextArea):
         if self.choosing:
             self.post_message(self.Asked("accept"))
         else:
-            self.post_message(self.Sent(self.text))
+            text = self.text
+            self.put("")  # now, not when the app hears of it: what is typed meanwhile is the next message
+            self.post_message(self.Sent(text))
+
+    def _watch_show_vertical_scrollbar(self) -> None:
+        # Textual 8.2.8: runs in the middle of an undo, when the cursor may still stand beyond the new end: an error.
+        if self.cursor_location[0] < self.document.line_count:
+            super()._watch_show_vertical_scrollbar()
 
     def action_newline(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)

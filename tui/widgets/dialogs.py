@@ -2,11 +2,12 @@
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
@@ -58,14 +59,30 @@ class AskLine(ModalScreen[str | None]):
         self.dismiss(clean(event.value).strip() or None)
 
 
+class Lines(TextArea):
+    """A text area whose Enter means done; Ctrl+J is the new line, as in the composer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+j", "newline", show=False)]
+
+    class Done(Message):
+        """Enter was pressed."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Done())
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+
 class AskText(ModalScreen[str | None]):
     """A text of several lines to edit; None if left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
         Binding("ctrl+s", "done", show=False, priority=True),
-        Binding("enter", "done", show=False, priority=True),
-        Binding("ctrl+j", "newline", show=False, priority=True),
     ]
 
     def __init__(self, title: str, value: str, *, words: str = "") -> None:
@@ -78,7 +95,7 @@ class AskText(ModalScreen[str | None]):
         with Vertical(classes="dialog tall"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static(plain(self._words), classes="dialog-words", markup=False)
-            yield TextArea(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
+            yield Lines(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
             keys = Content.assemble(
                 ("Enter", "bold"),
                 " keep    ",
@@ -89,9 +106,7 @@ class AskText(ModalScreen[str | None]):
             )
             yield Static(keys, classes="dialog-keys", markup=False)
 
-    def action_newline(self) -> None:
-        self.query_one(TextArea).insert("\n")
-
+    @on(Lines.Done)
     def action_done(self) -> None:
         self.dismiss(self.query_one(TextArea).text)
 

@@ -10,7 +10,7 @@ from textual.message import Message as TextualMessage
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
-from tui.text import plain, shown, size_of
+from tui.text import MUTED, plain, shown, size_of
 from tui.widgets.prose import Prose
 
 FOLD_LINES = 24

@@ -23,7 +23,6 @@ class ModelPicker(ModalScreen[str | None]):
         Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
         Binding("up", "choose(-1)", show=False, priority=True),
         Binding("down", "choose(1)", show=False, priority=True),
-        Binding("enter", "take", show=False, priority=True),
     ]
 
     def __init__(self, choices: Sequence[Choice], current: str) -> None:
@@ -56,6 +55,7 @@ class ModelPicker(ModalScreen[str | None]):
         names = [choice.name for choice in self._shown]
         rows.highlighted = names.index(self._current) if self._current in names else 0 if names else None
 
+    @on(Input.Submitted)
     @on(OptionList.OptionSelected)
     def _selected(self) -> None:
         self.action_take()

@@ -27,7 +27,6 @@ class SessionList(Vertical):
         Binding("down", "choose(1)", show=False, priority=True),
         Binding("pageup", "choose(-8)", show=False, priority=True),
         Binding("pagedown", "choose(8)", show=False, priority=True),
-        Binding("enter", "ask('open')", show=False, priority=True),
         Binding("ctrl+r", "ask('rename')", show=False, priority=True),
         Binding("ctrl+a", "ask('archive')", show=False, priority=True),
         Binding("ctrl+x", "ask('delete')", show=False, priority=True),
@@ -88,6 +87,9 @@ class SessionList(Vertical):
 
     def on_input_changed(self) -> None:
         self._refill()
+
+    def on_input_submitted(self) -> None:
+        self.action_ask("open")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

@@ -71,7 +71,8 @@ def _right(state: State, session: str | None) -> list[Part]:
     speed = _speed(state)
     if speed:
         parts.append((f"{' · ' if parts else ''}{speed:.1f} tok/s", MUTED))
-    used, total = state.context.get(session or "", (0, model.context))
+    used, total = state.context.get(session or "", (0, 0))
+    total = total or model.context
     if total:
         share = 100 * used // total
         style = "$warning" if share >= 70 else MUTED

@@ -64,10 +64,24 @@ class Transcript(VerticalScroll, can_focus=False):
             self.follow = True
         elif not self.follow:
             self._hold()
+        # The sender is set because the app may be the one that scrolls: Textual sends no message back to its sender.
         if new_value < old_value and self.near_edge(up=True):
-            self.post_message(self.Edge(up=True))
+            self.post_message(self.Edge(up=True).set_sender(self))
         elif new_value > old_value and self.near_edge(up=False):
-            self.post_message(self.Edge(up=False))
+            self.post_message(self.Edge(up=False).set_sender(self))
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if changed:
+            self.call_later(self._check_edges)
+        return changed
+
+    def _check_edges(self) -> None:
+        """Ask for more where too little is mounted around the view; a layout has just been made."""
+        for up in (True, False):
+            if self.near_edge(up=up):
+                self.post_message(self.Edge(up=up).set_sender(self))
+                return
 
     def near_edge(self, *, up: bool) -> bool:
         """The view is less than half its height from where what is mounted ends, and there is more."""
@@ -155,12 +169,12 @@ class Transcript(VerticalScroll, can_focus=False):
         older = [turn for turn in fresh if edge in order and order.index(turn.id) < order.index(edge)] if edge else []
         newer = fresh[len(older) :]
         with self.app.batch_update():
+            if gone:
+                await self.remove_children(gone)
             if older:
                 await self.mount_all([widget_for(turn) for turn in older], before=0)
             if newer:
                 await self.mount_all([widget_for(turn) for turn in newer], **self._after_window(before))
-            if gone:
-                await self.remove_children(gone)
 
     def _after_window(self, window: Window) -> dict[str, Any]:
         """Where newer turns go: behind the last mounted one, before what is on its way."""

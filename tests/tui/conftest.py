@@ -1,0 +1,63 @@
+"""What the screen's tests share: an app on a fake agent, and a way to wait without sleeping for a guess."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tui.app import ClewApp
+from tui.boot import Options
+from tui.service import Backstage
+from tui.themes import full_name
+
+Running = Callable[..., Any]
+
+
+async def wait_until(pilot: Pilot[int], true: Callable[[], object], what: str = "the condition") -> None:
+    """Let the app work until `true()`; a failure after 400 rounds of its message loop."""
+    for _ in range(400):
+        if true():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"{what} did not come true")
+
+
+def make_app(agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None) -> ClewApp:
+    """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
+    backstage = FakeBackstage(agent, theme=theme)
+
+    async def connect() -> Backstage:
+        return backstage
+
+    app = ClewApp(connect, cache, options, theme=full_name(theme))
+    return app
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Running:
+    """`async with chat(agent, size=…) as (app, pilot)`: the running app with its chat open."""
+
+    @asynccontextmanager
+    async def running(
+        agent: FakeAgent, *, size: tuple[int, int] = (80, 24), opened: bool = True, **more: Any
+    ) -> AsyncIterator[tuple[ClewApp, Pilot[int]]]:
+        app = make_app(agent, tmp_path, **more)
+        async with app.run_test(size=size) as pilot:
+            if opened:
+                await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
+                await pilot.pause()
+            yield app, pilot
+            agent.go.set()
+            agent.opening.set()
+            await app.leave()
+
+    return running
+
+
+def screen_text(app: ClewApp) -> str:
+    """The words on the screen, line by line."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())

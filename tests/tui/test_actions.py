@@ -1,0 +1,49 @@
+"""One table: every action has a deed, no key or command is given twice, and what is typed finds its action."""
+
+from collections import Counter
+
+from tui.actions import ACTIONS, BY_SLASH, Command, completions, key_name, parse
+from tui.deeds import DEEDS
+from tui.widgets.help import help_content
+
+
+def test_every_action_has_a_deed_and_every_deed_an_action() -> None:
+    assert set(DEEDS) == {action.name for action in ACTIONS}
+
+
+def test_no_key_and_no_slash_word_is_given_twice() -> None:
+    keys = Counter(key for action in ACTIONS for key in action.keys)
+    words = Counter(word for action in ACTIONS for word in (action.slash, *action.aliases))
+    assert max(keys.values()) == 1
+    assert max(words.values()) == 1
+
+
+def test_a_command_carries_its_argument() -> None:
+    assert parse("/rename My trip ") == Command(BY_SLASH["rename"], "My trip")
+    assert parse("/EXIT") == Command(BY_SLASH["quit"], "")
+
+
+def test_paths_and_other_messages_with_slashes_are_messages() -> None:
+    for text in ("/usr/bin is what?", "/ hello", "hello /quit", "/2 is a half", "/new\nlines"):
+        assert parse(text) is None or isinstance(parse(text), Command) is False
+
+
+def test_an_unknown_command_is_explained_and_not_sent() -> None:
+    explained = parse("/nonsense")
+    assert isinstance(explained, str)
+    assert "/nonsense" in explained
+    assert "Nothing was sent" in explained
+
+
+def test_completions_fit_what_is_typed() -> None:
+    assert [action.slash for action in completions("/re")] == ["retry", "rename"]
+    assert completions("/rename x") == []
+    assert completions("hello") == []
+    assert len(completions("/")) == len(ACTIONS)
+
+
+def test_the_help_names_every_command_and_key() -> None:
+    words = help_content(80).plain
+    for action in ACTIONS:
+        assert f"/{action.slash}" in words
+        assert all(key_name(key) in words for key in action.keys)

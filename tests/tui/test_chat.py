@@ -1,0 +1,218 @@
+"""A chat as a person has it: send, read, queue, stop, switch; on a fake agent, with the real widgets."""
+
+from pathlib import Path
+
+from textual import events
+
+from agent.events import ModelFailed
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent, FakeFailure
+from tui.app import ClewApp
+from tui.widgets.message import Answer, Said
+
+
+def texts(app: ClewApp) -> list[str]:
+    return [message.text for message in app.transcript.messages]
+
+
+async def test_enter_sends_and_the_reply_streams_in(chat: Running) -> None:
+    async with chat(FakeAgent(reply="Hello **there**.")) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["hi", "Hello **there**."])
+        await wait_until(pilot, lambda: "Hello there." in screen_text(app))
+        assert app.composer.text == ""
+        assert "clew" in screen_text(app)
+
+
+async def test_ctrl_j_makes_a_line_and_a_blank_message_is_refused(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("space", "enter")
+        await wait_until(pilot, lambda: "nothing to send" in screen_text(app))
+        assert agent.turns == {}
+        await pilot.press(*"a", "ctrl+j", *"b")
+        assert app.composer.text == "a\nb"
+
+
+async def test_messages_typed_while_it_answers_are_queued_and_shown_so(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"one", "enter", *"two", "enter")
+        await wait_until(pilot, lambda: "queued: it is kept" in screen_text(app))
+        await wait_until(pilot, lambda: "1 queued" in screen_text(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: texts(app) == ["one", "Hello there.", "two", "Hello there."])
+        assert "queued" not in screen_text(app)
+
+
+async def test_escape_stops_and_the_partial_reply_says_so(chat: Running) -> None:
+    agent = FakeAgent(reply="one two three")
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"count", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.state.last is not None)
+        await wait_until(pilot, lambda: "stopped" in screen_text(app))
+
+
+async def test_ctrl_c_stops_then_clears_then_quits_on_the_second_press(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"x", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: agent.answering is None)
+        await pilot.press(*"draft", "ctrl+c")
+        assert app.composer.text == ""
+        await pilot.press("up")
+        assert app.composer.text == "draft"
+        await pilot.press("ctrl+c", "ctrl+c")
+        await wait_until(pilot, lambda: "again to quit" in screen_text(app))
+        assert not agent.closed
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: agent.closed)
+
+
+async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"ab", "home", "ctrl+d")
+        assert app.composer.text == "b"
+        await pilot.press("delete", "ctrl+d")
+        await wait_until(pilot, lambda: agent.closed)
+
+
+async def test_up_and_down_walk_the_messages_sent_before(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("first", "a"), ("second", "b"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"now", "up")
+        assert app.composer.text == "second"
+        await pilot.press("up")
+        assert app.composer.text == "first"
+        await pilot.press("down", "down")
+        assert app.composer.text == "now"
+
+
+async def test_a_message_typed_before_the_memory_is_open_waits_and_is_then_sent(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.opening.clear()
+    async with chat(agent, opened=False) as (app, pilot):
+        await pilot.press(*"early", "enter")
+        await wait_until(pilot, lambda: "being opened" in screen_text(app))
+        assert app.composer.text == "early"
+        agent.opening.set()
+        await wait_until(pilot, lambda: texts(app) == ["early", "Hello there."])
+
+
+async def test_a_message_that_could_not_be_stored_is_back_in_the_composer(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.refusal = "The disk is full: nothing was stored."
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"keep me", "enter")
+        await wait_until(pilot, lambda: app.composer.text == "keep me")
+        await wait_until(pilot, lambda: "disk is full" in screen_text(app))
+
+
+async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running, tmp_path: Path) -> None:
+    agent = FakeAgent()
+    session = agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"half a thought")
+        await wait_until(pilot, lambda: app.drafts.load(session) == "half a thought")
+        await pilot.press("ctrl+n")
+        await wait_until(pilot, lambda: app.current_session is None)
+        assert app.composer.text == ""
+    async with chat(agent) as (app, pilot):
+        assert app.composer.text == "half a thought"
+
+
+async def test_no_text_is_markup_and_no_escape_reaches_the_screen(chat: Running) -> None:
+    nasty = "[bold]x[/] [/] [@click=app.quit]y[/] \x1b[31mred \u202eright"
+    agent = FakeAgent(reply=nasty + " <div>tag</div>")
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.composer.put(nasty)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen_text(app).count("[@click=app.quit]y[/]") == 2)
+        words = screen_text(app)
+        assert "\x1b" not in words
+        assert "\u202e" not in words
+        assert "<div>tag</div>" in words
+
+
+async def test_a_huge_paste_is_one_insert_and_is_shown_folded(chat: Running) -> None:
+    agent = FakeAgent()
+    paste = "line of text\r\n" * 16_000
+    async with chat(agent) as (app, pilot):
+        app.composer.post_message(events.Paste(paste))
+        await wait_until(pilot, lambda: len(app.composer.text) == 16_000 * 13)
+        await pilot.press("ctrl+underscore")
+        assert app.composer.text == ""
+        app.composer.post_message(events.Paste(paste))
+        await wait_until(pilot, lambda: app.composer.text != "")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "208 KB, 16,001 lines" in screen_text(app))
+        said = next(message for message in app.transcript.messages if isinstance(message, Said))
+        said.focus()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 2)
+
+
+async def test_lone_surrogates_in_a_paste_become_replacement_characters(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        app.composer.post_message(events.Paste("a\ud800b\x00"))
+        await wait_until(pilot, lambda: app.composer.text == "a\ufffdb\x00")
+
+
+async def test_a_missing_model_is_told_with_the_way_out(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.model_failure = "broken.gguf is not a GGUF file."
+    async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: "/model chooses another" in screen_text(app))
+        agent.tell(ModelFailed("x", "still [not] a model"))
+        await wait_until(pilot, lambda: "still [not] a model" in screen_text(app))
+
+
+async def test_the_first_run_shows_the_download_while_one_can_type(chat: Running) -> None:
+    async with chat(FakeAgent(model_ready=False)) as (app, pilot):
+        await wait_until(pilot, lambda: "43%" in screen_text(app))
+        await pilot.press(*"already")
+        assert app.composer.text == "already"
+
+
+async def test_a_memory_that_cannot_be_opened_ends_the_chat_with_its_words(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.start_failure = FakeFailure("This memory is in use.")
+    async with chat(agent, opened=False) as (app, pilot):
+        await wait_until(pilot, lambda: app.parting is not None)
+        assert app.parting == "This memory is in use."
+        assert app.return_code == 75
+
+
+async def test_a_reply_is_copied_through_the_terminal_and_that_is_said(chat: Running, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("tui.clipboard.native_tool", lambda: None)
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "Text\n\n```sh\nls -l\n```\n"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press("ctrl+y")
+        await wait_until(pilot, lambda: "OSC 52" in screen_text(app))
+        assert app.clipboard.startswith("Text")
+        app.perform("copy", "code")
+        await wait_until(pilot, lambda: app.clipboard == "ls -l")
+
+
+async def test_code_blocks_are_copied_one_after_the_other(chat: Running, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("tui.clipboard.native_tool", lambda: None)
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "```\none\n```\n\n~~~\ntwo\n~~~"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press("tab")
+        assert isinstance(app.focused, Answer)
+        for wanted in ("one", "two", "one"):
+            await pilot.press("b")
+            await wait_until(pilot, lambda wanted=wanted: app.clipboard == wanted)
+        await pilot.press("x")
+        await wait_until(pilot, lambda: app.composer.text == "x")

@@ -1,0 +1,118 @@
+"""Slash commands, the palette and the small screens behind them."""
+
+from pathlib import Path
+
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tui.widgets.dialogs import AskText, Confirm, Reader
+from tui.widgets.models import ModelPicker
+
+
+async def test_a_slash_opens_the_list_and_enter_runs_what_is_chosen(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        await pilot.press("slash", *"hel")
+        await wait_until(pilot, lambda: "/help" in screen_text(app) and "Show the keys" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        assert app.composer.text == ""
+
+
+async def test_tab_completes_and_the_argument_is_used(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press("slash", *"rena", "tab")
+        assert app.composer.text == "/rename "
+        await pilot.press(*"Mine", "enter")
+        await wait_until(pilot, lambda: agent.all_sessions["S000"].name == "Mine")
+
+
+async def test_an_unknown_command_stays_in_the_composer(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("slash", *"nonsense", "enter")
+        await wait_until(pilot, lambda: "no command /nonsense" in screen_text(app))
+        assert app.composer.text == "/nonsense"
+        assert agent.turns == {}
+
+
+async def test_the_system_prompt_is_edited_for_this_chat(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        app.perform("system")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        await wait_until(pilot, lambda: "You are clew." in screen_text(app))
+        await pilot.press("ctrl+end", *" Be brief.", "enter")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await wait_until(pilot, lambda: agent.all_sessions["S000"].system_prompt is not None)
+        assert "Be brief." in (agent.all_sessions["S000"].system_prompt or "")
+
+
+async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        app.perform("model")
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
+        await pilot.press(*"qwen", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"])
+        backstage = app.backstage
+        assert isinstance(backstage, FakeBackstage)
+        await wait_until(pilot, lambda: backstage.kept == {"model": "qwen3-4b"})
+        assert backstage.fetched == ["qwen3-4b"]
+
+
+async def test_a_path_is_taken_as_a_model_and_a_bad_one_is_told(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        app.perform("model")
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
+        await pilot.press(*"/x/broken.gguf", "enter")
+        await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
+        assert agent.used == []
+
+
+async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        app.perform("theme")
+        await wait_until(pilot, lambda: app.theme == "clew-light")
+        app.perform("theme", "nord")
+        await wait_until(pilot, lambda: app.theme == "nord")
+        app.perform("theme", "no[pe]")
+        await wait_until(pilot, lambda: "There is no theme no[pe]" in screen_text(app))
+
+
+async def test_the_status_shows_what_the_agent_says(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        app.perform("status")
+        await wait_until(pilot, lambda: "starts" in screen_text(app) and "counts: turns" in screen_text(app))
+
+
+async def test_the_palette_finds_an_action(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 2)
+        await pilot.press(*"status")
+        await wait_until(pilot, lambda: "Show what clew is doing" in screen_text(app))
+
+
+async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_path: Path) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        app.perform("screenshot", str(tmp_path / "shot.svg"))
+        await wait_until(pilot, lambda: (tmp_path / "shot.svg").exists())
+        picture = (tmp_path / "shot.svg").read_text()
+        assert picture.startswith("<svg")
+        assert "url(" not in picture.replace("url(#", "")
+
+
+async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        await pilot.press("ctrl+n", "f2", "ctrl+y")
+        assert len(app.screen_stack) == 2
+        assert not app.sessions.display

@@ -1,0 +1,75 @@
+"""The list of chats: search, open, rename, archive, delete after asking."""
+
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.widgets.dialogs import AskLine, Confirm
+
+
+def agent_with_chats() -> FakeAgent:
+    agent = FakeAgent()
+    agent.add_session("Trip to Crete", ("q", "answer about Crete"))
+    agent.add_session("Bread [bold]", ("q", "answer about bread"))
+    agent.add_session(None, ("q", "answer without a title"))
+    return agent
+
+
+async def test_the_list_opens_searches_and_switches(chat: Running) -> None:
+    async with chat(agent_with_chats()) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "Bread [bold]" in screen_text(app))
+        await pilot.press(*"brea")
+        await wait_until(pilot, lambda: "1 of 3" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: "answer about bread" in screen_text(app))
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: not app.sessions.display)
+        assert app.focused is app.composer
+
+
+async def test_a_chat_is_renamed_from_the_list_and_the_title_follows(chat: Running) -> None:
+    agent = agent_with_chats()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await pilot.press("ctrl+r")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press("end", *"!", "enter")
+        await wait_until(pilot, lambda: agent.all_sessions["S000"].name == "Trip to Crete!")
+        await wait_until(pilot, lambda: screen_text(app).count("Trip to Crete!") == 2)
+
+
+async def test_delete_asks_says_what_happens_and_only_y_deletes(chat: Running) -> None:
+    agent = agent_with_chats()
+    async with chat(agent) as (app, pilot):
+        for answer, deleted in (("enter", False), ("escape", False), ("y", True)):
+            app.perform("delete")
+            await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+            await wait_until(pilot, lambda: "stay in the log" in screen_text(app))
+            await pilot.press(answer)
+            await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+            await pilot.pause()
+            assert agent.all_sessions["S000"].deleted is deleted
+        await wait_until(pilot, lambda: app.current_session is None)
+
+
+async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) -> None:
+    agent = agent_with_chats()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await pilot.press("down", "ctrl+a")
+        await wait_until(pilot, lambda: agent.all_sessions["S001"].archived)
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: "Archived chats" in screen_text(app) and "Bread" in screen_text(app))
+        await pilot.press("ctrl+a")
+        await wait_until(pilot, lambda: not agent.all_sessions["S001"].archived)
+
+
+async def test_in_a_narrow_terminal_the_list_takes_the_place_of_the_chat(chat: Running) -> None:
+    async with chat(agent_with_chats(), size=(40, 12)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "Trip to Crete" in screen_text(app))
+        assert not app.composer.region
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: app.current_session == "S001" and not app.sessions.display)

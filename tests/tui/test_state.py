@@ -1,0 +1,113 @@
+"""The fold of events into what the screen knows, without an app."""
+
+from agent.events import (
+    AgentEvent,
+    Compaction,
+    Failed,
+    GraphProgress,
+    MemoryReady,
+    ModelFailed,
+    ModelProgress,
+    ModelReady,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    SessionsChanged,
+    TokensArrived,
+    TurnAccepted,
+    Warned,
+)
+from tui.state import State, activity, fold, resumed
+
+READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
+
+
+def folded(*events: AgentEvent | Notice) -> State:
+    state = State()
+    for event in events:
+        state = fold(state, event)
+    return state
+
+
+def accepted(turn: str, *, queued: bool = False, session: str = "S") -> TurnAccepted:
+    return TurnAccepted(session, turn, f"text {turn}", queued, False)
+
+
+def ended(turn: str, reply: str, *, session: str = "S") -> ReplyEnded:
+    return ReplyEnded(session, turn, reply, "Hi.", False, "end", None, 10, 4, 3, 50.0, 100.0, 13, 8192)
+
+
+def test_a_message_waits_until_its_reply_starts() -> None:
+    state = folded(*READY, accepted("T1"))
+    assert [message.turn for message in state.waiting_in("S")] == ["T1"]
+    assert activity(state, "S") == "waiting"
+    state = fold(state, ReplyStarted("S", "T1", "R1", "m", 10))
+    assert state.waiting == ()
+    assert activity(state, "S") == "thinking"
+
+
+def test_the_reply_grows_with_its_own_tokens_only() -> None:
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10))
+    state = fold(state, TokensArrived("S", "R1", "Hel", 1, 9.0))
+    state = fold(state, TokensArrived("S", "other", "no", 1, 9.0))
+    state = fold(state, TokensArrived("S", "R1", "lo", 2, 10.0))
+    assert state.reply is not None
+    assert (state.reply.text, state.reply.tokens, state.reply.tokens_per_second) == ("Hello", 2, 10.0)
+    assert activity(state, "S") == "writing"
+    assert activity(state, "elsewhere") == "writing elsewhere"
+
+
+def test_the_end_clears_the_reply_and_tells_the_context() -> None:
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), ended("T1", "R1"))
+    assert state.reply is None
+    assert state.context["S"] == (13, 8192)
+    assert activity(state, "S") == "ready"
+
+
+def test_queued_messages_stay_when_the_reply_before_them_ends() -> None:
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), accepted("T2", queued=True))
+    state = fold(state, ended("T1", "R1"))
+    assert [(message.turn, message.queued) for message in state.waiting_in("S")] == [("T2", True)]
+
+
+def test_a_failure_ends_its_own_reply_only() -> None:
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10))
+    assert fold(state, Failed("no", None)).reply is state.reply
+    after = fold(state, Failed("no", "T1"))
+    assert after.reply is None
+    assert after.trouble == "no"
+
+
+def test_the_model_goes_from_fetching_to_ready_or_failed() -> None:
+    state = folded(MemoryReady(3, 1), ModelProgress("fetching", "m", 5, 10))
+    assert state.recovered == 1
+    assert activity(state, None) == "fetching the model"
+    assert activity(fold(state, ModelProgress("loading", "m")), None) == "loading the model"
+    assert activity(fold(state, ModelFailed("m", "not a GGUF")), None) == "no model"
+    assert activity(State(), None) == "opening"
+
+
+def test_compaction_shows_while_it_runs_and_shrinks_the_context() -> None:
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), ended("T1", "R1"))
+    state = fold(state, Compaction("S", "started", 6100, 0))
+    assert state.compacting == "S"
+    state = fold(state, Compaction("S", "done", 6100, 2900))
+    assert state.compacting is None
+    assert state.context["S"] == (2900, 8192)
+
+
+def test_an_interrupted_compaction_leaves_the_context_as_it_was() -> None:
+    state = folded(*READY, ended("T1", "R1"), Compaction("S", "started", 9, 0), Compaction("S", "interrupted", 9, 9))
+    assert (state.compacting, state.context["S"]) == (None, (13, 8192))
+
+
+def test_resuming_tells_the_context_unless_it_is_known() -> None:
+    assert resumed(State(), "S", 40).context["S"] == (40, 0)
+    assert resumed(folded(ended("T1", "R1")), "S", 40).context["S"] == (13, 8192)
+
+
+def test_notices_without_a_place_in_the_state_change_nothing_else() -> None:
+    state = folded(*READY)
+    assert fold(state, SessionsChanged("S")) == state
+    assert fold(state, Warned("careful")).trouble == "careful"
+    assert fold(state, GraphProgress("rebuilding", 1, 2)).graph.state == "rebuilding"

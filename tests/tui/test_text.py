@@ -1,0 +1,57 @@
+"""Any text becomes harmless on its way to the screen, and stays the same words."""
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.text import clean, one_line, plain, shown, size_of
+
+OVERRIDES = ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
+ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+
+
+@given(ANY_TEXT)
+def test_nothing_shown_is_a_control_a_surrogate_or_an_override(text: str) -> None:
+    for character in shown(text):
+        assert character == "\n" or unicodedata.category(character) not in ("Cc", "Cs")
+        assert unicodedata.bidirectional(character) not in (
+            "RLO",
+            "LRO",
+            "RLE",
+            "LRE",
+            "PDF",
+            "RLI",
+            "LRI",
+            "FSI",
+            "PDI",
+        )
+
+
+@given(ANY_TEXT)
+def test_showing_twice_changes_nothing(text: str) -> None:
+    assert shown(shown(text)) == shown(text)
+
+
+@given(ANY_TEXT)
+def test_cleaned_text_can_be_stored(text: str) -> None:
+    assert "\r" not in clean(text)
+    clean(text).encode("utf-8")
+
+
+def test_an_escape_sequence_is_shown_as_words() -> None:
+    assert shown("\x1b[31mred\x1b[0m") == "␛[31mred␛[0m"
+
+
+def test_plain_text_is_never_markup() -> None:
+    for words in ("[bold", "[/]", "[@click=app.quit]x[/]", "\\[red]"):
+        assert plain(words).plain == words
+        assert plain(words).spans == []
+
+
+def test_one_line_has_no_line_ends() -> None:
+    assert one_line("a\n\tb\u2028c") == "a b c"
+
+
+def test_sizes_are_for_people() -> None:
+    assert [size_of(n) for n in (12, 204_800, 98_362_432, 2_497_281_312)] == ["12 B", "205 KB", "98 MB", "2.5 GB"]

@@ -1,0 +1,112 @@
+"""A long conversation stays bounded, follows its end, and never moves a reader who scrolled up."""
+
+from tests.tui.conftest import Running, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.app import ClewApp
+from tui.window import MOUNTED, PAGE
+
+
+def long_agent(count: int = 1000) -> FakeAgent:
+    agent = FakeAgent(reply="word " * 200)
+    agent.add_session("Long", *((f"question {i}", f"answer {i}\n\nwith two paragraphs") for i in range(count)))
+    return agent
+
+
+def first_line(app: ClewApp) -> str:
+    """The message at the top of the view, and how far its top is from there."""
+    top = round(app.transcript.scroll_y)
+    for message in app.transcript.messages:
+        if message.virtual_region.bottom > top:
+            return f"{message.text[:20]} {message.virtual_region.y - top}"
+    return ""
+
+
+async def test_two_thousand_turns_mount_one_page_and_read_one_bounded_part(chat: Running) -> None:
+    agent = long_agent()
+    async with chat(agent) as (app, _):
+        assert len(app.transcript.messages) == PAGE
+        assert agent.reads == [(None, 60)]
+        assert app.transcript.scroll_y == app.transcript.max_scroll_y > 0
+
+
+async def test_scrolling_up_brings_older_pages_without_moving_the_line_that_is_read(chat: Running) -> None:
+    async with chat(long_agent()) as (app, pilot):
+        transcript = app.transcript
+        for _ in range(40):
+            await pilot.press("pageup")
+            await pilot.pause()
+            assert len(transcript.messages) <= MOUNTED
+        await wait_until(pilot, lambda: transcript.window.first > 0 and len(transcript.window.turns) > 60)
+        before = first_line(app)
+        await app.chat.turn_page(up=True)
+        await pilot.pause()
+        assert first_line(app) == before
+        await pilot.press("ctrl+end")
+        await wait_until(pilot, lambda: transcript.window.at_tail and transcript.follow)
+        assert transcript.messages[-1].text.startswith("answer 999")
+
+
+async def test_a_growing_reply_does_not_move_a_reader_above_it(chat: Running) -> None:
+    agent = long_agent(20)
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"go", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        await pilot.press("pageup")
+        await pilot.pause()
+        assert not app.transcript.follow
+        before = first_line(app)
+        agent.go.set()
+        await wait_until(pilot, lambda: app.state.last is not None)
+        await pilot.pause(0.2)
+        assert first_line(app) == before
+
+
+async def test_a_growing_reply_is_followed_at_the_end(chat: Running) -> None:
+    agent = long_agent(5)
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"go", "enter")
+        await wait_until(pilot, lambda: app.state.last is not None)
+        await pilot.pause(0.2)
+        assert app.transcript.follow
+        assert app.transcript.scroll_y == app.transcript.max_scroll_y
+
+
+async def test_any_resize_keeps_the_end_or_the_place(chat: Running) -> None:
+    async with chat(long_agent(30)) as (app, pilot):
+        for size in ((20, 5), (120, 40), (33, 9), (200, 12), (1, 1), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert app.transcript.follow
+        assert app.transcript.scroll_y == app.transcript.max_scroll_y
+        await pilot.press("pageup", "pageup")
+        await pilot.pause()
+        before = first_line(app).rsplit(" ", 1)[0]
+        for size in ((40, 24), (120, 24), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert first_line(app).rsplit(" ", 1)[0] == before
+
+
+async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
+    agent = FakeAgent(reply="ok")
+    async with chat(agent) as (app, pilot):
+        for number in range(30):
+            app.composer.put(f"m{number}")
+            await pilot.press("enter")
+            await wait_until(pilot, lambda number=number: len(agent.turns["S000"]) == 2 * number + 2)
+        await wait_until(pilot, lambda: app.state.reply is None and not app.state.waiting)
+        await wait_until(pilot, lambda: len(app.transcript.messages) <= MOUNTED)
+        assert [message.text for message in app.transcript.messages[-2:]] == ["m29", "ok"]
+
+
+async def test_the_beginning_of_a_long_chat_is_one_key_away(chat: Running) -> None:
+    async with chat(long_agent()) as (app, pilot):
+        app.perform("top")
+        await wait_until(pilot, lambda: app.transcript.messages[:1] and app.transcript.messages[0].text == "question 0")
+        assert app.transcript.scroll_y == 0
+        for _ in range(12):
+            await pilot.press("pagedown")
+            await pilot.pause()
+        assert len(app.transcript.messages) <= MOUNTED
+        assert app.transcript.window.last > PAGE

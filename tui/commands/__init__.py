@@ -64,11 +64,11 @@ class Commands(TyperGroup):
 
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            _let_go_of_stdout()
-            raise typer.Exit(exit_code_of(error)) from error
         except (MemoryFailure, ModelError, AgentError, OSError) as error:
-            complain(error)
+            if isinstance(error, OSError):
+                _let_go_of_stdout()
+            if not isinstance(error, BrokenPipeError):
+                complain(error)
             raise typer.Exit(exit_code_of(error)) from error
 
 
@@ -126,7 +126,12 @@ def home_first(argv: Sequence[str]) -> list[str]:
 
 
 def _let_go_of_stdout() -> None:
-    """Nobody reads any more: what is still buffered goes nowhere, instead of failing again at exit."""
+    """If stdout takes no more, what is still buffered goes nowhere, instead of failing again at exit."""
+    try:
+        sys.stdout.flush()
+        return
+    except (OSError, ValueError):
+        pass
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -9,6 +9,7 @@ from tui.commands.choosing import complete_session
 from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.text import clean
 
 MOST_BYTES = 8 << 20
 
@@ -53,7 +54,13 @@ def ask(
     home = home_of(ctx)
     settings = load_settings(home.config, **({"model": model} if model is not None else {}))
     guard_descriptors(home.cache / "native.log")
-    question = Question(text, session=session, project=project, system=system, model=model)
+    question = Question(
+        text,
+        session=session,
+        project=clean(project) if project is not None else None,
+        system=clean(system) if system is not None else None,
+        model=model,
+    )
     raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
 
 

@@ -35,7 +35,9 @@ def doctor(
     narration.clear()
     well = all(check.ok for check in found.checks)
     if as_json:
-        checks = [{"name": c.name, "ok": c.ok, "detail": c.detail, "advice": "" if c.ok else c.advice} for c in found.checks]
+        checks = [
+            {"name": c.name, "ok": c.ok, "detail": c.detail, "advice": "" if c.ok else c.advice} for c in found.checks
+        ]
         put_json({"ok": well, "held_by": found.held_by, "checks": checks})
     else:
         for check in found.checks:

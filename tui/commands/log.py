@@ -10,6 +10,7 @@ from tui.commands.choosing import all_sessions, choose_session, complete_session
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.since import parse_since
+from tui.text import clean
 
 if TYPE_CHECKING:
     from graph.values import Exchange
@@ -26,6 +27,11 @@ def _since(text: str | None) -> datetime | None:
         return parse_since(text, now=datetime.now(UTC))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def _text(word: str | None) -> str | None:
+    """A word of the command line, whose bytes need not be UTF-8, as text that can be compared."""
+    return None if word is None else clean(word)
 
 
 @app.command()
@@ -53,7 +59,9 @@ def log(
     try:
         reader = LogReader.open(home_of(ctx).memory)
         of = choose_session(all_sessions(reader), session).id if session is not None else None
-        found = reader.exchanges(session=of, project=project, client=client, since=from_then, limit=min(limit, MOST))
+        found = reader.exchanges(
+            session=of, project=_text(project), client=_text(client), since=from_then, limit=min(limit, MOST)
+        )
     except MemoryMissing:
         found = []
     if as_json:

@@ -47,7 +47,9 @@ def clew(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
 @pytest.fixture
 def environment(home: Path, models_folder: Path) -> dict[str, str]:
     """What a clew of its own process needs: this test's home, and the real models."""
-    return os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "PYTHONWARNINGS": "error"}
+    # llama_cpp leaves two files open when it ends, and that is all it is excused for.
+    warnings = "error,ignore::ResourceWarning"
+    return os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "PYTHONWARNINGS": warnings}
 
 
 @pytest.fixture
@@ -64,17 +66,17 @@ def spawn(environment: dict[str, str]) -> Callable[..., Ended]:
 
 
 @pytest.fixture
-def background(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def background(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Start a command line that goes on beside the test, and end it with the test."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[subprocess.Popen[bytes]] = []
 
-    def call(*argv: str) -> subprocess.Popen[str]:
+    def call(*argv: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [*CLEW, *argv],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            bufsize=0,
             env=environment,
         )
         started.append(process)
@@ -108,6 +110,7 @@ def remember(home: Path) -> Callable[..., Said]:
         client: str = "ask",
         title: str | None = None,
     ) -> Said:
+        home.mkdir(mode=0o700, exist_ok=True)
         memory = Memory.open(home / "memory", command="test")
         try:
             events: list[Event] = []

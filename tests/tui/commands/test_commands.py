@@ -103,6 +103,22 @@ def test_a_reader_that_goes_away_is_141_without_a_word(environment: dict[str, st
         assert process.stderr.read() == b""
 
 
+def test_an_output_that_cannot_be_written_is_74(environment: dict[str, str], remember: Run) -> None:
+    remember("one")
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*CLEW, "log"],
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            check=False,
+        )
+    assert ended.returncode == 74
+    assert ended.stderr.splitlines() == ["clew: [Errno 28] No space left on device"]
+
+
 def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remember: Run) -> None:
     remember("one")
     for closed in (">&-", "2>&-", "<&-", "<&- >&- 2>&-"):

@@ -39,7 +39,8 @@ def test_filters_keep_what_they_name(clew: Run, remember: Run) -> None:
         ("--session", mine.session.lower()),
     ):
         assert [entry["turn"] for entry in clew("log", "--json", *option).json] == [mine.turn], option
-    assert clew("log", "--json", "--project", "nobody's").json == []
+    for nobodys in ("nobody's", "\udcff", "%"):
+        assert clew("log", "--json", "--project", nobodys, "--client", nobodys).json == []
 
 
 def test_since_includes_its_own_moment_and_nothing_before(clew: Run, remember: Run, home: Any) -> None:

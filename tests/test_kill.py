@@ -1,0 +1,32 @@
+"""Bar 2 in small: kill -9 at random moments of `clew ask` loses nothing accepted; bench/kill.py is the long run."""
+
+from pathlib import Path
+
+from bench.killing import Trial, kill_many
+
+KILLS = 12
+
+
+def test_kill_minus_nine_loses_nothing_that_was_accepted(tmp_path: Path, models_folder: Path) -> None:
+    toll = kill_many(tmp_path / "home", models_folder, kills=KILLS, seed=20, longest_s=1.5)
+    assert toll.kills == KILLS
+    assert toll.failed_starts == 0
+    assert toll.doctor_failures == 0
+    assert toll.accepted >= KILLS // 2, "most kills should meet an accepted turn, or this shows little"
+    assert toll.accepted_missing == 0
+    assert toll.altered == 0
+    assert toll.worst_partial_gap_s <= 1.0
+
+
+def test_the_gap_is_the_age_of_the_first_printed_word_that_is_missing() -> None:
+    trial = Trial("Hello?", "replying", out=[(10.0, b"one "), (10.5, b"two "), (11.2, b"three")], killed_at=11.5)
+    assert trial.gap_s("one two three and more that was not printed yet") == 0
+    assert trial.gap_s("one two three") == 0
+    assert trial.gap_s("one two ") == 11.5 - 11.2
+    assert trial.gap_s("one ") == 1.0
+    assert trial.gap_s("") == 1.5
+
+
+def test_a_line_that_was_cut_short_is_no_acceptance() -> None:
+    assert Trial("Hello?", "accepted", err=b"accepted 01ABC").accepted is None
+    assert Trial("Hello?", "accepted", err=b"loading\naccepted 01ABC\n").accepted == "01ABC"

@@ -1,0 +1,167 @@
+"""`clew ask` as a process of its own, with the real small model."""
+
+import json
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.memory import Memory
+from graph.reading import LogReader
+from tui.commands.ask import MOST_BYTES
+from tui.commands.asking import FIGURES
+
+Run = Callable[..., Any]
+SHORT = {"CLEW_SAMPLING__MAX_TOKENS": "12", "CLEW_SAMPLING__TEMPERATURE": "0"}
+
+
+def test_a_question_is_answered_by_the_real_model_and_kept(spawn: Run, home: Path) -> None:
+    first = spawn("ask", "What", "is the capital", "of France?", "--json", **SHORT)
+    assert first.code == 0, first.err
+    assert set(first.json) == {"reply", *FIGURES}
+    assert first.json["reply"]
+    assert first.json["evaluated_tokens"] == first.json["prompt_tokens"] > 10
+    assert 0 < first.json["completion_tokens"] <= 12
+    assert f"accepted {first.json['turn']}\n" in first.err
+    second = spawn("ask", "--session", "last", "And of Spain?", **SHORT)
+    assert second.code == 0
+    said = [entry["said"] for entry in spawn("log", "--json").json]
+    assert said == ["And of Spain?", "What is the capital of France?"]
+    whole = spawn("show", first.json["session"], "--json").json
+    assert [turn["role"] for turn in whole["thread"]] == ["user", "assistant"] * 2
+    assert whole["thread"][3]["text"] == second.out.removesuffix("\n")
+    assert whole["session"]["name"]
+    for path in [home, *home.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_what_is_piped_follows_the_argument_whatever_its_bytes(spawn: Run) -> None:
+    piped = b"caf\xe9 \x1b[31mred\r\n[bold </s> <|im_end|> \xf0\x9f\x98"
+    ended = spawn("ask", "--json", b"Repeat: \xff".decode("utf-8", "surrogateescape"), stdin=piped, **SHORT)
+    assert ended.code == 0, ended.err
+    said = spawn("show", ended.json["turn"], "--json").json["turn"]["text"]
+    assert said == "Repeat: �\n\ncaf� �[31mred\n[bold </s> <|im_end|> �"
+
+
+def test_a_pipe_alone_is_enough(spawn: Run) -> None:
+    assert spawn("ask", stdin=b"Say hello.\n", **SHORT).code == 0
+    assert spawn("log", "--json").json[0]["said"] == "Say hello."
+
+
+@pytest.mark.parametrize(
+    ("argv", "stdin", "code", "says"),
+    [
+        ((), b"", 2, "The message is empty"),
+        (("  \n",), b"\n \t", 2, "The message is empty"),
+        (("hi", "--session", "last"), b"", 66, "There is no chat to go on with"),
+        (("hi", "--model", "no-such-model"), b"", 69, "There is no model called"),
+        (("hi", "--model", "no-such.gguf"), b"", 69, "there is no such file"),
+        (("hi", "--model"), b"", 2, "requires an argument"),
+        (("hi", "--nonsense"), b"", 2, "No such option"),
+    ],
+)
+def test_bad_input_is_named_and_stores_nothing(
+    spawn: Run, argv: tuple[str, ...], stdin: bytes, code: int, says: str
+) -> None:
+    ended = spawn("ask", *argv, stdin=stdin)
+    assert (ended.code, ended.out) == (code, "")
+    assert says in ended.err
+    assert spawn("log", "--json").json == []
+
+
+def test_a_pipe_that_is_longer_than_any_message_is_65(spawn: Run) -> None:
+    ended = spawn("ask", stdin=b"x" * (MOST_BYTES + 1))
+    assert (ended.code, ended.out) == (65, "")
+    assert "longer than 8 MiB" in ended.err
+    assert spawn("log", "--json").json == []
+
+
+def test_a_wrong_setting_is_78_with_its_line(spawn: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text('# mine\nmodel = "smollm2-135m"\ncontext = "much"\n')
+    ended = spawn("ask", "hi")
+    assert ended.code == 78
+    assert "config.toml:3" in ended.err
+
+
+def test_a_file_that_is_no_model_is_69_and_the_message_can_be_answered_later(spawn: Run, tmp_path: Path) -> None:
+    (tmp_path / "text.gguf").write_text("this is a text file\n" * 100)
+    ended = spawn("ask", "hi", "--model", str(tmp_path / "text.gguf"))
+    assert (ended.code, ended.out) == (69, "")
+    assert "is not a GGUF model" in ended.err
+    assert spawn("log", "--json").json[0]["reply"] is None
+
+
+def test_a_second_clew_is_75_at_once_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:
+    first = background("ask", "Tell me a very long story about the sea.")
+    accepted = first.stderr.readline().split()[1].decode()
+    for argv in (("ask", "me too"), ("rebuild",), ("erase", "--yes")):
+        second = spawn(*argv)
+        assert second.code == 75, argv
+        assert f"(process {first.pid})" in second.err
+        assert "clew (ask)" in second.err
+    report = spawn("doctor", "--json", "--no-model")
+    assert report.code == 75
+    assert f"(process {first.pid})" in report.json["held_by"]
+    assert "chain" in [check["name"] for check in report.json["checks"]]
+    assert spawn("log", "--json").json[0]["turn"] == accepted
+    assert first.poll() is None
+
+
+def test_ctrl_c_stops_the_reply_keeps_what_came_and_ends_130(background: Run, spawn: Run) -> None:
+    process = background("ask", "Tell me a very long story about the sea.")
+    accepted = process.stderr.readline().split()[1].decode()
+    begun = process.stdout.read(5)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    whole = spawn("show", accepted, "--json").json
+    assert whole["reply"]["stop_reason"] == "stopped"
+    assert whole["reply"]["truncated"] is True
+    assert (begun + rest).decode().removesuffix("\n") == whole["reply"]["text"]
+
+
+def test_nothing_native_is_printed_beside_the_words(spawn: Run) -> None:
+    ended = spawn("ask", "Say hello.", **SHORT)
+    assert all(re.fullmatch(r"accepted \w{26}|The reply was cut off.*", line) for line in ended.err.splitlines())
+    assert "llama" not in ended.out
+
+
+def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(spawn: Run, home: Path, remember: Run) -> None:
+    import sqlite3
+
+    remember("one")
+    log = home / "memory" / "log.sqlite"
+    with sqlite3.connect(log) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        db.execute(f"PRAGMA user_version = {version + 1000}")
+    db.close()
+    before = log.read_bytes()
+    for argv in (("ask", "hi"), ("log",)):
+        ended = spawn(*argv)
+        assert ended.code == 65, argv
+        assert "newer" in ended.err
+    assert log.read_bytes() == before
+
+
+def test_json_on_a_pipe_is_one_line_that_any_program_reads(spawn: Run) -> None:
+    ended = spawn("ask", "--json", "Say hello.", **SHORT)
+    assert ended.out.count("\n") == 1
+    assert json.loads(ended.out)["session"]
+
+
+def test_what_was_asked_while_the_graph_was_damaged_is_kept_like_any_other(
+    spawn: Run, home: Path, remember: Run
+) -> None:
+    remember("one")
+    (home / "memory" / "graph.kuzu").write_bytes(b"this is no graph" * 1000)
+    (home / "memory" / "graph.kuzu").chmod(0o600)
+    assert spawn("ask", "hi", **SHORT).code == 0
+    report = spawn("doctor", "--json", "--no-model")
+    assert report.code == 0, report.out
+    memory = Memory.open(home / "memory", command="test")
+    memory.close()
+    assert LogReader.open(home / "memory").counts()["turns"] == 4

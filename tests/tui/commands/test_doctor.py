@@ -1,0 +1,116 @@
+"""`clew doctor` and `clew rebuild`: what is looked at, what is told, and what is mended."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graph.values import Check
+
+Run = Callable[..., Any]
+
+
+def named(report: Any) -> dict[str, Any]:
+    return {check["name"]: check for check in report["checks"]}
+
+
+def test_a_healthy_clew_is_well_with_its_models_tried(spawn: Run, remember: Run) -> None:
+    remember("one")
+    ended = spawn("doctor", "--json")
+    assert ended.code == 0, ended.out
+    assert ended.json["ok"] is True
+    assert ended.json["held_by"] is None
+    checks = named(ended.json)
+    assert {"settings", "privacy", "disk", "versions", "starts", "chain", "graph", "model", "embedder"} <= set(checks)
+    assert "tokens/s" in checks["model"]["detail"]
+    assert "384 numbers" in checks["embedder"]["detail"]
+    assert "memory" in checks["disk"]["detail"]
+    assert all(check["ok"] and not check["advice"] for check in checks.values())
+
+
+def test_the_probes_leave_no_trace_in_the_history(spawn: Run, remember: Run) -> None:
+    said = remember("one")
+    spawn("doctor")
+    assert [entry["turn"] for entry in spawn("log", "--json").json] == [said.turn]
+
+
+def test_an_empty_home_is_well_and_is_not_given_a_memory(spawn: Run, home: Path) -> None:
+    ended = spawn("doctor", "--json", "--no-model")
+    assert ended.code == 0
+    assert named(ended.json)["memory"]["detail"] == "nothing is stored yet"
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_whatever_is_wrong_is_named_with_what_to_do(spawn: Run, home: Path, remember: Run) -> None:
+    remember("one")
+    (home / "config.toml").write_text("contxt = 5\n")
+    (home / "config.toml").chmod(0o600)
+    home.chmod(0o755)
+    ended = spawn("doctor", "--json", "--no-model")
+    assert ended.code == 1
+    checks = named(ended.json)
+    wrong = [name for name, check in checks.items() if not check["ok"]]
+    assert wrong == ["settings", "privacy"]
+    assert "contxt" in checks["settings"]["detail"]
+    assert checks["privacy"]["advice"] == f"Run: chmod go-rwx {home}"
+    people = spawn("doctor", "--no-model")
+    assert f"      → Run: chmod go-rwx {home}\n" in people.out
+    assert "WRONG privacy" in people.out
+    assert "\x1b" not in people.out
+
+
+def test_a_model_that_is_none_is_found_out(spawn: Run, remember: Run, tmp_path: Path) -> None:
+    remember("one")
+    (tmp_path / "text.gguf").write_text("no model at all")
+    ended = spawn("doctor", "--json", CLEW_MODEL=str(tmp_path / "text.gguf"), CLEW_EMBEDDER="smollm2-135m")
+    assert ended.code == 1
+    checks = named(ended.json)
+    assert "is not a GGUF model" in checks["model"]["detail"]
+    assert "is not an embedding model" in checks["embedder"]["detail"]
+
+
+def test_default_models_that_are_not_fetched_yet_are_no_illness(spawn: Run, tmp_path: Path) -> None:
+    ended = spawn("doctor", "--json", CLEW_MODELS=str(tmp_path / "none"))
+    assert ended.code == 0
+    assert "is fetched when the first chat begins" in named(ended.json)["model"]["detail"]
+
+
+def test_a_damaged_log_is_found_and_the_rest_is_looked_at_all_the_same(spawn: Run, home: Path, remember: Run) -> None:
+    remember("one")
+    (home / "memory" / "log.sqlite").write_bytes(b"this is no database" * 1000)
+    ended = spawn("doctor", "--json", "--no-model")
+    assert ended.code == 1
+    checks = named(ended.json)
+    assert not checks["log"]["ok"]
+    assert "backup" in checks["log"]["advice"]
+    assert checks["settings"]["ok"]
+
+
+def test_a_missing_graph_is_made_again_without_being_asked(spawn: Run, home: Path, remember: Run) -> None:
+    remember("one")
+    assert spawn("doctor", "--json", "--no-model").code == 0
+    (home / "memory" / "graph.kuzu").unlink()
+    ended = spawn("doctor", "--json", "--no-model")
+    assert ended.code == 0, ended.out
+    assert (home / "memory" / "graph.kuzu").exists()
+
+
+def test_rebuild_makes_the_graph_anew_and_changes_no_word(spawn: Run, home: Path, remember: Run) -> None:
+    said = remember("one", "two")
+    ended = spawn("rebuild", "--json")
+    assert ended.code == 0, ended.err
+    assert ended.json["events"] == 3
+    assert spawn("log", "--json").json[0]["turn"] == said.turn
+    assert spawn("doctor", "--json", "--no-model").code == 0
+
+
+def test_rebuild_of_nothing_is_66_and_makes_nothing(spawn: Run, home: Path) -> None:
+    assert spawn("rebuild").code == 66
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_a_check_is_shown_as_text_whatever_it_quotes() -> None:
+    from tui.commands.doctor import _lines
+
+    line = _lines(Check("settings", False, "bad \x1b[2J value", "Edit \x07 it"))
+    assert "\x1b" not in line
+    assert "\x07" not in line

@@ -92,6 +92,7 @@ class Transcript(VerticalScroll, can_focus=False):
 
     def _hold(self) -> None:
         """Remember the message at the top of the view."""
+        self._held = None  # asking for a region may arrange, which must not bring the old place back
         top = round(self.scroll_y)
         for child in self.children:
             region = child.virtual_region

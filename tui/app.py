@@ -5,7 +5,8 @@ import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import ClassVar
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
@@ -17,10 +18,8 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Markdown, Static
 
-from agent.events import Failed, GraphProgress, MemoryReady, ModelProgress, ReplyEnded, SessionsChanged, Warned
-from tui import actions, deeds
+from tui import actions
 from tui.boot import BootFailed, Options
-from tui.chat import Chat
 from tui.drafts import Drafts
 from tui.exit_codes import ExitCode
 from tui.palette import ActionProvider
@@ -37,6 +36,10 @@ from tui.widgets.sessions import SessionList
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript import Transcript
 from tui.window import Window
+
+if TYPE_CHECKING:
+    from agent.events import Failed, ModelProgress, ReplyEnded
+    from tui.chat import Chat
 
 DRAFT_S = 0.4
 HINT_S = 6.0
@@ -143,7 +146,7 @@ class ClewApp(App[int]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        gc.collect()
+        gc.enable()  # off since the start of the process: nothing is garbage yet (entry.py)
         gc.freeze()
         loop = asyncio.get_running_loop()
         for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGHUP, ExitCode.HANGUP)):
@@ -161,6 +164,8 @@ class ClewApp(App[int]):
         except BootFailed as error:
             await self.leave(error.code, str(error))
             return
+        from tui.chat import Chat
+
         self.backstage = backstage
         self.theme = self.fixed_theme or _known(full_name(backstage.settings.theme), self)
         chat = Chat(
@@ -188,7 +193,9 @@ class ClewApp(App[int]):
             self.composer.action_send()
 
     @work
-    async def _listen(self, chat: Chat, backstage: Backstage) -> None:
+    async def _listen(self, chat: "Chat", backstage: Backstage) -> None:
+        from agent.events import GraphProgress, MemoryReady, SessionsChanged, Warned
+
         async for notice in backstage.service.notices():
             chat.notice(notice)
             match notice:
@@ -229,7 +236,7 @@ class ClewApp(App[int]):
         self._quit_armed = False
         self.paint()
 
-    def progress_from_thread(self, progress: ModelProgress) -> None:
+    def progress_from_thread(self, progress: "ModelProgress") -> None:
         """A fetch in a thread has come further."""
         chat = self.chat
         if chat is not None:
@@ -300,7 +307,7 @@ class ClewApp(App[int]):
             return
         if chat is None or session is None:
             return
-        await self._guarded(deeds.with_session(self, event.what, session))
+        await self._guarded(_deeds().with_session(self, event.what, session))
 
     # What a person asks for
 
@@ -310,7 +317,7 @@ class ClewApp(App[int]):
 
     @work
     async def _perform(self, name: str, argument: str) -> None:
-        await self._guarded(deeds.DEEDS[name](self, argument))
+        await self._guarded(_deeds().DEEDS[name](self, argument))
 
     async def _guarded(self, deed: Awaitable[None]) -> None:
         failures = self.backstage.failures if self.backstage is not None else (OSError,)
@@ -334,7 +341,7 @@ class ClewApp(App[int]):
         if selected:
             self.screen.clear_selection()
             self.composer.move_cursor(self.composer.cursor_location)
-            self.run_worker(deeds.copy_text(self, selected, "The selection"))
+            self.run_worker(_deeds().copy_text(self, selected, "The selection"))
         elif self.chat is not None and self.chat.service.answering is not None:
             self.perform("stop")
         elif self.composer.text:
@@ -436,7 +443,7 @@ class ClewApp(App[int]):
         message = self.focused
         if not isinstance(message, Message) or len(self.screen_stack) > 1:
             return
-        deeds.key_on_message(self, message, event)
+        _deeds().key_on_message(self, message, event)
 
     @on(Transcript.Edge)
     def _edge(self, event: Transcript.Edge) -> None:
@@ -449,19 +456,19 @@ class ClewApp(App[int]):
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:
-        deeds.read_message(self, event.message)
+        _deeds().read_message(self, event.message)
 
     @on(Markdown.LinkClicked)
     def _link(self, event: Markdown.LinkClicked) -> None:
         # No network unless asked, and a model's link is not the user asking: it is copied.
-        self.run_worker(deeds.copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
+        self.run_worker(_deeds().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
-    def _reply_ended(self, event: ReplyEnded) -> None:
+    def _reply_ended(self, event: "ReplyEnded") -> None:
         limit = self.backstage.settings.bell_after_s if self.backstage is not None else 0
         if limit and event.total_ms > 1000 * limit:
             self.bell()
 
-    def _send_failed(self, event: Failed, text: str) -> None:
+    def _send_failed(self, event: "Failed", text: str) -> None:
         if text:
             self.composer.give_back(text)
         self.say(event.message, error=True)
@@ -487,6 +494,13 @@ class ClewApp(App[int]):
         if self.chat is not None:
             await self.chat.close()
         self.exit(code, return_code=code)
+
+
+def _deeds() -> ModuleType:
+    """What actions do, imported when the first one is asked for: not needed for the first paint."""
+    from tui import deeds
+
+    return deeds
 
 
 def _known(theme: str, app: ClewApp) -> str:

@@ -20,8 +20,9 @@ from agent.events import (
     TokensArrived,
     TurnAccepted,
 )
+from tui.fold import fold
 from tui.service import Service
-from tui.state import State, fold, resumed
+from tui.state import State, resumed
 from tui.widgets.greeting import Greeting
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.transcript import Transcript, line

@@ -228,7 +228,8 @@ async def status(app: "ClewApp", argument: str) -> None:
         app.say("The memory is still being opened.")
         return
     facts = await app.chat.service.status()
-    app.push_screen(Reader("Status", status_content(facts, app.chat.state.graph.state)))
+    graph = app.chat.state.graph
+    app.push_screen(Reader("Status", status_content(facts, graph.state if graph is not None else "opening")))
 
 
 def status_content(facts: object, graph: str) -> Content:

@@ -57,6 +57,9 @@ def run_chat(given: dict[str, str | bool]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("The chat needs a terminal. In a pipe, use `clew ask`: echo … | clew ask", file=sys.stderr)
         return ExitCode.USAGE
+    import gc
+
+    gc.disable()  # until the first paint: what is imported stays, and looking through it costs a tenth of the start
     from agent.errors import HomeError
     from agent.home import Home
 

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agent.events import AgentEvent, ModelProgress, Notice
-
 if TYPE_CHECKING:
+    from agent.events import AgentEvent, ModelProgress, Notice
     from graph.values import Session, Turn
 
 
@@ -20,11 +19,11 @@ class Service(Protocol):
 
     async def close(self) -> None: ...
 
-    def notices(self) -> AsyncIterator[Notice]: ...
+    def notices(self) -> "AsyncIterator[Notice]": ...
 
-    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncIterator[AgentEvent]: ...
+    def send(self, session: str | None, text: str, *, project: str | None = None) -> "AsyncIterator[AgentEvent]": ...
 
-    def retry(self, session: str) -> AsyncIterator[AgentEvent]: ...
+    def retry(self, session: str) -> "AsyncIterator[AgentEvent]": ...
 
     def stop(self) -> bool: ...
 
@@ -95,7 +94,7 @@ class Backstage(Protocol):
         """The chat models to choose from."""
         ...
 
-    def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
+    def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
         """Bring a model of the catalogue onto this disk; blocking."""
         ...
 

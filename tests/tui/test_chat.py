@@ -1,7 +1,9 @@
 """A chat as a person has it: send, read, queue, stop, switch; on a fake agent, with the real widgets."""
 
+from functools import partial
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from agent.events import ModelFailed
@@ -13,6 +15,10 @@ from tui.widgets.message import Answer, Said
 
 def texts(app: ClewApp) -> list[str]:
     return [message.text for message in app.transcript.messages]
+
+
+def copied(app: ClewApp, text: str) -> bool:
+    return app.clipboard == text
 
 
 async def test_enter_sends_and_the_reply_streams_in(chat: Running) -> None:
@@ -192,7 +198,9 @@ async def test_a_memory_that_cannot_be_opened_ends_the_chat_with_its_words(chat:
         assert app.return_code == 75
 
 
-async def test_a_reply_is_copied_through_the_terminal_and_that_is_said(chat: Running, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+async def test_a_reply_is_copied_through_the_terminal_and_that_is_said(
+    chat: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tui.clipboard.native_tool", lambda: None)
     agent = FakeAgent()
     agent.add_session("Old", ("q", "Text\n\n```sh\nls -l\n```\n"))
@@ -204,7 +212,7 @@ async def test_a_reply_is_copied_through_the_terminal_and_that_is_said(chat: Run
         await wait_until(pilot, lambda: app.clipboard == "ls -l")
 
 
-async def test_code_blocks_are_copied_one_after_the_other(chat: Running, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+async def test_code_blocks_are_copied_one_after_the_other(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.clipboard.native_tool", lambda: None)
     agent = FakeAgent()
     agent.add_session("Old", ("q", "```\none\n```\n\n~~~\ntwo\n~~~"))
@@ -213,6 +221,6 @@ async def test_code_blocks_are_copied_one_after_the_other(chat: Running, monkeyp
         assert isinstance(app.focused, Answer)
         for wanted in ("one", "two", "one"):
             await pilot.press("b")
-            await wait_until(pilot, lambda wanted=wanted: app.clipboard == wanted)
+            await wait_until(pilot, partial(copied, app, wanted))
         await pilot.press("x")
         await wait_until(pilot, lambda: app.composer.text == "x")

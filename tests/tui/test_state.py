@@ -17,7 +17,8 @@ from agent.events import (
     TurnAccepted,
     Warned,
 )
-from tui.state import State, activity, fold, resumed
+from tui.fold import fold
+from tui.state import State, activity, resumed
 
 READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
 
@@ -110,4 +111,4 @@ def test_notices_without_a_place_in_the_state_change_nothing_else() -> None:
     state = folded(*READY)
     assert fold(state, SessionsChanged("S")) == state
     assert fold(state, Warned("careful")).trouble == "careful"
-    assert fold(state, GraphProgress("rebuilding", 1, 2)).graph.state == "rebuilding"
+    assert fold(state, GraphProgress("rebuilding", 1, 2)).graph == GraphProgress("rebuilding", 1, 2)

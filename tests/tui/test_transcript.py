@@ -1,5 +1,7 @@
 """A long conversation stays bounded, follows its end, and never moves a reader who scrolled up."""
 
+from functools import partial
+
 from tests.tui.conftest import Running, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
@@ -10,6 +12,10 @@ def long_agent(count: int = 1000) -> FakeAgent:
     agent = FakeAgent(reply="word " * 200)
     agent.add_session("Long", *((f"question {i}", f"answer {i}\n\nwith two paragraphs") for i in range(count)))
     return agent
+
+
+def answered(agent: FakeAgent, turns: int) -> bool:
+    return len(agent.turns["S000"]) == turns
 
 
 def first_line(app: ClewApp) -> str:
@@ -94,7 +100,7 @@ async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
         for number in range(30):
             app.composer.put(f"m{number}")
             await pilot.press("enter")
-            await wait_until(pilot, lambda number=number: len(agent.turns["S000"]) == 2 * number + 2)
+            await wait_until(pilot, partial(answered, agent, 2 * number + 2))
         await wait_until(pilot, lambda: app.state.reply is None and not app.state.waiting)
         await wait_until(pilot, lambda: len(app.transcript.messages) <= MOUNTED)
         assert [message.text for message in app.transcript.messages[-2:]] == ["m29", "ok"]

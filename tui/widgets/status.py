@@ -54,11 +54,12 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
         parts.append((f" · {queued} queued", "$secondary"))
     if state.compacting is not None:
         parts.append((" · making room", "$secondary"))
-    if state.graph.state in ("rebuilding", "catching up"):
-        share = f" {100 * state.graph.done // state.graph.total}%" if state.graph.total else ""
-        words = "rebuilding the graph" if state.graph.state == "rebuilding" else "graph catching up"
+    graph = state.graph
+    if graph is not None and graph.state in ("rebuilding", "catching up"):
+        share = f" {100 * graph.done // graph.total}%" if graph.total else ""
+        words = "rebuilding the graph" if graph.state == "rebuilding" else "graph catching up"
         parts.append((f" · {words}{share}", "$secondary"))
-    elif state.graph.state == "failed":
+    elif graph is not None and graph.state == "failed":
         parts.append((" · graph failed", "$error"))
     return parts
 

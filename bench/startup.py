@@ -1,0 +1,195 @@
+"""How soon one can type: clew over a bare Textual app with the same kinds of widgets, in one run, interleaved.
+
+    python -m bench.startup [--turns 100000] [--runs 7] [--json]
+
+Each start is a process on a pseudo-terminal of 120×40. The clock runs from the spawn to the bytes of the composer's
+placeholder (first paint); then a key is pressed and its echo awaited (typing possible). `clew --version` is timed over
+`python -c "import pydantic"`.
+"""
+
+import argparse
+import json
+import os
+import pty
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+BARE = """
+from textual.app import App
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input, Markdown, OptionList, Static, TextArea
+
+class Bare(App):
+    CSS = "Input, OptionList { display: none; } TextArea { height: 5; }"
+    def compose(self):
+        with Horizontal():
+            with Vertical():
+                yield Input()
+                yield OptionList()
+            with Vertical():
+                yield Static("title")
+                with VerticalScroll():
+                    yield Static("words")
+                yield Static("banner")
+                yield TextArea(placeholder="Say something")
+                yield Static("status")
+    def on_mount(self):
+        self.query_one(TextArea).focus()
+
+Bare().run()
+"""
+CLEW = "import sys; from tui.entry import main; sys.exit(main([]))"
+PAINTED = b"ay something"  # the cursor stands on the first letter
+KEY = b"\xc3\xa7"  # ç: a letter that no screen shows by itself
+LIMIT_S = 30.0
+
+
+def one_start(code: str, home: Path) -> tuple[float, float]:
+    """Start `code` on a terminal; milliseconds to the first paint and to the echo of a key."""
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (40, 120))
+    environment = os.environ | {"CLEW_HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=environment,
+        start_new_session=True,
+    )
+    os.close(follower)
+    try:
+        painted = _read_until(leader, PAINTED) - began
+        os.write(leader, KEY)
+        typed = _read_until(leader, KEY) - began
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        os.close(leader)
+    return 1000 * painted, 1000 * typed
+
+
+def _read_until(descriptor: int, wanted: bytes) -> float:
+    """The time at which `wanted` has been read; raises TimeoutError after LIMIT_S."""
+    seen = b""
+    limit = time.perf_counter() + LIMIT_S
+    while time.perf_counter() < limit:
+        if select.select([descriptor], [], [], 0.5)[0]:
+            seen = seen[-len(wanted) :] + os.read(descriptor, 65536)
+            if wanted in seen:
+                return time.perf_counter()
+    raise TimeoutError(f"{wanted!r} was not painted within {LIMIT_S} s")
+
+
+def one_run(*command: str) -> float:
+    """Milliseconds that a command takes."""
+    began = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return 1000 * (time.perf_counter() - began)
+
+
+def modules_at_paint(home: Path) -> list[str]:
+    """Which of the heavy packages are imported when the first frame is painted."""
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from tui.entry import make_app\n"
+        f"app = make_app(home=Path({str(home)!r}))\n"
+        "def painted():\n"
+        "    print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stdout)\n"
+        "    app._connect = None\n"
+        "    app.exit()\n"
+        "app._begin = painted\n"
+        "app.run(headless=True)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"kuzu", "llama_cpp", "networkx", "numpy", "pyarrow", "huggingface_hub", "gguf"}
+    return sorted(heavy & set(found.stdout.split()))
+
+
+def fill(home: Path, turns: int) -> None:
+    """A memory of so many turns, twenty exchanges a session; the graph follows by itself at the first start."""
+    from graph.events import Event, Role, SessionStarted, TurnSaid
+    from graph.ids import new_id
+    from graph.memory import Memory
+
+    memory = Memory.open(home / "memory", command="bench.startup")
+    try:
+        events: list[Event] = []
+        parent: str | None = None
+        session = ""
+        for number in range(turns):
+            if number % 40 == 0:
+                session, parent = new_id(), None
+                events.append(SessionStarted(session=session, client="bench"))
+            role = Role.USER if number % 2 == 0 else Role.ASSISTANT
+            turn = new_id()
+            events.append(
+                TurnSaid(
+                    turn=turn, session=session, parent=parent, role=role, speaker=str(role), client="bench",
+                    text=f"Message {number} of a long memory, with a few words in it.",
+                )
+            )  # fmt: skip
+            parent = turn
+            if len(events) >= 5000 or number == turns - 1:
+                memory.append(*events)
+                events.clear()
+    finally:
+        memory.close()
+
+
+def measure(turns: int, runs: int) -> dict[str, float | str]:
+    """One flat object of figures; times in milliseconds, medians over `runs` interleaved starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        fill(home, turns)
+        bare, clew, version, pydantic = [], [], [], []
+        one_start(CLEW, home)  # once for the caches of the file system and of Python
+        for _ in range(runs):
+            bare.append(one_start(BARE, home))
+            clew.append(one_start(CLEW, home))
+            version.append(one_run(sys.executable, "-m", "tui", "--version"))
+            pydantic.append(one_run(sys.executable, "-c", "import pydantic"))
+        heavy = modules_at_paint(home)
+    paint = [statistics.median(times[0] for times in series) for series in (bare, clew)]
+    typed = [statistics.median(times[1] for times in series) for series in (bare, clew)]
+    return {
+        "turns": turns,
+        "bare_paint_ms": round(paint[0], 1),
+        "clew_paint_ms": round(paint[1], 1),
+        "paint_ratio": round(paint[1] / paint[0], 3),
+        "bare_typed_ms": round(typed[0], 1),
+        "clew_typed_ms": round(typed[1], 1),
+        "typed_ratio": round(typed[1] / typed[0], 3),
+        "version_ms": round(statistics.median(version), 1),
+        "pydantic_ms": round(statistics.median(pydantic), 1),
+        "version_ratio": round(statistics.median(version) / statistics.median(pydantic), 3),
+        "heavy_modules_at_paint": " ".join(heavy),
+    }
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.startup")
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    figures = measure(arguments.turns, arguments.runs)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    for name, value in figures.items():
+        print(f"{name:>24}  {value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""`python -m tui` is `clew`."""
+
+import sys
+
+from tui.entry import main
+
+sys.exit(main())

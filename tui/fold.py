@@ -1,0 +1,90 @@
+"""The pure fold of the agent's events and notices into what the screen knows; the tests run it without an app."""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from agent.events import (
+    AgentEvent,
+    Compaction,
+    Failed,
+    GraphProgress,
+    MemoryReady,
+    ModelFailed,
+    ModelProgress,
+    ModelReady,
+    Notice,
+    ReplyEnded,
+    ReplyStarted,
+    SessionsChanged,
+    TokensArrived,
+    TurnAccepted,
+    Warned,
+)
+from tui.state import Model, Reply, State, Waiting, used_now
+
+
+def fold(state: State, event: AgentEvent | Notice) -> State:
+    """The state after `event`."""
+    match event:
+        case TurnAccepted() | ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
+            return _fold_reply(state, event)
+        case MemoryReady(recovered=recovered):
+            return replace(state, memory_open=True, recovered=recovered)
+        case GraphProgress():
+            return replace(state, graph=event)
+        case ModelProgress(state=stage, name=name, done=done, total=total):
+            return replace(state, model=Model(stage, name, done, total))
+        case ModelReady(name=name, context=context):
+            return replace(state, model=Model("ready", name, context=context))
+        case ModelFailed(name=name, message=message):
+            return replace(state, model=Model("failed", name, message=message))
+        case Compaction(session=session, state=stage, after=after):
+            if stage == "started":
+                return replace(state, compacting=session)
+            used = used_now(state, session, after) if stage == "done" else state.context
+            return replace(state, compacting=None, context=used)
+        case Warned(message=message):
+            return replace(state, trouble=message)
+        case SessionsChanged():
+            return state
+
+
+def _fold_reply(state: State, event: AgentEvent) -> State:
+    match event:
+        case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
+            return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
+        case ReplyStarted():
+            reply = Reply(
+                event.session, event.turn, event.reply_turn, event.model, event.prompt_tokens, event.cut_tokens
+            )
+            return replace(state, reply=reply, waiting=_without(state.waiting, event.turn))
+        case TokensArrived():
+            if state.reply is None or state.reply.reply_turn != event.reply_turn:
+                return state
+            reply = replace(
+                state.reply,
+                text=state.reply.text + event.text,
+                tokens=event.tokens,
+                tokens_per_second=event.tokens_per_second,
+                thinking=event.thinking,
+            )
+            return replace(state, reply=reply)
+        case ReplyEnded(session=session):
+            ours = state.reply is not None and state.reply.reply_turn == event.reply_turn
+            context = MappingProxyType({**state.context, session: (event.context_used, event.context_total)})
+            return replace(
+                state,
+                reply=None if ours else state.reply,
+                waiting=_without(state.waiting, event.turn),
+                context=context,
+                last=event,
+            )
+        case Failed(message=message, turn=turn):
+            ours = state.reply is not None and state.reply.turn == turn
+            return replace(
+                state, reply=None if ours else state.reply, waiting=_without(state.waiting, turn), trouble=message
+            )
+
+
+def _without(waiting: tuple[Waiting, ...], turn: str | None) -> tuple[Waiting, ...]:
+    return tuple(message for message in waiting if message.turn != turn)

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from graph import rebuild
 from graph.errors import GraphFailure, MemoryFailure
 from graph.events import TextErased
-from graph.opening import forget_mark, open_trusted
+from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
 from graph.overlay import Overlay
 from graph.projection import project
 from graph.reading import LogReader
@@ -33,6 +33,8 @@ BATCH = 128  # events in one transaction while catching up
 # Following an event costs about as much as folding 60 in a rebuild, which also has a fixed price.
 FOLLOWING_COST = 60
 REBUILD_PRICE = 100
+
+CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
 Tell = Callable[[Progress], None]
 Result = TypeVar("Result")
@@ -85,10 +87,11 @@ class Follower:
     def rebuild(self, tell: Tell) -> None:
         """Make the graph anew from the log, also where none was open. Raises GraphFailure or LogDamaged."""
         if self._thread is None:
-            forget_mark(self._folder)
-            self.open(lambda progress: None)
-        self._tell = tell
-        self._do(self._rebuild)
+            mark(self._folder, OPENING)  # the old one is not even tried
+            self.open(tell)
+        else:
+            self._tell = tell
+            self._do(self._rebuild)
 
     def follow(self, seq: int) -> bool:
         """Tell that the log now ends at `seq`, and wait until that is applied; False if the graph is behind."""
@@ -114,7 +117,7 @@ class Follower:
             self._stopping.set()
             self._jobs.put(None)
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(CLOSING_PATIENCE_S)
 
     def _run(self) -> None:
         try:
@@ -178,7 +181,10 @@ class Follower:
         rebuild.build(self._folder, self._reader, self._say)
         self._let_go(State.BEHIND, "The graph is being rebuilt.")
         rebuild.install(self._folder)
-        forget_mark(self._folder)
+        if (self._folder / PURGE).exists():
+            rebuild.remove(self._folder, rebuild.ASIDE)
+        unmark(self._folder, PURGE)
+        unmark(self._folder, OPENING)
         store = open_trusted(self._folder, self._reader)
         if store is None:
             raise GraphFailure("The graph was rebuilt but cannot be opened. The chat goes on without it.")
@@ -203,6 +209,8 @@ class Follower:
     def _apply_batch(self, store: GraphStore) -> None:
         events = self._reader.events(after=self._applied, limit=BATCH)
         last = events[-1].seq
+        if any(isinstance(stored.event, TextErased) for stored in events):
+            mark(self._folder, PURGE)
         with store.transaction():
             overlay = Overlay(store, self._reader.event)
             for stored in events:
@@ -211,8 +219,6 @@ class Follower:
         with self._changed:
             self._applied = last
             self._changed.notify_all()
-        if any(isinstance(stored.event, TextErased) for stored in events):
-            rebuild.remove(self._folder, rebuild.ASIDE)  # what is kept of an older graph still has the words
 
     def _opened(self) -> GraphStore:
         store = self._store

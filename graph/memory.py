@@ -5,6 +5,7 @@ too, or the answer says that it is behind. Conversations are always read from th
 called from any thread.
 """
 
+import atexit
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -36,6 +37,7 @@ class Memory:
         self._graph = Follower(folder, reader)
         self.starts = log.starts
         self.recovered = recover(log, reader)
+        atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
 
     @classmethod
     def open(cls, folder: Path, *, command: str) -> "Memory":
@@ -166,6 +168,7 @@ class Memory:
             if self._closed:
                 return
             self._closed = True
+            atexit.unregister(self.close)
             self._graph.close()
             self._reader.close()
             self._log.close()

@@ -1,7 +1,10 @@
-"""Opens a graph file that can be trusted: whole, of this version, and of this very log.
+"""Opens a graph file that can be trusted: whole, of this version, of this very log, and without erased words.
 
-The engine can take the whole process down over a damaged file. A mark is left while a file is being opened; it
-outlives such a death, and the next opening then does not try the same file again.
+Two marks stand beside the file, and either makes the next opening rebuild it:
+- `graph.opening` while a file is being opened. The engine can take the whole process down over a damaged one; the
+  mark outlives that.
+- `graph.purge` from before a text is erased in the graph, where it is gone at once, until a rebuild leaves no file
+  with its bytes: the engine keeps what it overwrites.
 """
 
 from pathlib import Path
@@ -11,21 +14,21 @@ from graph.reading import LogReader
 from graph.schema import VERSION
 from graph.store import FILE, GraphStore
 
-MARK = "graph.opening"
+OPENING, PURGE = "graph.opening", "graph.purge"
 
 
 def open_trusted(folder: Path, reader: LogReader) -> GraphStore | None:
     """The store of `folder`, or None where it has to be rebuilt."""
-    mark = folder / MARK
-    if mark.exists() or not (folder / FILE).exists():
+    marked = (folder / OPENING).exists() or (folder / PURGE).exists()
+    if marked or not (folder / FILE).exists():
         return None
-    mark.touch(mode=0o600)
+    mark(folder, OPENING)
     try:
         store = GraphStore.open(folder / FILE)
     except GraphFailure:
         return None
     finally:
-        mark.unlink()
+        unmark(folder, OPENING)
     try:
         version, applied, link = store.applied()
         if version == VERSION and reader.link(applied).hex() == link:
@@ -36,6 +39,9 @@ def open_trusted(folder: Path, reader: LogReader) -> GraphStore | None:
     return None
 
 
-def forget_mark(folder: Path) -> None:
-    """A file that was just made deserves to be tried."""
-    (folder / MARK).unlink(missing_ok=True)
+def mark(folder: Path, name: str) -> None:
+    (folder / name).touch(mode=0o600)
+
+
+def unmark(folder: Path, name: str) -> None:
+    (folder / name).unlink(missing_ok=True)

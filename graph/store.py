@@ -189,10 +189,13 @@ class GraphStore:
 
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """The engine's errors as GraphFailure, told apart by their text, which is all there is."""
+    """The engine's errors as GraphFailure, told apart by their text, which is all there is.
+
+    A damaged file also brings the C++ library's own errors, which arrive as the other three classes.
+    """
     try:
         yield
-    except RuntimeError as e:
+    except (RuntimeError, MemoryError, ValueError, IndexError) as e:
         text = str(e).strip()
         if "Interrupted" in text or "timeout" in text.lower():
             raise QueryTimeout(f"Stopped: {doing} took too long ({text}).") from e

@@ -9,7 +9,7 @@ from graph import opening as opening_graph
 from graph.errors import GraphFailure, QueryFailed, QueryTimeout
 from graph.events import SessionStarted
 from graph.memory import Memory
-from graph.opening import MARK
+from graph.opening import OPENING
 from graph.overlay import Overlay
 from graph.rebuild import ASIDE
 from graph.store import FILE, GraphStore
@@ -104,11 +104,11 @@ def test_a_graph_cut_short_is_rebuilt(whole: Memory, opening: Open, folder: Path
 def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
-    (folder / MARK).touch()
+    (folder / OPENING).touch()
     memory = opening()
     assert opened(memory) == ["opening", "rebuilding", "ready"]
     assert live(memory) == ids
-    assert not (folder / MARK).exists()
+    assert not (folder / OPENING).exists()
 
 
 def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,14 +237,23 @@ def test_what_the_graph_cannot_answer_is_said(whole: Memory) -> None:
             whole.query(cypher)
 
 
-def test_erased_text_leaves_the_graph_and_the_graphs_set_aside(whole: Memory, folder: Path) -> None:
+def test_erased_text_leaves_the_graph_at_once_and_its_files_with_the_next_opening(
+    whole: Memory, opening: Open, folder: Path
+) -> None:
+    def bytes_on_disk() -> bytes:
+        return b"".join(path.read_bytes() for path in folder.iterdir())
+
     talk(whole, 1)
     whole.append(said("secret", parent="s0", text="the password is Xylophone"))
     whole.rebuild(ignore)
-    assert (folder / ASIDE).exists()
     whole.erase(3)
     assert whole.query("MATCH (t:Turn {id: 'secret'}) RETURN t.text AS text") == [{"text": None}]
-    assert not (folder / ASIDE).exists()
+    assert [check for check in whole.doctor() if not check.ok] == []
+    memory = opening()
+    assert b"Xylophone" in bytes_on_disk()  # the engine keeps what it overwrites, and so does the graph set aside
+    assert opened(memory) == ["opening", "rebuilding", "ready"]
+    assert b"Xylophone" not in bytes_on_disk()
+    assert opened(opening()) == ["opening", "ready"]
 
 
 def test_appends_from_many_threads_all_arrive(whole: Memory) -> None:

@@ -98,6 +98,7 @@ class ClewApp(App[int]):
         self._draft_timer: Timer | None = None
         self._send_when_open = ""  # the text on which Enter was pressed before the memory was open
         self._quit_armed = False
+        self._draft_of: str | None = None
         self._leaving = False
 
     def compose(self) -> ComposeResult:
@@ -256,13 +257,14 @@ class ClewApp(App[int]):
         chat = self.chat
         if chat is None:
             return
-        typed_before = self.composer.text if not chat.opened_once else ""
+        draft = self.drafts.load(session)
         if chat.opened_once:
             self._keep_draft()
+            self.composer.put(draft)
+        elif draft and draft != self.composer.text:  # what was typed before there was a chat follows its draft
+            self.composer.give_back(draft)
+        chat.session = self._draft_of = session  # at once: what is typed from here on is this chat's draft
         await chat.open(session)
-        draft = self.drafts.load(chat.session)
-        if not typed_before or draft != typed_before:
-            self.composer.put(draft + ("\n" if draft and typed_before else "") + typed_before)
         await self._show_title()
         if self.sessions.display:
             await self._fill_sessions()
@@ -378,7 +380,11 @@ class ClewApp(App[int]):
         if self._draft_timer is not None:
             self._draft_timer.stop()
             self._draft_timer = None
-        self.drafts.save(self.current_session, self.composer.text)
+        session = self.current_session
+        if self._draft_of is None and session is not None:
+            self.drafts.save(None, "")  # the new chat has become a session
+        self._draft_of = session
+        self.drafts.save(session, self.composer.text)
 
     @on(Composer.Sent)
     def _sent(self, event: Composer.Sent) -> None:

@@ -136,6 +136,27 @@ async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running, tmp_path: P
         assert app.composer.text == "half a thought"
 
 
+async def test_a_new_chat_leaves_no_draft_behind_once_it_is_a_session(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hello")
+        await wait_until(pilot, lambda: app.drafts.load(None) == "hello")
+        await pilot.press("enter", *"next")
+        await wait_until(pilot, lambda: app.drafts.load("S000") == "next")
+        assert app.drafts.load(None) == ""
+
+
+async def test_what_is_typed_while_the_chat_opens_follows_its_draft(chat: Running) -> None:
+    agent = FakeAgent()
+    session = agent.add_session("Old", ("q", "a"))
+    agent.opening.clear()
+    async with chat(agent, opened=False) as (app, pilot):
+        app.drafts.save(session, "kept")
+        await pilot.press(*"typed")
+        agent.opening.set()
+        await wait_until(pilot, lambda: app.composer.text == "kept\ntyped")
+
+
 async def test_no_text_is_markup_and_no_escape_reaches_the_screen(chat: Running) -> None:
     nasty = "[bold]x[/] [/] [@click=app.quit]y[/] \x1b[31mred \u202eright"
     agent = FakeAgent(reply=nasty + " <div>tag</div>")

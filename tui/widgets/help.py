@@ -12,19 +12,19 @@ def help_content(width: int) -> Content:
     """The whole help for a dialog `width` cells wide inside."""
     parts: list[Content] = []
     for title, keys in (("Writing", COMPOSER_KEYS), ("Messages (Tab)", MESSAGE_KEYS), ("List of chats", LIST_KEYS)):
-        parts.append(_heading(title))
+        parts.extend((Content(""), _heading(title)))
         parts.extend(_row(key, words, width) for key, words in keys)
     for group, actions in by_group():
-        parts.append(_heading(f"Commands: {group}"))
+        parts.extend((Content(""), _heading(f"Commands: {group}")))
         for action in actions:
             keys_of = ", ".join(key_name(key) for key in action.keys)
             words = f"{action.title} ({keys_of})" if keys_of else action.title
             parts.append(_row(f"/{action.slash}", words, width))
-    return Content("\n").join(parts)
+    return Content("\n").join(parts[1:])
 
 
 def _heading(title: str) -> Content:
-    return plain(f"\n{title}", "bold $primary")
+    return plain(title, "bold $primary")
 
 
 def _row(key: str, words: str, width: int) -> Content:

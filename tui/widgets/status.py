@@ -16,13 +16,19 @@ class StatusBar(Static):
     def __init__(self) -> None:
         super().__init__("", id="status", markup=False)
         self._painted: Content | None = None
-        self._beat = 0
+        self._last: tuple[State, str | None, int] | None = None
 
     def paint(self, state: State, session: str | None, *, beat: int = 0) -> None:
+        self._last = (state, session, beat)
         content = compose_line(state, session, max(1, self.size.width), beat)
         if content != self._painted:
             self._painted = content
             self.update(content)
+
+    def on_resize(self) -> None:
+        if self._last is not None:
+            state, session, beat = self._last
+            self.paint(state, session, beat=beat)
 
 
 def compose_line(state: State, session: str | None, width: int, beat: int) -> Content:

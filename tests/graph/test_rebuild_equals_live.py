@@ -33,7 +33,7 @@ from graph.tables import Tables, fold
 from tests.graph.conftest import ignore
 from tests.graph.talk import reply, said
 
-STEPS = st.lists(st.tuples(st.integers(0, 17), st.integers(0, 999), st.integers(0, 999)), min_size=1, max_size=45)
+STEPS = st.lists(st.tuples(st.integers(0, 17), st.integers(0, 999), st.integers(0, 999)), min_size=12, max_size=60)
 
 
 @dataclass
@@ -178,7 +178,7 @@ def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tu
             memory.close()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(STEPS)
 def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     conversation = history(steps)

@@ -1,0 +1,87 @@
+"""What is live after forks, what-ifs, rewinds, hiding and deleting."""
+
+from graph.events import HeadMoved, SessionDeleted, SessionForked, SessionStarted, TurnDeleted, TurnHidden, TurnUnhidden
+from graph.memory import Memory
+from tests.graph.talk import reply, said, talk
+
+
+def live(memory: Memory) -> set[object]:
+    return {row["id"] for row in memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")}
+
+
+def test_a_rewind_takes_what_follows_and_going_forward_brings_it_back(whole: Memory) -> None:
+    talk(whole, 4)
+    whole.append(HeadMoved(session="s", turn="s1"))
+    assert live(whole) == {"s0", "s1"}
+    whole.append(HeadMoved(session="s", turn="s3"))
+    assert live(whole) == {"s0", "s1", "s2", "s3"}
+    whole.append(HeadMoved(session="s", turn=None))
+    assert live(whole) == set()
+
+
+def test_of_two_alternatives_the_one_below_the_head_is_live(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(reply("other", parent="s0"))
+    assert live(whole) == {"s0", "other"}
+
+
+def test_a_fork_into_main_keeps_alive_what_its_origin_rewinds(whole: Memory) -> None:
+    talk(whole, 4)
+    whole.append(SessionForked(session="f", origin="s", at="s2", client="test"))
+    whole.append(HeadMoved(session="s", turn="s0"))
+    assert live(whole) == {"s0", "s1", "s2"}
+    whole.append(SessionDeleted(session="f"))
+    assert live(whole) == {"s0"}
+
+
+def test_a_what_if_has_its_own_turns_and_keeps_none_of_main_alive(whole: Memory) -> None:
+    talk(whole, 4)
+    whole.append(SessionForked(session="w", origin="s", at="s2", world="what-if", client="test"))
+    whole.append(said("w0", "w", parent="s2"))
+    assert live(whole) == {"s0", "s1", "s2", "s3", "w0"}
+    whole.append(HeadMoved(session="s", turn="s0"))
+    assert live(whole) == {"s0", "w0"}
+
+
+def test_main_keeps_nothing_of_a_what_if_alive(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="test"))
+    whole.append(said("w0", "w", parent="s1"), SessionForked(session="m", origin="w", at="w0", client="test"))
+    whole.append(HeadMoved(session="w", turn="s1"))
+    assert live(whole) == {"s0", "s1"}
+
+
+def test_hiding_is_reversible_and_deleting_is_not(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(TurnHidden(turn="s0"))
+    assert live(whole) == {"s1"}
+    whole.append(TurnUnhidden(turn="s0"))
+    assert live(whole) == {"s0", "s1"}
+    whole.append(TurnDeleted(turn="s0"), TurnUnhidden(turn="s0"))
+    assert live(whole) == {"s1"}
+
+
+def test_a_queued_message_is_not_live_and_what_is_said_in_a_deleted_session_neither(whole: Memory) -> None:
+    talk(whole, 1)
+    whole.append(said("waits", queued=True), SessionStarted(session="gone", client="test"))
+    whole.append(SessionDeleted(session="gone"), said("late", "gone"))
+    assert live(whole) == {"s0"}
+
+
+def test_a_head_move_touches_only_the_turns_between_its_places(whole: Memory) -> None:
+    talk(whole, 30)
+    written: list[str] = []
+
+    def watch(store: object, applied: int) -> None:
+        execute = whole._graph._store.execute  # type: ignore[union-attr]
+
+        def counting(cypher: str, parameters: dict[str, object] | None = None) -> list[list[object]]:
+            if cypher.startswith("MATCH (n:`Turn`") and " SET " in cypher:
+                written.append(str((parameters or {})["id"]))
+            return execute(cypher, parameters)
+
+        whole._graph._store.execute = counting  # type: ignore[union-attr, method-assign]
+
+    whole._graph.inspect(watch)
+    whole.append(HeadMoved(session="s", turn="s25"))
+    assert sorted(written) == ["s26", "s27", "s28", "s29"]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 CLEW = (sys.executable, "-c", "import sys; from tui.entry import main; sys.exit(main())")
 MESSAGES = (
@@ -92,6 +92,7 @@ class Toll:
     worst_partial_gap_s: float
     doctor_failures: int
     failed_starts: int
+    first_failure: str  # what the first process that failed had to say
     seconds: float
 
 
@@ -107,16 +108,28 @@ def kill_many(
     began = time.monotonic()
     trials: list[Trial] = []
     doctor_failures = failed_starts = 0
+    said: list[str] = []
     while (done := sum(trial.killed_at is not None for trial in trials)) < kills and failed_starts < ENOUGH_FAILED:
         phase = PHASES[len(trials) % len(PHASES)]
         trial = _ask(chance, phase, environment, longest_s=longest_s, go_on=bool(trials) and chance.random() < 0.5)
         trials.append(trial)
-        failed_starts += trial.failed
-        verdict = _doctor(environment)
+        if trial.failed:
+            failed_starts += 1
+            said.append(trial.err.decode("utf-8", "replace"))
+        verdict, words = _doctor(environment)
+        if not verdict:
+            said.append(words)
         failed_starts += verdict is None
         doctor_failures += verdict is False
         tell(f"{done} of {kills} killed, {failed_starts} starts and {doctor_failures} doctors failed")
-    return _count(trials, _log(environment), doctor_failures, failed_starts, time.monotonic() - began)
+    counted = _count(trials, _log(environment))
+    return Toll(
+        **counted,
+        doctor_failures=doctor_failures,
+        failed_starts=failed_starts,
+        first_failure=said[0][-2000:] if said else "",
+        seconds=round(time.monotonic() - began, 1),
+    )
 
 
 def _ask(chance: random.Random, phase: Phase, environment: dict[str, str], *, longest_s: float, go_on: bool) -> Trial:
@@ -187,14 +200,15 @@ def _run(environment: dict[str, str], arguments: Sequence[str]) -> subprocess.Co
     )
 
 
-def _doctor(environment: dict[str, str]) -> bool | None:
-    """Whether the doctor is content; None if it did not even start."""
+def _doctor(environment: dict[str, str]) -> tuple[bool | None, str]:
+    """Whether the doctor is content, None if it did not even start; and what it said."""
     ended = _run(environment, ["doctor", "--json", "--no-model"])
+    words = (ended.stdout + ended.stderr).decode("utf-8", "replace")
     try:
         report = json.loads(ended.stdout)
     except ValueError:
-        return None
-    return ended.returncode == 0 and report["ok"] is True
+        return None, words
+    return ended.returncode == 0 and report["ok"] is True, words
 
 
 def _log(environment: dict[str, str]) -> dict[str, dict[str, str | None]]:
@@ -203,20 +217,14 @@ def _log(environment: dict[str, str]) -> dict[str, dict[str, str | None]]:
     return {entry["turn"]: entry for entry in listed}
 
 
-def _count(
-    trials: Sequence[Trial],
-    log: dict[str, dict[str, str | None]],
-    doctor_failures: int,
-    failed_starts: int,
-    seconds: float,
-) -> Toll:
+def _count(trials: Sequence[Trial], log: dict[str, dict[str, str | None]]) -> dict[str, Any]:
     """`log` holds the newest 500 exchanges, so at most as many trials can be counted."""
     accepted = [trial for trial in trials if trial.accepted]
     kept = [(trial, log[trial.accepted]) for trial in accepted if trial.accepted in log]
     replies = [(trial, entry["reply"] or "") for trial, entry in kept]
     altered = sum(entry["said"] != trial.message for trial, entry in kept)
     altered += sum(not _one_begins_the_other(reply, trial.printed()) for trial, reply in replies)
-    return Toll(
+    return dict(
         kills=sum(trial.killed_at is not None for trial in trials),
         ended_before=sum(trial.killed_at is None for trial in trials),
         accepted=len(accepted),
@@ -224,9 +232,6 @@ def _count(
         partial_replies=sum(bool(reply) for trial, reply in replies if trial.killed_at is not None),
         altered=altered,
         worst_partial_gap_s=round(max((trial.gap_s(reply) for trial, reply in replies), default=0.0), 3),
-        doctor_failures=doctor_failures,
-        failed_starts=failed_starts,
-        seconds=round(seconds, 1),
     )
 
 

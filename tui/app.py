@@ -143,8 +143,13 @@ class ClewApp(App[int]):
     async def on_mount(self) -> None:
         self.composer.focus()
         await self.transcript.show(Window(), greeting=Greeting())
+        self.app_resume_signal.subscribe(self, self._resumed)
         self.paint()
         self.call_after_refresh(self._begin)
+
+    def _resumed(self, app: App[int]) -> None:
+        # Textual 8.2.8: after a stop and `fg` the terminal is empty, and only what changes is painted.
+        self.call_later(self.refresh, layout=True)
 
     def _begin(self) -> None:
         gc.enable()  # off since the start of the process: nothing is garbage yet (entry.py)

@@ -117,10 +117,10 @@ class Chat:
         message = self.transcript.message(event.turn)
         if isinstance(message, Said):
             message.take()
+        await self.transcript.add(Answer(event.reply_turn, writing=True), after=event.turn)
         if event.cut_tokens:
             words = f"Too long for the model's context: {event.cut_tokens:,} tokens of it were left out of the prompt."
             await self.transcript.add(line(words, "warning"), after=event.turn)
-        await self.transcript.add(Answer(event.reply_turn, writing=True), after=event.turn)
 
     async def _finish(self, event: ReplyEnded) -> None:
         answer = self.transcript.message(event.reply_turn)

@@ -83,8 +83,9 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
     if not app.can_suspend:
         app.say("This terminal cannot be handed to an editor.")
         return
-    with app.suspend():
-        outcome = editor.edit(draft, app.draft_folder)
+    # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
+    with app.suspend(), app.batch_update():
+        outcome = await asyncio.to_thread(editor.edit, draft, app.draft_folder)
     app.refresh(layout=True)
     if isinstance(outcome, editor.EditorFailed):
         app.say(str(outcome), error=True)

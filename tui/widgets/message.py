@@ -70,9 +70,8 @@ class Said(Message):
         head = "\n".join(self._text[:KEPT_CHARACTERS].split("\n")[:KEPT_LINES])
         lines = self._text.count("\n") + 1
         size = size_of(len(self._text.encode("utf-8", errors="replace")))
-        return Content.assemble(
-            plain(head), "\n", plain(f"… {size}, {lines:,} lines in all · Enter opens it", f"italic {MUTED}")
-        )
+        rest = f"… {size}, {lines:,} line{'s' if lines > 1 else ''} in all · Enter opens it"
+        return plain(head) + plain("\n") + plain(rest, f"italic {MUTED}")
 
     def take(self) -> None:
         """Its turn has come: it is no longer queued."""

@@ -10,8 +10,7 @@ from models.errors import ModelError
 from models.protocols import Finished, Generator, SamplingParams
 
 from .events import TokensArrived
-
-SAVE_EVERY_S = 0.5  # A1 allows the text on disk to be 1 s behind
+from .keeper import Keeper
 
 
 @dataclass(slots=True)
@@ -38,13 +37,14 @@ async def stream_reply(
     reply_turn: str,
     save: Callable[[str], Awaitable[None]],
 ) -> AsyncGenerator[TokensArrived, None]:
-    """Fill `reply` from the model and tell of every piece; `save` gets the whole text so far, at most twice a second.
+    """Fill `reply` from the model and tell of every piece; `save` gets the whole text so far, a few times a second.
 
-    Never raises for the model's sake: a failure ends the reply with what came, and its reason in `error`.
+    Never raises for the model's sake: a failure ends the reply with what came, and its reason in `error`. Raises what
+    `save` raises.
     """
     started = time.perf_counter()
     first: float | None = None
-    saved = 0.0
+    keeper = Keeper(save)
     reply.prompt_tokens = len(prompt)
     try:
         async with aclosing(generator.generate(prompt, params)) as steps:
@@ -56,14 +56,14 @@ async def stream_reply(
                 first = first or now
                 reply.text += step.text
                 reply.tokens.extend(step.tokens)
-                if reply.text and now - saved >= SAVE_EVERY_S:
-                    saved = now
-                    await save(reply.text)
+                keeper.keep(reply.text)
                 speed = len(reply.tokens) / (now - first) if now > first else 0.0
                 yield TokensArrived(session, reply_turn, step.text, len(reply.tokens), speed, step.thinking)
     except ModelError as error:
         reply.stop_reason, reply.error = StopReason.FAILED, str(error)
         reply.total_ms = (time.perf_counter() - started) * 1000
+    finally:
+        await keeper.close()
 
 
 def _finish(reply: Reply, end: Finished) -> None:

@@ -25,6 +25,7 @@ from graph.events import Sampling
 from models.generator import LlamaGenerator, load_generator
 from models.loading import physical_cores
 from models.native import AbortFlag, NativeContext, library
+from models.pace import Paces
 from models.protocols import Finished, SamplingParams
 from models.sampling import Sampler
 from models.store import DEFAULT_CHAT, ModelStore
@@ -53,7 +54,7 @@ class RawLoop:
     """What llama.cpp's own examples do: sample, decode, nothing else, in the thread that asks."""
 
     def __init__(self, generator: LlamaGenerator) -> None:
-        context = NativeContext.make(generator.model, AbortFlag(), size=CONTEXT, threads=physical_cores())
+        context = NativeContext.make(generator.model, AbortFlag(), size=CONTEXT, paces=Paces.of(physical_cores()))
         if context is None:
             raise SystemExit("There is no memory for a second context.")
         self._context = context

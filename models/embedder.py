@@ -10,6 +10,7 @@ from models.errors import EngineClosed, TooBigForMemory
 from models.header import GgufHeader
 from models.loading import available_memory, load_model, physical_cores
 from models.native import NativeContext, NativeModel
+from models.pace import Paces
 from models.protocols import ModelInfo
 
 LONGEST = 2048  # tokens of one text; what is longer is cut
@@ -26,7 +27,7 @@ def load_embedder(
     size = min(LONGEST, model.train_context or LONGEST)
     engine = shared_engine()
     threads = threads or physical_cores()
-    context = NativeContext.make(model, engine.flag, size=size, threads=threads, embeddings=True)
+    context = NativeContext.make(model, engine.flag, size=size, paces=Paces.of(threads), embeddings=True)
     if context is None:
         model.free()
         raise TooBigForMemory(path, header.size, available_memory())

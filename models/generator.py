@@ -15,6 +15,7 @@ from models.header import GgufHeader
 from models.jobs import GenerateJob, PrefillJob, StructuredJob
 from models.loading import available_memory, load_model, physical_cores
 from models.native import NativeContext, NativeModel
+from models.pace import Paces
 from models.protocols import Answer, Finished, FrameRole, ModelInfo, Piece, SamplingParams
 from models.reply import CLOSE, OPEN
 from models.template import choose_format
@@ -41,24 +42,25 @@ def load_generator(
     model, header = load_model(path, embeds=False, context=context, gpu_layers=gpu_layers, memo=memo)
     size = min(context, model.train_context or context)
     engine = shared_engine()
-    front = NativeContext.make(model, engine.flag, size=size, threads=threads or physical_cores())
+    paces = Paces.of(threads or physical_cores())
+    front = NativeContext.make(model, engine.flag, size=size, paces=paces)
     if front is None:
         model.free()
         raise TooBigForMemory(path, header.size + size * header.kv_bytes_per_token(), available_memory())
-    return LlamaGenerator(model, header, front, engine, name=name, threads=threads or physical_cores())
+    return LlamaGenerator(model, header, front, engine, name=name, paces=paces)
 
 
 class LlamaGenerator:
     """One loaded chat model. Made by `load_generator`; usable from any event loop, one at a time."""
 
     def __init__(
-        self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, threads: int
+        self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, paces: Paces
     ) -> None:
         self.model = model
         self.front = front
         self._back: NativeContext | None = None
         self._engine = engine
-        self._threads = threads
+        self._paces = paces
         self._vocabulary = Vocabulary(model, header)
         self._info = ModelInfo(
             name, header.path, header.architecture, header.size, front.size, self._vocabulary.format.name
@@ -160,7 +162,7 @@ class LlamaGenerator:
     def back(self) -> NativeContext | None:
         """The background's context, made when it is first needed; None if there is no memory for it."""
         if self._back is None:
-            self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, threads=self._threads)
+            self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, paces=self._paces)
         return self._back
 
     def nearest(self, prompt: Sequence[int]) -> NativeContext:

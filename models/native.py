@@ -15,11 +15,13 @@ from time import perf_counter
 from typing import Any
 
 from models.errors import DecodeFailed, EngineClosed
+from models.pace import Paces
 
 CPU_BATCH = 128  # tokens; an abort throws away at most this much
 GPU_BATCH_SECONDS = 0.05  # a GPU cannot be interrupted inside a batch
 CPU_LAYER_SECONDS = 0.1  # ... a CPU can between two nodes, of which a layer has about ten
 SMALLEST_BATCH = 8
+READING = 64  # tokens in a batch whose time per token can be compared with that of others
 _LOCK = threading.Lock()
 _LOG = threading.local()
 _KEEP: list[Any] = []  # what C points at for the life of the process
@@ -168,8 +170,10 @@ class NativeModel:
 class NativeContext:
     """One KV cache over a model, and the token ids that are in it."""
 
-    def __init__(self, model: NativeModel, handle: Any, flag: AbortFlag, *, size: int) -> None:
+    def __init__(self, model: NativeModel, handle: Any, flag: AbortFlag, *, size: int, paces: Paces) -> None:
         c = library()
+        self._paces = paces
+        self._threads = paces.writing.most
         self.model = model
         self.handle = handle
         self.size = size
@@ -185,7 +189,7 @@ class NativeContext:
 
     @classmethod
     def make(
-        cls, model: NativeModel, flag: AbortFlag, *, size: int, threads: int, embeddings: bool = False
+        cls, model: NativeModel, flag: AbortFlag, *, size: int, paces: Paces, embeddings: bool = False
     ) -> "NativeContext | None":
         """A context of `size` tokens; None if llama.cpp could not allocate it."""
         c = library()
@@ -193,12 +197,12 @@ class NativeContext:
         params.n_ctx = size
         params.n_batch = params.n_ubatch = size if embeddings else CPU_BATCH
         params.n_seq_max = 1
-        params.n_threads = params.n_threads_batch = threads
+        params.n_threads = params.n_threads_batch = paces.writing.most
         params.embeddings = embeddings
         params.swa_full = True  # a sliding window that was moved on cannot be cut back to a common prefix
         params.no_perf = True
         handle = c.llama_init_from_model(model.handle, params)
-        return cls(model, handle, flag, size=size) if handle else None
+        return cls(model, handle, flag, size=size, paces=paces) if handle else None
 
     def keep_common(self, prompt: Sequence[int]) -> int:
         """Cut the KV cache back to what `prompt` shares, but for its last token; returns how many tokens stay."""
@@ -229,23 +233,38 @@ class NativeContext:
             if self._flag:
                 return False
             part = tokens[at : at + self._batch]
+            pace = self._paces.reading if len(part) >= READING else self._paces.writing
+            self._use(pace.threads)
             start = perf_counter()
             code = self._run(part)
             if code:
                 return self._broken(code)
             self.tokens.extend(part)
             at += len(part)
-            self._pace(len(part), perf_counter() - start)
+            seconds = perf_counter() - start
+            self._pace(len(part), seconds)
+            if pace is self._paces.reading:
+                pace.took(seconds / len(part))
         return True
 
     def extend_one(self, token: int) -> bool:
         """`extend` for the one token sampled last, with as little Python as can be."""
         self._array[0] = token
+        pace = self._paces.writing
+        if pace.threads != self._threads:
+            self._use(pace.threads)
+        start = perf_counter()
         code = self._decode(self.handle, self._one)
         if code:
             return self._broken(code)
+        pace.took(perf_counter() - start)
         self.tokens.append(token)
         return True
+
+    def _use(self, threads: int) -> None:
+        if threads != self._threads:
+            library().llama_set_n_threads(self.handle, threads, threads)
+            self._threads = threads
 
     def embed(self, tokens: Sequence[int]) -> Any:
         """The pooled vector of one text as float32[dimension], not yet of length 1; None if the flag was raised.

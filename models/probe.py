@@ -68,13 +68,14 @@ def _write(memo: Path, good: dict[str, list[int]]) -> None:
 def _load_and_run(path: Path, *, embeds: bool) -> bool:
     """Everything that a damaged file could break: tensors, vocabulary, graph, sampling."""
     from models.native import AbortFlag, NativeContext, NativeModel
+    from models.pace import Paces
     from models.protocols import SamplingParams
     from models.sampling import Sampler
 
     model = NativeModel.load(path, gpu_layers=0, check=True)
     if model is None:
         return False
-    context = NativeContext.make(model, AbortFlag(), size=64, threads=1, embeddings=embeds)
+    context = NativeContext.make(model, AbortFlag(), size=64, paces=Paces.of(1), embeddings=embeds)
     if context is None:
         return False
     tokens = model.tokenize("Hello, world <|im_end|>", special=True)

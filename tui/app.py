@@ -173,7 +173,7 @@ class ClewApp(App[int]):
         from tui.chat import Chat
 
         self.backstage = backstage
-        self.theme = self.fixed_theme or _known(full_name(backstage.settings.theme), self)
+        self.theme = self.fixed_theme or _known(full_name(backstage.service.settings.theme), self)
         chat = Chat(
             backstage.service, self.transcript, changed=self.paint, ended=self._reply_ended, failed=self._send_failed
         )
@@ -248,10 +248,19 @@ class ClewApp(App[int]):
         if chat is not None:
             self.call_from_thread(chat.notice, progress)
 
-    async def _show_title(self) -> None:
+    async def adopt(self, session: str | None) -> None:
+        """The chat on the screen is this session now, or has changed: show what there is to know about it."""
+        if self.chat is not None:
+            self.chat.session = session
+            await self._show_about()
+
+    async def _show_about(self) -> None:
         name = None
-        if self.chat is not None and self.chat.session is not None:
-            name = (await self.chat.service.session(self.chat.session)).name
+        if self.chat is not None:
+            service, session = self.chat.service, self.chat.session
+            about = await service.session(session) if session is not None else None
+            name = about.name if about is not None else None
+            self.chat.answered_by((about.model if about is not None else None) or service.settings.model)
         words = Content.assemble(("clew", "bold $primary"), plain(f"  {one_line(name or 'New chat')}", MUTED))
         self.screen_stack[0].query_one("#title", Static).update(words)
 
@@ -270,13 +279,13 @@ class ClewApp(App[int]):
             self.composer.give_back(draft)
         chat.session = self._draft_of = session  # at once: what is typed from here on is this chat's draft
         await chat.open(session)
-        await self._show_title()
+        await self._show_about()
         if self.sessions.display:
             await self._fill_sessions()
 
     async def _session_changed(self, session: str) -> None:
         if self.chat is not None and session == self.chat.session:
-            await self._show_title()
+            await self._show_about()
         if self.sessions.display:
             await self._fill_sessions()
 
@@ -475,7 +484,7 @@ class ClewApp(App[int]):
         self.run_worker(_deeds().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
     def _reply_ended(self, event: "ReplyEnded") -> None:
-        limit = self.backstage.settings.bell_after_s if self.backstage is not None else 0
+        limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
         if limit and event.total_ms > 1000 * limit:
             self.bell()
 

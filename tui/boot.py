@@ -11,7 +11,6 @@ from tui.service import Choice
 if TYPE_CHECKING:
     from agent.events import ModelProgress
     from agent.home import Home
-    from agent.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,10 @@ class RealBackstage:
         self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
         try:
             overrides = {"model": options.model} if options.model else {}
-            self.settings: Settings = load_settings(home.config, **overrides)
+            settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
-        self.service: Agent = Agent(home, self.settings, client="chat")
+        self.service: Agent = Agent(home, settings, client="chat")
 
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)

@@ -7,6 +7,7 @@ Every event goes through the fold first; widgets then show the state. Painting t
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from textual.widget import Widget
@@ -22,7 +23,7 @@ from agent.events import (
 )
 from tui.fold import fold
 from tui.service import Service
-from tui.state import State, resumed
+from tui.state import State, model_label, resumed
 from tui.widgets.greeting import Greeting
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.transcript import Transcript, line
@@ -83,6 +84,11 @@ class Chat:
     def notice(self, notice: Notice) -> None:
         """Something happened beside the conversation."""
         self.state = fold(self.state, notice)
+        self._changed()
+
+    def answered_by(self, model: str) -> None:
+        """The model, by name or path, that answers in the chat on the screen."""
+        self.state = replace(self.state, chat_model=model_label(model))
         self._changed()
 
     async def _take(self, event: AgentEvent, text: str) -> None:

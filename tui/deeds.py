@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.content import Content
 
-from tui import clipboard, editor
-from tui.text import MUTED, one_line, plain, shown, size_of
+from tui import clipboard, editor, tuning
+from tui.text import MUTED, one_line, plain
 from tui.themes import SHORT_NAMES, full_name
-from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.dialogs import AskLine, Confirm, Reader
 from tui.widgets.message import Message
 
 if TYPE_CHECKING:
@@ -94,24 +94,6 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
     app.composer.focus()
 
 
-async def system(app: "ClewApp", argument: str) -> None:
-    if app.chat is None or app.backstage is None:
-        app.say("The memory is still being opened.")
-        return
-    session = await app.chat.service.session(app.chat.session) if app.chat.session is not None else None
-    text: str | None = argument
-    if not argument:
-        now = (session.system_prompt if session else None) or app.backstage.settings.system_prompt
-        words = "What this chat's model is told first. An empty text brings the default back."
-        text = await app.push_screen_wait(AskText("System prompt", now, words=words))
-        if text is None:
-            return
-    told = (text or "").strip() or None
-    identity = await app.chat.service.configure(app.chat.session, system_prompt=told)
-    app.chat.session = identity
-    app.say("The system prompt is set for this chat." if told else "The default system prompt is back.")
-
-
 async def new(app: "ClewApp", argument: str) -> None:
     await app.open_session(None)
     app.composer.focus()
@@ -164,31 +146,6 @@ async def delete_session(app: "ClewApp", session: str) -> None:
     if session == app.current_session:
         await app.open_session(None)
     app.say("Deleted from the list and the memory; its words stay in the log until they are erased.")
-
-
-async def model(app: "ClewApp", argument: str) -> None:
-    from tui.widgets.models import ModelPicker
-
-    backstage = app.backstage
-    if app.chat is None or backstage is None:
-        app.say("The models are still being looked up.")
-        return
-    choices = await asyncio.to_thread(backstage.choices)
-    name: str | None = argument
-    if not argument:
-        name = await app.push_screen_wait(ModelPicker(choices, app.chat.state.model.name))
-    if not name:
-        return
-    wanted = next((choice for choice in choices if choice.name == name), None)
-    if wanted is not None and not wanted.installed:
-        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
-        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
-        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
-            return
-        await asyncio.to_thread(backstage.fetch, name, app.progress_from_thread)
-    await app.chat.service.use_model(name)
-    await asyncio.to_thread(backstage.keep, "model", name)
-    app.say(f"{shown(name)} answers from now on.")
 
 
 async def theme(app: "ClewApp", argument: str) -> None:
@@ -279,13 +236,14 @@ DEEDS: dict[str, Deed] = {
     "retry": retry,
     "copy": copy,
     "editor": write_in_editor,
-    "system": system,
+    "system": tuning.system,
+    "sampling": tuning.sampling,
     "new": new,
     "sessions": sessions,
     "rename": rename,
     "archive": archive,
     "delete": delete,
-    "model": model,
+    "model": tuning.model,
     "theme": theme,
     "top": top,
     "bottom": bottom,

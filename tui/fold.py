@@ -35,9 +35,11 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
         case ModelProgress(state=stage, name=name, done=done, total=total):
             return replace(state, model=Model(stage, name, done, total))
         case ModelReady(name=name, context=context):
-            return replace(state, model=Model("ready", name, context=context))
+            ready = Model("ready", name, context=context)
+            return replace(state, model=ready, loaded=ready)
         case ModelFailed(name=name, message=message):
-            return replace(state, model=Model("failed", name, message=message))
+            failed = Model("failed", name, message=message)
+            return replace(state, model=state.loaded or failed, trouble=message)
         case Compaction(session=session, state=stage, after=after):
             if stage == "started":
                 return replace(state, compacting=session)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent, ModelProgress, Notice
+    from graph.events import Sampling
     from graph.values import Session, Turn
 
 
@@ -14,6 +15,11 @@ class Service(Protocol):
 
     @property
     def answering(self) -> str | None: ...
+
+    @property
+    def settings(self) -> "Settings":
+        """Those in force: the model is the one of every chat that has none of its own."""
+        ...
 
     async def start(self) -> None: ...
 
@@ -47,9 +53,17 @@ class Service(Protocol):
 
     async def delete(self, session: str) -> None: ...
 
-    async def configure(self, session: str | None, *, system_prompt: str | None) -> str: ...
+    async def configure(
+        self,
+        session: str | None,
+        *,
+        system_prompt: str | None = ...,
+        sampling: "Sampling | None" = ...,
+        model: str | None = ...,
+        project: str | None = None,
+    ) -> str: ...
 
-    async def use_model(self, name: str) -> None: ...
+    async def use_model(self, name: str, *, session: str | None = None) -> None: ...
 
     async def opened(self, session: str) -> None: ...
 
@@ -66,6 +80,9 @@ class Settings(Protocol):
     def system_prompt(self) -> str: ...
 
     @property
+    def sampling(self) -> "Sampling": ...
+
+    @property
     def theme(self) -> str: ...
 
     @property
@@ -73,13 +90,10 @@ class Settings(Protocol):
 
 
 class Backstage(Protocol):
-    """What is brought in after the first paint: the agent, the settings, the store of models."""
+    """What is brought in after the first paint: the agent, the store of models, the file of settings."""
 
     @property
     def service(self) -> Service: ...
-
-    @property
-    def settings(self) -> Settings: ...
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:

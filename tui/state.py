@@ -6,6 +6,7 @@ here (the log has it): only what is on its way, the reply being written, message
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -59,6 +60,8 @@ class State:
     recovered: int = 0
     graph: "GraphProgress | None" = None  # None: not opened yet
     model: Model = Model()
+    loaded: Model | None = None  # stays when another cannot be loaded
+    chat_model: str = ""  # the one that answers in the chat on the screen
     reply: Reply | None = None
     waiting: tuple[Waiting, ...] = ()
     context: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))  # used, total
@@ -71,6 +74,11 @@ class State:
 
     def reply_in(self, session: str | None) -> Reply | None:
         return self.reply if self.reply is not None and self.reply.session == session else None
+
+
+def model_label(name: str) -> str:
+    """A model for people: its name, or the name of its file without the folder."""
+    return PurePath(name).stem if name.endswith(".gguf") else name
 
 
 def used_now(state: State, session: str, used: int) -> Mapping[str, tuple[int, int]]:

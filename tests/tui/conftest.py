@@ -26,6 +26,17 @@ async def wait_until(pilot: Pilot[int], true: Callable[[], object], what: str = 
     raise AssertionError(f"{what} did not come true")
 
 
+async def settled(pilot: Pilot[int], app: ClewApp) -> None:
+    """Let the app work until two frames after one another are the same."""
+    frames = [""]
+
+    def same() -> bool:
+        frames.append(screen_text(app))
+        return frames[-1] == frames[-2]
+
+    await wait_until(pilot, same, "a screen that stays the same")
+
+
 def make_app(agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, theme=theme)
@@ -61,3 +72,8 @@ def chat(tmp_path: Path) -> Running:
 def screen_text(app: ClewApp) -> str:
     """The words on the screen, line by line."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+def status_line(app: ClewApp) -> str:
+    """The last line of the screen."""
+    return screen_text(app).splitlines()[-1]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
     Failed,
@@ -21,6 +22,7 @@ from agent.events import (
     TokensArrived,
     TurnAccepted,
 )
+from graph.events import Sampling
 from graph.values import Session, Turn
 from tui.service import Choice
 
@@ -37,6 +39,7 @@ class FakeSettings:
     system_prompt: str = "You are clew."
     theme: str = "dark"
     bell_after_s: float = 10
+    sampling: Sampling = field(default_factory=Sampling)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class FakeAgent:
 
     def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:
         self.reply = reply
+        self.settings = FakeSettings()
         self.model_ready = model_ready
         self.model_failure: str | None = None
         self.start_failure: Exception | None = None
@@ -242,16 +246,24 @@ class FakeAgent:
         self.all_sessions[session] = replace(self.all_sessions[session], **changes)
         self.tell(SessionsChanged(session))
 
-    async def configure(self, session: str | None, *, system_prompt: str | None) -> str:
+    async def configure(self, session: str | None, *, project: str | None = None, **changes: Any) -> str:
         here = session if session is not None else self.add_session(None)
-        self._change(here, system_prompt=system_prompt)
+        if isinstance(sampling := changes.get("sampling"), Sampling):
+            changes["sampling"] = sampling.model_dump()
+        self._change(here, **changes)
         return here
 
-    async def use_model(self, name: str) -> None:
+    async def use_model(self, name: str, *, session: str | None = None) -> None:
         if name.endswith("broken.gguf"):
-            raise FakeFailure("That file is not a GGUF model. The model before it stays.")
+            failure = "That file is not a GGUF model. The model before it stays."
+            self.tell(ModelFailed(name, failure))
+            raise FakeFailure(failure)
         self.used.append(name)
         self.tell(ModelReady(name, 8192))
+        if session is None:
+            self.settings = replace(self.settings, model=name)
+        else:
+            await self.configure(session, model=name)
 
     async def opened(self, session: str) -> None:
         return None
@@ -263,11 +275,11 @@ class FakeAgent:
 class FakeBackstage:
     """The agent with its settings and a store of two models."""
 
-    failures: tuple[type[Exception], ...] = (FakeFailure,)
+    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError)
 
     def __init__(self, service: FakeAgent, *, theme: str = "dark") -> None:
         self.service = service
-        self.settings = FakeSettings(theme=theme)
+        service.settings = replace(service.settings, theme=theme)
         self.kept: dict[str, str] = {}
         self.fetched: list[str] = []
 

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
-from tests.tui.conftest import Running, screen_text, wait_until
+from textual.widgets import Input
+
+from agent.sampling import read_sampling
+from graph.events import Sampling
+from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
-from tui.widgets.dialogs import AskText, Confirm, Reader
+from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.models import ModelPicker
 
 
@@ -116,3 +120,90 @@ async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running)
         await pilot.press("ctrl+n", "f2", "ctrl+y")
         assert len(app.screen_stack) == 2
         assert not app.sessions.display
+
+
+async def test_sampling_given_after_the_slash_changes_only_what_is_named_in_this_chat(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/sampling temperature=0.2 top_k=10", "enter")
+        await wait_until(pilot, lambda: "temperature=0.2, top_k=10" in screen_text(app))
+        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.2, top_k=10).model_dump()
+        app.perform("sampling", "top_k=5")
+        await wait_until(pilot, lambda: "reply on in this chat: top_k=5." in screen_text(app))
+        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.2, top_k=5).model_dump()
+        app.perform("sampling", "default")
+        await wait_until(pilot, lambda: "default sampling settings are back" in screen_text(app))
+        assert agent.all_sessions["S000"].sampling is None
+
+
+async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_message(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        app.perform("sampling")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        line = app.screen.query_one(Input)
+        assert read_sampling(line.value, Sampling(top_k=1)) == Sampling()
+        line.value = line.value.replace("temperature=0.7", "temperature=0.1")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session == "S000")
+        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.1).model_dump()
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: [turn.text for turn in agent.turns["S000"]] == ["hi", "Hello there."])
+
+
+async def test_wrong_sampling_is_told_and_changes_nothing(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        app.perform("sampling", "heat=3")
+        await wait_until(pilot, lambda: "“heat=3” is no sampling setting" in screen_text(app))
+        app.perform("sampling", "top_p=7")
+        await wait_until(pilot, lambda: "top_p cannot be" in screen_text(app))
+        assert agent.all_sessions == {}
+
+
+async def test_a_model_for_this_chat_only_is_shown_in_the_status_bar_of_this_chat(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "a"))
+    agent.add_session("Other", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/model /m/tiny one.gguf here", "enter")
+        await wait_until(pilot, lambda: "tiny one answers from now on in this chat" in screen_text(app))
+        assert agent.all_sessions["S000"].model == "/m/tiny one.gguf"
+        assert isinstance(app.backstage, FakeBackstage)
+        assert app.backstage.kept == {}
+        assert "tiny one" in status_line(app)
+        await app.open_session("S001")
+        await wait_until(pilot, lambda: "smollm2-135m" in status_line(app))
+        await app.open_session("S000")
+        await wait_until(pilot, lambda: "tiny one" in status_line(app))
+
+
+async def test_a_model_for_all_chats_answers_also_in_a_chat_that_had_its_own(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        app.perform("model", "/m/own.gguf here")
+        await wait_until(pilot, lambda: "own" in status_line(app))
+        app.perform("model", "/m/every.gguf")
+        await wait_until(pilot, lambda: "every" in status_line(app))
+        assert agent.all_sessions["S000"].model is None
+        assert agent.settings.model == "/m/every.gguf"
+
+
+async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it_cannot_be_loaded(
+    chat: Running,
+) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        app.perform("model", "/m/broken.gguf here")
+        await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
+        assert app.current_session is None
+        assert all(session.deleted for session in agent.all_sessions.values())
+        assert "● ready" in status_line(app)
+        app.perform("model", "here")
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
+        await wait_until(pilot, lambda: "Model of this chat" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session is not None)
+        assert [s.model for s in agent.all_sessions.values() if not s.deleted] == ["smollm2-135m"]

@@ -18,7 +18,7 @@ from agent.events import (
     Warned,
 )
 from tui.fold import fold
-from tui.state import State, activity, resumed
+from tui.state import State, activity, model_label, resumed
 
 READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
 
@@ -86,6 +86,17 @@ def test_the_model_goes_from_fetching_to_ready_or_failed() -> None:
     assert activity(fold(state, ModelProgress("loading", "m")), None) == "loading the model"
     assert activity(fold(state, ModelFailed("m", "not a GGUF")), None) == "no model"
     assert activity(State(), None) == "opening"
+
+
+def test_a_model_that_cannot_be_loaded_leaves_the_one_that_is() -> None:
+    state = folded(*READY, ModelProgress("loading", "x"), ModelFailed("x", "not a GGUF"))
+    assert activity(state, None) == "ready"
+    assert (state.model.name, state.trouble) == ("m", "not a GGUF")
+
+
+def test_a_model_is_labelled_by_its_name_or_its_file() -> None:
+    assert model_label("smollm2-135m") == "smollm2-135m"
+    assert model_label("/some/where/tiny.Q4_0.gguf") == "tiny.Q4_0"
 
 
 def test_compaction_shows_while_it_runs_and_shrinks_the_context() -> None:

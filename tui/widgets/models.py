@@ -25,15 +25,16 @@ class ModelPicker(ModalScreen[str | None]):
         Binding("down", "choose(1)", show=False, priority=True),
     ]
 
-    def __init__(self, choices: Sequence[Choice], current: str) -> None:
+    def __init__(self, choices: Sequence[Choice], current: str, *, here: bool = False) -> None:
         super().__init__()
+        self._title = "Model of this chat" if here else "Model"
         self._choices = list(choices)
         self._current = current
         self._shown: list[Choice] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page"):
-            yield Static("Model", classes="dialog-title", markup=False)
+            yield Static(self._title, classes="dialog-title", markup=False)
             yield Input(placeholder="Search, or the path of any GGUF file", compact=True)
             yield OptionList(markup=False, compact=True, classes="page-body")
             keys = Content.assemble(

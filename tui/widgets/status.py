@@ -73,8 +73,8 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
 def _right(state: State, session: str | None) -> list[Part]:
     parts: list[Part] = []
     model = state.model
-    if model.name and model.state == "ready":
-        parts.append((one_line(model.name)[:28], MUTED))
+    if model.state == "ready":
+        parts.append((one_line(state.chat_model or model.name)[:28], MUTED))
     speed = _speed(state)
     if speed:
         parts.append((f"{' · ' if parts else ''}{speed:.1f} tok/s", MUTED))

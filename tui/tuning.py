@@ -1,0 +1,157 @@
+"""What a chat has of its own: what it tells the model first, how it draws its words, which model answers in it."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tui.state import model_label
+from tui.text import one_line, size_of
+from tui.widgets.dialogs import AskLine, AskText, Confirm
+from tui.widgets.message import Said
+
+if TYPE_CHECKING:
+    from graph.events import Sampling
+    from graph.values import Session
+    from tui.app import ClewApp
+    from tui.chat import Chat
+    from tui.service import Backstage
+
+DEFAULT = "default"
+HERE = "here"
+NOT_YET = "The memory is still being opened."
+
+
+async def system(app: "ClewApp", argument: str) -> None:
+    chat = app.chat
+    if chat is None:
+        app.say(NOT_YET)
+        return
+    text: str | None = argument
+    if not argument:
+        about = await _about(chat)
+        now = (about.system_prompt if about else None) or chat.service.settings.system_prompt
+        words = "What this chat's model is told first. An empty text brings the default back."
+        text = await app.push_screen_wait(AskText("System prompt", now, words=words))
+        if text is None:
+            return
+    told = (text or "").strip() or None
+    await app.adopt(await chat.service.configure(chat.session, system_prompt=told, project=app.options.project))
+    app.say("The system prompt is set for this chat." if told else "The default system prompt is back.")
+
+
+async def sampling(app: "ClewApp", argument: str) -> None:
+    """`temperature=0.2 top_k=10` on top of what is in force; `default` brings the defaults back."""
+    from agent.sampling import read_sampling, write_sampling
+    from graph.events import Sampling
+
+    chat = app.chat
+    if chat is None:
+        app.say(NOT_YET)
+        return
+    about = await _about(chat)
+    own = about.sampling if about else None
+    now = Sampling.model_validate(own) if own else chat.service.settings.sampling
+    text: str | None = argument
+    if not argument:
+        words = (
+            f"How the words of this chat's replies are drawn; “{DEFAULT}” brings the defaults back. "
+            "A low temperature keeps to what is likely."
+        )
+        text = await app.push_screen_wait(AskLine("Sampling", write_sampling(now), words=words))
+        if text is None:
+            return
+    wanted: Sampling | None = None if text == DEFAULT else read_sampling(text or "", now)
+    await app.adopt(await chat.service.configure(chat.session, sampling=wanted, project=app.options.project))
+    changed = "" if wanted is None else _changes(now, wanted)
+    if wanted is None:
+        app.say("The default sampling settings are back.")
+    else:
+        app.say(f"From the next reply on in this chat: {changed}." if changed else "These are the settings in force.")
+
+
+def _changes(now: "Sampling", wanted: "Sampling") -> str:
+    from agent.sampling import write_sampling
+
+    before = write_sampling(now).split()
+    return ", ".join(pair for pair in write_sampling(wanted).split() if pair not in before)
+
+
+async def model(app: "ClewApp", argument: str) -> None:
+    """`NAME` for every chat that has none of its own, this one included, and kept; `NAME here` for this chat only."""
+    from tui.widgets.models import ModelPicker
+
+    chat, backstage = app.chat, app.backstage
+    if chat is None or backstage is None:
+        app.say("The models are still being looked up.")
+        return
+    asked, here = _asked(argument)
+    name: str | None = asked
+    choices = await asyncio.to_thread(backstage.choices)
+    if not name:
+        about = await _about(chat)
+        current = (about.model if about else None) or chat.service.settings.model
+        name = await app.push_screen_wait(ModelPicker(choices, current, here=here))
+    if not name:
+        return
+    wanted = next((choice for choice in choices if choice.name == name), None)
+    if wanted is not None and not wanted.installed:
+        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
+        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
+        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
+            return
+        await _fetch(app, chat, backstage, name)
+    if here:
+        await _use_here(app, chat, backstage, name)
+    else:
+        await _use_everywhere(app, chat, backstage, name)
+    messages = app.transcript.messages
+    unanswered = bool(messages) and isinstance(messages[-1], Said) and not chat.state.waiting_in(chat.session)
+    app.say(
+        f"{one_line(model_label(name))} answers from now on{' in this chat' if here else ''}."
+        + (" /retry answers your last message." if unanswered else "")
+    )
+
+
+def _asked(argument: str) -> tuple[str, bool]:
+    """The name in `NAME here`, and whether it is for this chat only."""
+    if argument == HERE:
+        return "", True
+    name, _, last = argument.rpartition(" ")
+    return (name.strip(), True) if last == HERE and name else (argument, False)
+
+
+async def _fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    from agent.events import ModelFailed
+
+    try:
+        await asyncio.to_thread(backstage.fetch, name, app.progress_from_thread)
+    except backstage.failures as error:
+        chat.notice(ModelFailed(name, str(error)))  # else the bar would show the fetch for ever
+        raise
+
+
+async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    session = chat.session
+    if session is not None:
+        await chat.service.use_model(name, session=session)
+        await app.adopt(session)
+        return
+    begun = await chat.service.configure(None, project=app.options.project)
+    try:
+        await chat.service.use_model(name, session=begun)
+    except backstage.failures:
+        await chat.service.delete(begun)  # nothing was said in it
+        raise
+    await app.adopt(begun)
+
+
+async def _use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    await chat.service.use_model(name)
+    await asyncio.to_thread(backstage.keep, "model", name)
+    about = await _about(chat)
+    if about is not None and about.model is not None:  # who asks for a model in a chat means that chat too
+        await chat.service.configure(about.id, model=None)
+    await app.adopt(chat.session)
+
+
+async def _about(chat: "Chat") -> "Session | None":
+    return await chat.service.session(chat.session) if chat.session is not None else None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.conftest import make_app, screen_text, wait_until
+from tests.tui.conftest import make_app, screen_text, settled, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
 
@@ -48,7 +48,7 @@ def before(
         await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
         await pilot.press(*keys)
         await wait_until(pilot, lambda: shows in screen_text(app) and wait(app), shows)
-        await pilot.pause(0.1)
+        await settled(pilot, app)
 
     return run
 

@@ -2,9 +2,10 @@
 
 from functools import partial
 
-from tests.tui.conftest import Running, wait_until
+from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
+from tui.widgets.message import Answer
 from tui.window import MOUNTED, PAGE
 
 
@@ -63,8 +64,9 @@ async def test_a_growing_reply_does_not_move_a_reader_above_it(chat: Running) ->
         assert not app.transcript.follow
         before = first_line(app)
         agent.go.set()
-        await wait_until(pilot, lambda: app.state.last is not None)
-        await pilot.pause(0.2)
+        await wait_until(pilot, lambda: app.state.last is not None and len(agent.turns["S000"]) == 42)
+        await wait_until(pilot, lambda: not any(m.writing for m in app.transcript.query(Answer)))
+        await pilot.pause()
         assert first_line(app) == before
 
 
@@ -72,10 +74,9 @@ async def test_a_growing_reply_is_followed_at_the_end(chat: Running) -> None:
     agent = long_agent(5)
     async with chat(agent) as (app, pilot):
         await pilot.press(*"go", "enter")
-        await wait_until(pilot, lambda: app.state.last is not None)
-        await pilot.pause(0.2)
+        await wait_until(pilot, lambda: "word word" in screen_text(app) and app.state.last is not None)
+        await wait_until(pilot, lambda: app.transcript.scroll_y == app.transcript.max_scroll_y > 60)
         assert app.transcript.follow
-        assert app.transcript.scroll_y == app.transcript.max_scroll_y
 
 
 async def test_any_resize_keeps_the_end_or_the_place(chat: Running) -> None:

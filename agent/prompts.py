@@ -5,6 +5,7 @@ meanwhile is answered on the old one, and the work goes on afterwards from where
 """
 
 import asyncio
+import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +23,10 @@ KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A prompt log fits one session and one loaded model only."""
+    """A prompt log fits one session and one loaded model: the very object, as tokens mean nothing to another."""
 
     session: str
-    model: int
+    model: Generator
 
 
 class Prompts:
@@ -38,6 +39,7 @@ class Prompts:
         self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
         self._plans: dict[Key, str] = {}
         self._work: asyncio.Task[None] | None = None
+        self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self.rewrites: Counter[Cause] = Counter()
 
     def system(self, session: Session) -> str:
@@ -55,7 +57,7 @@ class Prompts:
 
     def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
-        key = Key(session, id(generator))
+        key = Key(session, generator)
         log = self._logs.get(key)
         if log is not None and len(log.tokens) >= limits.high_water:
             self._work = asyncio.create_task(self._compact(key, generator, limits))
@@ -89,7 +91,11 @@ class Prompts:
 
     def _update(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
         """The log up to the head, and its size before it had to be shortened at once (0 if it had not)."""
-        key, before = Key(session, id(generator)), 0
+        with self._updating:
+            return self._updated(session, generator, limits)
+
+    def _updated(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
+        key, before = Key(session, generator), 0
         log = self._logs.get(key)
         about = self._memory.session(session)
         system = self.system(about)

@@ -1,8 +1,10 @@
-"""The app: composes the widgets, binds the keys of the table, and routes messages. What it does is in deeds.py."""
+"""The app: composes the widgets, binds the keys of the table, and routes messages.
 
-import asyncio
+How it begins is in opening.py, how it ends in leaving.py; what is written goes to writing.py, the list of chats to
+listing.py, and what an action does is in deeds.py.
+"""
+
 import gc
-import signal
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -12,21 +14,19 @@ from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.css.query import NoMatches
 from textual.screen import Screen
-from textual.timer import Timer
-from textual.widgets import Markdown, Static
+from textual.widgets import Markdown
 
 from tui import actions
-from tui.boot import BootFailed, Options
+from tui.boot import Options
 from tui.drafts import Drafts
-from tui.exit_codes import ExitCode
+from tui.leaving import Leaving
 from tui.palette import ActionProvider
 from tui.service import Backstage
 from tui.state import State
-from tui.text import MUTED, one_line, plain
-from tui.themes import DARK, THEMES, full_name
+from tui.text import one_line
+from tui.themes import DARK, THEMES
 from tui.widgets.banner import Banner
 from tui.widgets.completions import Completions
 from tui.widgets.composer import Composer
@@ -34,17 +34,15 @@ from tui.widgets.greeting import Greeting
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
 from tui.widgets.status import StatusBar
+from tui.widgets.title import Title
 from tui.widgets.transcript import Transcript
 from tui.window import Window
+from tui.writing import Writing
 
 if TYPE_CHECKING:
-    from agent.events import Failed, ModelProgress, ReplyEnded
+    from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
 
-DRAFT_S = 0.4
-HINT_S = 6.0
-ERROR_S = 15.0
-QUIT_S = 2.0
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
 
 
@@ -82,30 +80,22 @@ class ClewApp(App[int]):
         super().__init__()
         for own in THEMES:
             self.register_theme(own)
-        self.theme = theme if theme in self.available_themes else DARK.name
+        self.theme = self.known_theme(theme)
         self.options = options or Options()
         self.backstage: Backstage | None = None
         self.chat: Chat | None = None
         self.drafts = Drafts(cache / "drafts")
-        self.draft_folder = cache / "drafts"
+        self.writing = Writing(self, self.drafts)
         self.fixed_theme: str | None = None
-        self.parting: str | None = None  # what to say on stderr once the terminal is free
-        self._connect = connect
-        self._early = State()  # until there is a chat
-        self._hint = ""
-        self._hint_is_error = False
-        self._hint_timer: Timer | None = None
-        self._draft_timer: Timer | None = None
-        self._send_when_open = ""  # the text on which Enter was pressed before the memory was open
-        self._quit_armed = False
-        self._draft_of: str | None = None
-        self._leaving = False
+        self.connect = connect
+        self.early = State()  # until there is a chat
+        self._leaving = Leaving(self)
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="body"):
             yield SessionList()
             with Vertical(id="main"):
-                yield Static("", id="title", markup=False)
+                yield Title()
                 yield Transcript()
                 yield Banner()
                 yield Completions()
@@ -128,7 +118,7 @@ class ClewApp(App[int]):
 
     @property
     def state(self) -> State:
-        return self.chat.state if self.chat is not None else self._early
+        return self.chat.state if self.chat is not None else self.early
 
     @property
     def current_session(self) -> str | None:
@@ -137,6 +127,10 @@ class ClewApp(App[int]):
     @property
     def can_suspend(self) -> bool:
         return self._driver is not None and self._driver.can_suspend
+
+    def known_theme(self, name: str) -> str:
+        """The theme of that name, or the dark one if there is none."""
+        return name if name in self.available_themes else DARK.name
 
     # Beginning
 
@@ -154,65 +148,10 @@ class ClewApp(App[int]):
     def _begin(self) -> None:
         gc.enable()  # off since the start of the process: nothing is garbage yet (entry.py)
         gc.freeze()
-        loop = asyncio.get_running_loop()
-        for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGHUP, ExitCode.HANGUP)):
-            loop.add_signal_handler(number, self._asked_to_end, code)
-        self._boot()
+        self._leaving.heed_signals()
+        from tui import opening
 
-    @work
-    async def _asked_to_end(self, code: int) -> None:
-        await self.leave(code)
-
-    @work
-    async def _boot(self) -> None:
-        try:
-            backstage = await self._connect()
-        except BootFailed as error:
-            await self.leave(error.code, str(error))
-            return
-        from tui.chat import Chat
-
-        self.backstage = backstage
-        self.theme = self.fixed_theme or _known(full_name(backstage.service.settings.theme), self)
-        chat = Chat(
-            backstage.service, self.transcript, changed=self.paint, ended=self._reply_ended, failed=self._send_failed
-        )
-        self._listen(chat, backstage)
-        await asyncio.sleep(0)  # the listener is there before the first notice
-        try:
-            await backstage.service.start()
-        except backstage.failures as error:
-            await self.leave(backstage.exit_code(error), str(error))
-            return
-        self.chat = chat
-        self.composer.sent = await backstage.service.said()
-        session = None if self.options.new else self.options.session or await backstage.service.last_session()
-        try:
-            await self.open_session(session)
-        except backstage.failures as error:
-            await self.open_session(None)
-            self.say(str(error), error=True)
-        if chat.state.recovered:
-            self.say(f"{chat.state.recovered} reply was cut off last time; what had come of it was kept.")
-        if self._send_when_open and self.composer.text.endswith(self._send_when_open):
-            self._send_when_open = ""
-            self.composer.action_send()
-
-    @work
-    async def _listen(self, chat: "Chat", backstage: Backstage) -> None:
-        from agent.events import GraphProgress, MemoryReady, SessionsChanged, Warned
-
-        async for notice in backstage.service.notices():
-            chat.notice(notice)
-            match notice:
-                case MemoryReady():
-                    self._early = chat.state
-                case SessionsChanged(session=session):
-                    await self._session_changed(session)
-                case Warned(message=message) | GraphProgress(state="failed", message=message):
-                    self.say(message, error=True)
-            self._early = chat.state
-            self.paint()
+        self.run_worker(opening.open_memory(self))
 
     # Painting
 
@@ -222,7 +161,7 @@ class ClewApp(App[int]):
         session, beat = (chat.session, chat.beat) if chat is not None else (None, 0)
         try:
             self.screen_stack[0].query_one(StatusBar).paint(self.state, session, beat=beat)
-            self.screen_stack[0].query_one(Banner).paint(self.state, self._hint, error=self._hint_is_error)
+            self.screen_stack[0].query_one(Banner).paint(self.state)
         except NoMatches:
             return  # the screen is being taken down
 
@@ -230,23 +169,12 @@ class ClewApp(App[int]):
         """A word for the person: above the composer for a while, or over the dialog that is open."""
         if len(self.screen_stack) > 1:
             self.notify(one_line(words), severity="error" if error else "information", markup=False)
-            return
-        self._hint, self._hint_is_error = words, error
-        if self._hint_timer is not None:
-            self._hint_timer.stop()
-        self._hint_timer = self.set_timer(ERROR_S if error else HINT_S, self._unsay)
-        self.paint()
+        else:
+            self.screen_stack[0].query_one(Banner).say(words, error=error)
 
-    def _unsay(self) -> None:
-        self._hint, self._hint_is_error = "", False
-        self._quit_armed = False
-        self.paint()
-
-    def progress_from_thread(self, progress: "ModelProgress") -> None:
-        """A fetch in a thread has come further."""
-        chat = self.chat
-        if chat is not None:
-            self.call_from_thread(chat.notice, progress)
+    def unsay(self) -> None:
+        """Take back what was said."""
+        self.screen_stack[0].query_one(Banner).unsay()
 
     async def adopt(self, session: str | None) -> None:
         """The chat on the screen is this session now, or has changed: show what there is to know about it."""
@@ -261,8 +189,7 @@ class ClewApp(App[int]):
             about = await service.session(session) if session is not None else None
             name = about.name if about is not None else None
             self.chat.answered_by((about.model if about is not None else None) or service.settings.model)
-        words = Content.assemble(("clew", "bold $primary"), plain(f"  {one_line(name or 'New chat')}", MUTED))
-        self.screen_stack[0].query_one("#title", Static).update(words)
+        self.screen_stack[0].query_one(Title).name_chat(name)
 
     # Sessions
 
@@ -271,59 +198,21 @@ class ClewApp(App[int]):
         chat = self.chat
         if chat is None:
             return
-        draft = self.drafts.load(session)
-        if chat.opened_once:
-            self._keep_draft()
-            self.composer.put(draft)
-        elif draft and draft != self.composer.text:  # what was typed before there was a chat follows its draft
-            self.composer.give_back(draft)
-        chat.session = self._draft_of = session  # at once: what is typed from here on is this chat's draft
+        self.writing.turn_to(session, first=not chat.opened_once)
+        chat.session = session  # at once: what is typed from here on is this chat's draft
         await chat.open(session)
         await self._show_about()
-        if self.sessions.display:
-            await self._fill_sessions()
+        await _listing().fill(self)
 
-    async def _session_changed(self, session: str) -> None:
+    async def session_changed(self, session: str) -> None:
         if self.chat is not None and session == self.chat.session:
             await self._show_about()
-        if self.sessions.display:
-            await self._fill_sessions()
-
-    async def _fill_sessions(self) -> None:
-        if self.chat is not None:
-            found = await self.chat.service.sessions(archived=self.sessions.archived)
-            self.sessions.fill(found, self.chat.session)
-
-    @work
-    async def toggle_sessions(self, *, show: bool | None = None) -> None:
-        """Show or hide the list of chats."""
-        panel = self.sessions
-        visible = not panel.display if show is None else show
-        panel.display = visible
-        self.screen_stack[0].set_class(visible, "-listing")
-        if visible:
-            await self._fill_sessions()
-            panel.focus_search()
-        else:
-            self.composer.focus()
+        await _listing().fill(self)
 
     @on(SessionList.Asked)
-    def _about_session(self, event: SessionList.Asked) -> None:
-        self._do_with_session(event)
-
     @work
-    async def _do_with_session(self, event: SessionList.Asked) -> None:
-        chat, session = self.chat, event.session
-        if event.what == "close":
-            self.toggle_sessions(show=False)
-            return
-        if event.what == "archived":
-            self.sessions.archived = not self.sessions.archived
-            await self._fill_sessions()
-            return
-        if chat is None or session is None:
-            return
-        await self._guarded(_deeds().with_session(self, event.what, session))
+    async def _about_session(self, event: SessionList.Asked) -> None:
+        await self._guarded(_listing().asked(self, event.what, event.session))
 
     # What a person asks for
 
@@ -352,90 +241,23 @@ class ClewApp(App[int]):
         return super().check_action(action, parameters)
 
     def action_interrupt(self) -> None:
-        """Ctrl+C: copy what is selected, else stop the reply, else clear the text, else quit on the second press."""
-        selected = self.composer.selected_text or self.screen.get_selected_text()
-        if selected:
-            self.screen.clear_selection()
-            self.composer.move_cursor(self.composer.cursor_location)
-            self.run_worker(_deeds().copy_text(self, selected, "The selection"))
-        elif self.chat is not None and self.chat.service.answering is not None:
-            self.perform("stop")
-        elif self.composer.text:
-            self.composer.remember(self.composer.text)
-            self.composer.put("")
-            self.say("Cleared; ↑ brings it back.")
-        elif self._quit_armed:
-            self.perform("quit")
-        else:
-            self.say("Press Ctrl+C again to quit.")
-            self._quit_armed = True
-            self.set_timer(QUIT_S, self._disarm)
-
-    def _disarm(self) -> None:
-        self._quit_armed = False
+        self._leaving.interrupt()
 
     # The composer
 
     @on(Composer.Changed)
     def _typed(self) -> None:
-        if self._send_when_open and self.composer.text != self._send_when_open:
-            self._send_when_open = ""
-            self._unsay()
-        self._offer(actions.completions(self.composer.text))
-        if self._draft_timer is None:
-            self._draft_timer = self.set_timer(DRAFT_S, self._keep_draft)
-
-    def _offer(self, found: list[actions.Action]) -> None:
-        panel = self.screen_stack[0].query_one(Completions)
-        panel.offer(found)
-        self.composer.choosing = bool(found)
-
-    def _keep_draft(self) -> None:
-        if self._draft_timer is not None:
-            self._draft_timer.stop()
-            self._draft_timer = None
-        session = self.current_session
-        if self._draft_of is None and session is not None:
-            self.drafts.save(None, "")  # the new chat has become a session
-        self._draft_of = session
-        self.drafts.save(session, self.composer.text)
+        self.writing.typed()
 
     @on(Composer.Sent)
     def _sent(self, event: Composer.Sent) -> None:
-        command = actions.parse(event.text)
-        match command:
-            case str():
-                self.composer.give_back(event.text)
-                self.say(command)
-                return
-            case actions.Command(action, argument):
-                self.composer.remember(event.text)
-                self.perform(action.name, argument)
-                return
-        if not event.text.strip():
-            self.say("There is nothing to send: the message is empty.")
-        elif self.chat is None or not self.state.memory_open:
-            self.composer.give_back(event.text)
-            self._send_when_open = event.text
-            self.say("The memory is being opened; this is sent the moment it is.")
-        else:
-            self.composer.remember(event.text)
-            self.chat.send(event.text, project=self.options.project)
+        self.writing.sent(event.text)
 
     @on(Composer.Asked)
-    async def _asked(self, event: Composer.Asked) -> None:
-        panel = self.screen_stack[0].query_one(Completions)
+    def _asked(self, event: Composer.Asked) -> None:
+        if self.writing.asked(event.what, event.amount):
+            return
         match event.what:
-            case "choose":
-                panel.move(event.amount)
-            case "accept" | "complete" if panel.chosen is not None:
-                action = panel.chosen
-                if event.what == "accept":
-                    self.composer.put("")
-                    self.composer.remember(f"/{action.slash}")
-                    self.perform(action.name)
-                else:
-                    self.composer.put(f"/{action.slash} ")
             case "complete":
                 self._focus_messages()
             case "scroll":
@@ -448,8 +270,7 @@ class ClewApp(App[int]):
     @on(Completions.OptionSelected)
     def _clicked_completion(self, event: Completions.OptionSelected) -> None:
         if isinstance(event.option_list, Completions) and event.option_id is not None:
-            self.composer.put(f"/{actions.BY_NAME[event.option_id].slash} ")
-            self.composer.focus()
+            self.writing.complete(actions.BY_NAME[event.option_id], self.composer)
 
     # The transcript
 
@@ -466,13 +287,10 @@ class ClewApp(App[int]):
         _deeds().key_on_message(self, message, event)
 
     @on(Transcript.Edge)
-    def _edge(self, event: Transcript.Edge) -> None:
-        self._turn_page(up=event.up)
-
     @work
-    async def _turn_page(self, *, up: bool) -> None:
+    async def _turn_page(self, event: Transcript.Edge) -> None:
         if self.chat is not None:
-            await self._guarded(self.chat.turn_page(up=up))
+            await self._guarded(self.chat.turn_page(up=event.up))
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:
@@ -483,12 +301,12 @@ class ClewApp(App[int]):
         # No network unless asked, and a model's link is not the user asking: it is copied.
         self.run_worker(_deeds().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
-    def _reply_ended(self, event: "ReplyEnded") -> None:
+    def reply_ended(self, event: "ReplyEnded") -> None:
         limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
         if limit and event.total_ms > 1000 * limit:
             self.bell()
 
-    def _send_failed(self, event: "Failed", text: str) -> None:
+    def message_unanswered(self, event: "Failed", text: str) -> None:
         if text:
             self.composer.give_back(text)
         self.say(event.message, error=True)
@@ -501,19 +319,14 @@ class ClewApp(App[int]):
 
     # Ending
 
+    @property
+    def parting(self) -> str | None:
+        """What to say on stderr once the terminal is free."""
+        return self._leaving.parting
+
     async def leave(self, code: int = 0, parting: str | None = None) -> None:
-        """Keep the draft, stop what runs (its words are kept), close the memory, give the terminal back."""
-        if self._leaving:
-            return
-        self._leaving = True
-        self.parting = parting
-        self._keep_draft()
-        if self.backstage is not None:
-            self.say("Closing …")
-            await self.backstage.service.close()
-        if self.chat is not None:
-            await self.chat.close()
-        self.exit(code, return_code=code)
+        """End the app with this exit code; everything is kept."""
+        await self._leaving.leave(code, parting)
 
 
 def _deeds() -> ModuleType:
@@ -523,5 +336,8 @@ def _deeds() -> ModuleType:
     return deeds
 
 
-def _known(theme: str, app: ClewApp) -> str:
-    return theme if theme in app.available_themes else DARK.name
+def _listing() -> ModuleType:
+    """The list of chats, imported when it is first needed."""
+    from tui import listing
+
+    return listing

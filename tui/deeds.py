@@ -14,7 +14,6 @@ from tui.widgets.dialogs import AskLine, Confirm, Reader
 from tui.widgets.message import Message
 
 if TYPE_CHECKING:
-    from graph.values import Session
     from tui.app import ClewApp
 
 Deed = Callable[["ClewApp", str], Awaitable[None]]
@@ -27,7 +26,7 @@ DELETE_WORDS = (
 
 async def stop(app: "ClewApp", argument: str) -> None:
     if app.sessions.display:
-        app.toggle_sessions(show=False)
+        await sessions(app, "")
     elif app.chat is not None and app.chat.service.answering is not None:
         app.chat.service.stop()
         app.say("Stopped; what came is kept.")
@@ -85,7 +84,7 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
         return
     # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
     with app.suspend(), app.batch_update():
-        outcome = await asyncio.to_thread(editor.edit, draft, app.draft_folder)
+        outcome = await asyncio.to_thread(editor.edit, draft, app.drafts.folder)
     app.refresh(layout=True)
     if isinstance(outcome, editor.EditorFailed):
         app.say(str(outcome), error=True)
@@ -100,7 +99,9 @@ async def new(app: "ClewApp", argument: str) -> None:
 
 
 async def sessions(app: "ClewApp", argument: str) -> None:
-    app.toggle_sessions()
+    from tui import listing
+
+    await listing.toggle(app)
 
 
 async def rename(app: "ClewApp", argument: str) -> None:
@@ -254,31 +255,6 @@ DEEDS: dict[str, Deed] = {
     "suspend": suspend,
     "quit": leave,
 }
-
-
-async def with_session(app: "ClewApp", what: str, session: "Session") -> None:
-    """What the list of chats asks for about one chat."""
-    assert app.chat is not None
-    service = app.chat.service
-    match what:
-        case "open":
-            await app.open_session(session.id)
-            if app.size.width < 72:
-                app.toggle_sessions(show=False)
-            else:
-                app.composer.focus()
-        case "rename":
-            name = await app.push_screen_wait(AskLine("Name this chat", session.name or "", placeholder="A name"))
-            if name:
-                await service.rename(session.id, name)
-        case "archive" if session.archived:
-            await service.unarchive(session.id)
-        case "archive":
-            await service.archive(session.id)
-            if session.id == app.current_session:
-                await app.open_session(None)
-        case "delete":
-            await delete_session(app, session.id)
 
 
 def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:

@@ -13,7 +13,7 @@ class Drafts:
     """The drafts under `folder`, keyed by session id (None: the chat not begun)."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def load(self, session: str | None) -> str:
         """The draft, or "" when there is none or it cannot be read."""
@@ -29,7 +29,7 @@ class Drafts:
             if not text:
                 path.unlink(missing_ok=True)
                 return True
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             beside = path.with_suffix(".new")
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
@@ -40,4 +40,4 @@ class Drafts:
         return True
 
     def _path(self, session: str | None) -> Path:
-        return self._folder / f"{session or NEW}.txt"
+        return self.folder / f"{session or NEW}.txt"

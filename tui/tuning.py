@@ -120,10 +120,13 @@ def _asked(argument: str) -> tuple[str, bool]:
 
 
 async def _fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
-    from agent.events import ModelFailed
+    from agent.events import ModelFailed, ModelProgress
+
+    def progress(step: ModelProgress) -> None:
+        app.call_from_thread(chat.notice, step)
 
     try:
-        await asyncio.to_thread(backstage.fetch, name, app.progress_from_thread)
+        await asyncio.to_thread(backstage.fetch, name, progress)
     except backstage.failures as error:
         chat.notice(ModelFailed(name, str(error)))  # else the bar would show the fetch for ever
         raise

@@ -1,12 +1,15 @@
 """The banner above the composer: what is being fetched or loaded, what failed, and what to do about it."""
 
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from tui.state import State
 from tui.text import MUTED, one_line, plain, size_of
 
 BAR = 24
+HINT_S = 6.0
+ERROR_S = 15.0
 
 
 class Banner(Static):
@@ -16,9 +19,26 @@ class Banner(Static):
         super().__init__("", id="banner", markup=False)
         self.display = False
         self._painted: Content | None = None
+        self._state = State()
+        self._said = ""
+        self._said_is_error = False
+        self._timer: Timer | None = None
 
-    def paint(self, state: State, hint: str = "", *, error: bool = False) -> None:
-        content, failed = (plain(hint), error) if hint else compose_banner(state)
+    def say(self, words: str, *, error: bool = False) -> None:
+        """Show words for a while in place of what the state has to say."""
+        self._said, self._said_is_error = words, error
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(ERROR_S if error else HINT_S, self.unsay)
+        self.paint(self._state)
+
+    def unsay(self) -> None:
+        self._said = ""
+        self.paint(self._state)
+
+    def paint(self, state: State) -> None:
+        self._state = state
+        content, failed = (plain(self._said), self._said_is_error) if self._said else compose_banner(state)
         if content != self._painted:
             self._painted = content
             self.update(content)

@@ -1,0 +1,72 @@
+"""The ways out: Ctrl+C step by step, a signal, and the end that keeps everything."""
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from tui.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+
+QUIT_S = 2.0
+
+
+class Leaving:
+    """How the app is left. `parting` is what to say on stderr once the terminal is free."""
+
+    def __init__(self, app: "ClewApp") -> None:
+        self.parting: str | None = None
+        self._app = app
+        self._armed = False
+        self._begun = False
+
+    def heed_signals(self) -> None:
+        """Leave as by the key when the system asks to end."""
+        loop = asyncio.get_running_loop()
+        for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGHUP, ExitCode.HANGUP)):
+            loop.add_signal_handler(number, self._asked_to_end, code)
+
+    def _asked_to_end(self, code: int) -> None:
+        self._app.run_worker(self.leave(code))
+
+    def interrupt(self) -> None:
+        """Ctrl+C: copy what is selected, else stop the reply, else clear the text, else quit on the second press."""
+        app, composer = self._app, self._app.composer
+        selected = composer.selected_text or app.screen.get_selected_text()
+        if selected:
+            from tui.deeds import copy_text
+
+            app.screen.clear_selection()
+            composer.move_cursor(composer.cursor_location)
+            app.run_worker(copy_text(app, selected, "The selection"))
+        elif app.chat is not None and app.chat.service.answering is not None:
+            app.perform("stop")
+        elif composer.text:
+            composer.remember(composer.text)
+            composer.put("")
+            app.say("Cleared; ↑ brings it back.")
+        elif self._armed:
+            app.perform("quit")
+        else:
+            app.say("Press Ctrl+C again to quit.")
+            self._armed = True
+            app.set_timer(QUIT_S, self._disarm)
+
+    def _disarm(self) -> None:
+        self._armed = False
+
+    async def leave(self, code: int = 0, parting: str | None = None) -> None:
+        """Keep the draft, stop what runs (its words are kept), close the memory, give the terminal back."""
+        if self._begun:
+            return
+        self._begun = True
+        self.parting = parting
+        app = self._app
+        app.writing.keep()
+        if app.backstage is not None:
+            app.say("Closing …")
+            await app.backstage.service.close()
+        if app.chat is not None:
+            await app.chat.close()
+        app.exit(code, return_code=code)

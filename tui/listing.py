@@ -1,0 +1,72 @@
+"""The list of chats beside the chat: shown or hidden, filled, and what is asked of it about one chat."""
+
+from typing import TYPE_CHECKING
+
+from tui.deeds import delete_session
+from tui.widgets.dialogs import AskLine
+
+if TYPE_CHECKING:
+    from graph.values import Session
+    from tui.app import ClewApp
+
+ROOM_FOR_BOTH = 72  # cells from which the list stands beside the chat instead of in its place
+
+
+async def toggle(app: "ClewApp") -> None:
+    """Show the list, or hide it."""
+    if app.sessions.display:
+        hide(app)
+        return
+    app.sessions.display = True
+    app.screen_stack[0].set_class(True, "-listing")
+    await fill(app)
+    app.sessions.focus_search()
+
+
+def hide(app: "ClewApp") -> None:
+    """Back to the chat alone."""
+    app.sessions.display = False
+    app.screen_stack[0].set_class(False, "-listing")
+    app.composer.focus()
+
+
+async def fill(app: "ClewApp") -> None:
+    """Read the list again, if it is shown."""
+    if app.chat is not None and app.sessions.display:
+        found = await app.chat.service.sessions(archived=app.sessions.archived)
+        app.sessions.fill(found, app.chat.session)
+
+
+async def asked(app: "ClewApp", what: str, session: "Session | None") -> None:
+    """A key or a choice in the list."""
+    if what == "close":
+        hide(app)
+    elif what == "archived":
+        app.sessions.archived = not app.sessions.archived
+        await fill(app)
+    elif session is not None:
+        await _with_session(app, what, session)
+
+
+async def _with_session(app: "ClewApp", what: str, session: "Session") -> None:
+    assert app.chat is not None
+    service = app.chat.service
+    match what:
+        case "open":
+            await app.open_session(session.id)
+            if app.size.width < ROOM_FOR_BOTH:
+                hide(app)
+            else:
+                app.composer.focus()
+        case "rename":
+            name = await app.push_screen_wait(AskLine("Name this chat", session.name or "", placeholder="A name"))
+            if name:
+                await service.rename(session.id, name)
+        case "archive" if session.archived:
+            await service.unarchive(session.id)
+        case "archive":
+            await service.archive(session.id)
+            if session.id == app.current_session:
+                await app.open_session(None)
+        case "delete":
+            await delete_session(app, session.id)

@@ -1,0 +1,74 @@
+"""The beginning, after the first paint: bring in the agent, open its memory, show the last chat, follow what it tells.
+
+What it imports takes long, so it comes behind the agent, which is brought in by a thread: typing goes on meanwhile.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tui.boot import BootFailed
+from tui.service import Backstage
+from tui.themes import full_name
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.chat import Chat
+
+
+async def open_memory(app: "ClewApp") -> None:
+    """Everything from the painted window to a chat one can send in; ends the app where that is impossible."""
+    try:
+        backstage = await app.connect()
+    except BootFailed as error:
+        await app.leave(error.code, str(error))
+        return
+    from tui.chat import Chat
+
+    app.backstage = backstage
+    app.theme = app.fixed_theme or app.known_theme(full_name(backstage.service.settings.theme))
+    chat = Chat(
+        backstage.service, app.transcript, changed=app.paint, ended=app.reply_ended, failed=app.message_unanswered
+    )
+    app.run_worker(_follow(app, chat, backstage))
+    await asyncio.sleep(0)  # the listener is there before the first notice
+    try:
+        await backstage.service.start()
+    except backstage.failures as error:
+        await app.leave(backstage.exit_code(error), str(error))
+        return
+    app.chat = chat
+    app.composer.sent = await backstage.service.said()
+    await _show_first(app, backstage)
+    if chat.state.recovered:
+        app.say(_recovered(chat.state.recovered))
+    app.writing.send_held()
+
+
+async def _show_first(app: "ClewApp", backstage: Backstage) -> None:
+    """The chat that was asked for, else the last one, else a new one."""
+    options = app.options
+    session = None if options.new else options.session or await backstage.service.last_session()
+    try:
+        await app.open_session(session)
+    except backstage.failures as error:
+        await app.open_session(None)
+        app.say(str(error), error=True)
+
+
+def _recovered(count: int) -> str:
+    return f"{count} {'reply was' if count == 1 else 'replies were'} cut off last time; what had come of it was kept."
+
+
+async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
+    """Every notice until the agent is closed."""
+    from agent.events import GraphProgress, SessionsChanged, Warned
+
+    async for notice in backstage.service.notices():
+        chat.notice(notice)
+        match notice:
+            case SessionsChanged(session=session):
+                await app.session_changed(session)
+            case Warned(message=message) | GraphProgress(state="failed", message=message):
+                app.say(message, error=True)
+        app.early = chat.state
+        app.paint()

@@ -1,0 +1,117 @@
+"""What becomes of what is written: a command is done, a message is sent or waits for the memory, a draft is kept."""
+
+from typing import TYPE_CHECKING
+
+from textual.timer import Timer
+
+from tui import actions
+from tui.drafts import Drafts
+from tui.widgets.completions import Completions
+from tui.widgets.composer import Composer
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+
+DRAFT_S = 0.4
+
+
+class Writing:
+    """The composer's part of the app. The draft of each chat is on disk at most DRAFT_S after a key."""
+
+    def __init__(self, app: "ClewApp", drafts: Drafts) -> None:
+        self._app = app
+        self._drafts = drafts
+        self._draft_of: str | None = None
+        self._timer: Timer | None = None
+        self._held = ""  # the text on which Enter was pressed before the memory was open
+
+    # Drafts
+
+    def typed(self) -> None:
+        """The text has changed."""
+        text = self._app.composer.text
+        if self._held and text != self._held:
+            self._held = ""
+            self._app.unsay()
+        self._offer(actions.completions(text))
+        if self._timer is None:
+            self._timer = self._app.set_timer(DRAFT_S, self.keep)
+
+    def keep(self) -> None:
+        """Write the draft of the chat on the screen."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        session = self._app.current_session
+        if self._draft_of is None and session is not None:
+            self._drafts.save(None, "")  # the new chat has become a session
+        self._draft_of = session
+        self._drafts.save(session, self._app.composer.text)
+
+    def turn_to(self, session: str | None, *, first: bool) -> None:
+        """Another chat comes on the screen: the draft of the one that is left stays with it."""
+        composer, draft = self._app.composer, self._drafts.load(session)
+        if not first:
+            self.keep()
+            composer.put(draft)
+        elif draft and draft != composer.text:  # what was typed before there was a chat follows its draft
+            composer.give_back(draft)
+        self._draft_of = session
+
+    # Sending
+
+    def sent(self, text: str) -> None:
+        """Enter was pressed on `text`, and the composer is empty again."""
+        app, composer = self._app, self._app.composer
+        match actions.parse(text):
+            case str(explained):
+                composer.give_back(text)
+                app.say(explained)
+            case actions.Command(action, argument):
+                composer.remember(text)
+                app.perform(action.name, argument)
+            case None if not text.strip():
+                app.say("There is nothing to send: the message is empty.")
+            case None if app.chat is None or not app.state.memory_open:
+                composer.give_back(text)
+                self._held = text
+                app.say("The memory is being opened; this is sent the moment it is.")
+            case None:
+                composer.remember(text)
+                app.chat.send(text, project=app.options.project)
+
+    def send_held(self) -> None:
+        """The memory is open: send what waited for it."""
+        if self._held and self._app.composer.text.endswith(self._held):
+            self._held = ""
+            self._app.composer.action_send()
+
+    # The list of commands
+
+    def _offer(self, found: list[actions.Action]) -> None:
+        self._panel.offer(found)
+        self._app.composer.choosing = bool(found)
+
+    @property
+    def _panel(self) -> Completions:
+        return self._app.screen_stack[0].query_one(Completions)
+
+    def asked(self, what: str, amount: int) -> bool:
+        """A key of the composer that is about the list; False if it is about something else."""
+        composer, action = self._app.composer, self._panel.chosen
+        if what == "choose":
+            self._panel.move(amount)
+        elif what == "accept" and action is not None:
+            composer.put("")
+            composer.remember(f"/{action.slash}")
+            self._app.perform(action.name)
+        elif what == "complete" and action is not None:
+            self.complete(action, composer)
+        else:
+            return False
+        return True
+
+    def complete(self, action: actions.Action, composer: Composer) -> None:
+        """Put the command into the composer, to go on with its argument."""
+        composer.put(f"/{action.slash} ")
+        composer.focus()

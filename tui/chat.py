@@ -98,6 +98,9 @@ class Chat:
             case TurnAccepted(session=session, turn=turn, queued=queued) if session == self.session:
                 if not here:
                     await self._to_tail()
+                for message in self.transcript.messages:
+                    if isinstance(message, Said) and message.failed:
+                        message.wait(queued=queued and message.turn == turn)  # /retry is for the last message only
                 if self.transcript.message(turn) is None:
                     await self.transcript.add(Said(turn, event.text, queued=queued))
                 self.transcript.to_tail()
@@ -112,9 +115,8 @@ class Chat:
                     await self._finish(event)
                 self._ended(event)
             case Failed():
-                self._failed(event, text if event.turn is None else "")
-                if event.turn is not None and before.reply_in(self.session) is not None:
-                    await self.transcript.add(line(event.message, "error"))
+                if not await self._mark_unanswered(event, before):
+                    self._failed(event, text if event.turn is None else "")
         if not isinstance(event, TokensArrived):  # those are painted at the painter's own pace
             self._changed()
         self._keep_painting()
@@ -136,6 +138,19 @@ class Chat:
         elif self.transcript.window.at_tail and event.text:
             await self.transcript.add(Answer(event.reply_turn, event.text, note=note), after=event.turn)
         await self._settle()
+
+    async def _mark_unanswered(self, event: Failed, before: State) -> bool:
+        """Say at the message that it has no reply, and why; False if the message is not on the screen."""
+        reply = before.reply_in(self.session)
+        if reply is not None and reply.turn == event.turn:
+            begun = self.transcript.message(reply.reply_turn)
+            if isinstance(begun, Answer):  # nothing of it was kept
+                await begun.remove()
+        message = self.transcript.message(event.turn) if event.turn is not None else None
+        if not isinstance(message, Said):
+            return False
+        message.fail(event.message)
+        return True
 
     async def _settle(self) -> None:
         """Take finished turns from the log into the window, so that what is mounted stays bounded."""

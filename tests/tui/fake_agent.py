@@ -62,6 +62,9 @@ class FakeAgent:
         self.model_failure: str | None = None
         self.start_failure: Exception | None = None
         self.refusal: str | None = None
+        self.no_model: str | None = None  # why no model can answer
+        self.reply_failure: str | None = None  # why a reply breaks off after its words
+        self.total_ms = 100.0
         self.opening = asyncio.Event()
         self.opening.set()
         self.go = asyncio.Event()
@@ -160,6 +163,9 @@ class FakeAgent:
                 yield event
 
     async def _answer(self, session: str, turn: str) -> AsyncIterator[AgentEvent]:
+        if self.no_model is not None:
+            yield Failed(f"{self.no_model} Your message is kept: /retry answers it.", turn)
+            return
         self._answering, self._stopped = session, False
         self._count += 1
         identity = f"R{self._count:06}"
@@ -172,8 +178,8 @@ class FakeAgent:
             words, count = words + word, count + 1
             yield TokensArrived(session, identity, word, count, 12.5)
             await asyncio.sleep(0)
-        reason = "stopped" if self._stopped else "end"
-        said = self._say(session, "assistant", words, stop_reason=reason)
+        reason = "failed" if self.reply_failure else "stopped" if self._stopped else "end"
+        said = self._say(session, "assistant", words, stop_reason=reason, error=self.reply_failure)
         self.turns[session][-1] = replace(said, id=identity)
         self._answering = None
         yield ReplyEnded(
@@ -181,14 +187,14 @@ class FakeAgent:
             turn,
             identity,
             words,
-            self._stopped,
+            reason != "end",
             reason,
-            None,
+            self.reply_failure,
             40,
             8,
             count,
             80.0,
-            80.0 + 80.0 * count,
+            self.total_ms,
             40 + count,
             8192,
         )
@@ -197,8 +203,14 @@ class FakeAgent:
             self.tell(SessionsChanged(session))
 
     async def retry(self, session: str) -> AsyncIterator[AgentEvent]:
-        async for event in self._answer(session, self.turns[session][-1].id):
-            yield event
+        last = self.turns[session][-1]
+        if last.role != "user":
+            yield Failed("No message here waits for an answer. Nothing was changed.")
+            return
+        yield TurnAccepted(session, last.id, last.text or "", queued=False, new_session=False)
+        async with self._one:
+            async for event in self._answer(session, last.id):
+                yield event
 
     def stop(self) -> bool:
         self._stopped = True
@@ -259,6 +271,7 @@ class FakeAgent:
             self.tell(ModelFailed(name, failure))
             raise FakeFailure(failure)
         self.used.append(name)
+        self.no_model = None
         self.tell(ModelReady(name, 8192))
         if session is None:
             self.settings = replace(self.settings, model=name)
@@ -282,6 +295,7 @@ class FakeBackstage:
         service.settings = replace(service.settings, theme=theme)
         self.kept: dict[str, str] = {}
         self.fetched: list[str] = []
+        self.fetch_failure: str | None = None
 
     def exit_code(self, error: Exception) -> int:
         return 75
@@ -294,6 +308,8 @@ class FakeBackstage:
 
     def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
         progress(ModelProgress("fetching", name, 1, 2))
+        if self.fetch_failure is not None:
+            raise FakeFailure(self.fetch_failure)
         self.fetched.append(name)
 
     def keep(self, key: str, value: str) -> None:

@@ -17,6 +17,7 @@ FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
+QUEUED = "queued: it is kept, and answered next"
 
 
 class Message(Vertical, can_focus=True):
@@ -50,6 +51,7 @@ class Said(Message):
         super().__init__(turn, classes="said")
         self._text = text
         self.queued = queued
+        self.failed = False  # it was not answered, and the line below says why
         self.folded = text is not None and (len(text) > FOLD_CHARACTERS or text.count("\n") > FOLD_LINES)
 
     @property
@@ -58,7 +60,7 @@ class Said(Message):
 
     def compose(self) -> ComposeResult:
         yield Static(self._content(), classes="words", markup=False)
-        note = Static("queued: it is kept, and answered next", classes="note", markup=False)
+        note = Static(QUEUED, classes="note", markup=False)
         note.display = self.queued
         yield note
 
@@ -73,11 +75,25 @@ class Said(Message):
         rest = f"… {size}, {lines:,} line{'s' if lines > 1 else ''} in all · Enter opens it"
         return plain(head) + plain("\n") + plain(rest, f"italic {MUTED}")
 
+    def wait(self, *, queued: bool) -> None:
+        """It waits for a reply, `queued` behind another; what was said of an earlier try goes."""
+        self.queued, self.failed = queued, False
+        self._note(QUEUED if queued else "")
+
     def take(self) -> None:
-        """Its turn has come: it is no longer queued."""
-        if self.queued:
-            self.queued = False
-            self.query_one(".note").display = False
+        """Its turn has come."""
+        self.wait(queued=False)
+
+    def fail(self, reason: str) -> None:
+        """It has no reply, and why."""
+        self.queued, self.failed = False, True
+        self._note(f"no reply: {reason}")
+
+    def _note(self, text: str) -> None:
+        note = self.query_one(".note", Static)
+        note.update(plain(text))
+        note.display = bool(text)
+        note.set_class(self.failed, "failed")
 
     def on_click(self) -> None:
         if self.folded:

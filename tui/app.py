@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
 
+PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
 
 
@@ -127,6 +128,11 @@ class ClewApp(App[int]):
     @property
     def can_suspend(self) -> bool:
         return self._driver is not None and self._driver.can_suspend
+
+    @property
+    def page_width(self) -> int:
+        """The cells that a page of words over the chat is wide."""
+        return min(PAGE_WIDTH, self.size.width - 4) - PAGE_FRAME
 
     def known_theme(self, name: str) -> str:
         """The theme of that name, or the dark one if there is none."""

@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.content import Content
 
 from tui import clipboard, editor, tuning
-from tui.text import MUTED, one_line, plain
+from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 from tui.widgets.message import Message
@@ -25,6 +24,8 @@ DELETE_WORDS = (
 
 
 async def stop(app: "ClewApp", argument: str) -> None:
+    if app.writing.close_list():
+        return
     if app.sessions.display:
         await sessions(app, "")
     elif app.chat is not None and app.chat.service.answering is not None:
@@ -186,38 +187,18 @@ async def status(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
         app.say("The memory is still being opened.")
         return
+    from tui.widgets.status_page import status_content
+
     facts = await app.chat.service.status()
     graph = app.chat.state.graph
-    app.push_screen(Reader("Status", status_content(facts, graph.state if graph is not None else "opening")))
-
-
-def status_content(facts: object, graph: str) -> Content:
-    """The status as lines of a name and a value."""
-    rows: list[tuple[str, str]] = []
-    for name in getattr(facts, "__dataclass_fields__", {}):
-        value = getattr(facts, name)
-        label = name.replace("_", " ")
-        match value:
-            case dict():
-                rows.extend((f"{label}: {key}".replace("_", " "), f"{count:,}") for key, count in value.items())
-            case None:
-                rows.append((label, "none"))
-            case bool():
-                rows.append((label, "yes" if value else f"no ({graph})" if name == "graph_ready" else "no"))
-            case float() if name == "uptime_s":
-                rows.append(("uptime", f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"))
-            case int():
-                rows.append((label, f"{value:,}"))
-            case _:
-                rows.append((label, str(value)))
-    lines = [Content.assemble(plain(f"{label:<26}", MUTED), plain(value)) for label, value in rows]
-    return Content("\n").join(lines)
+    state = graph.state if graph is not None else "opening"
+    app.push_screen(Reader("Status", status_content(facts, state, app.page_width)))
 
 
 async def show_help(app: "ClewApp", argument: str) -> None:
     from tui.widgets.help import help_content
 
-    app.push_screen(Reader("Keys and commands", help_content(min(88, app.size.width - 4) - 6)))
+    app.push_screen(Reader("Keys and commands", help_content(app.page_width)))
 
 
 async def palette(app: "ClewApp", argument: str) -> None:

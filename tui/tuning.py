@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tui.state import model_label
 from tui.text import one_line, size_of
-from tui.widgets.dialogs import AskLine, AskText, Confirm
+from tui.widgets.dialogs import AskText, Confirm
 from tui.widgets.message import Said
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ async def system(app: "ClewApp", argument: str) -> None:
 
 async def sampling(app: "ClewApp", argument: str) -> None:
     """`temperature=0.2 top_k=10` on top of what is in force; `default` brings the defaults back."""
-    from agent.sampling import read_sampling, write_sampling
+    from agent.sampling import read_sampling
     from graph.events import Sampling
 
     chat = app.chat
@@ -50,22 +50,37 @@ async def sampling(app: "ClewApp", argument: str) -> None:
     about = await _about(chat)
     own = about.sampling if about else None
     now = Sampling.model_validate(own) if own else chat.service.settings.sampling
-    text: str | None = argument
-    if not argument:
-        words = (
-            f"How the words of this chat's replies are drawn; “{DEFAULT}” brings the defaults back. "
-            "A low temperature keeps to what is likely."
-        )
-        text = await app.push_screen_wait(AskLine("Sampling", write_sampling(now), words=words))
-        if text is None:
-            return
-    wanted: Sampling | None = None if text == DEFAULT else read_sampling(text or "", now)
-    await app.adopt(await chat.service.configure(chat.session, sampling=wanted, project=app.options.project))
-    changed = "" if wanted is None else _changes(now, wanted)
-    if wanted is None:
+    text = argument or await _edited(app, now)
+    if text is None:
+        return
+    if text == DEFAULT:
+        await app.adopt(await chat.service.configure(chat.session, sampling=None, project=app.options.project))
         app.say("The default sampling settings are back.")
-    else:
-        app.say(f"From the next reply on in this chat: {changed}." if changed else "These are the settings in force.")
+        return
+    wanted = read_sampling(text, now)
+    if wanted == now:
+        app.say("These are the settings in force; nothing was changed.")
+        return
+    await app.adopt(await chat.service.configure(chat.session, sampling=wanted, project=app.options.project))
+    app.say(f"From the next reply on in this chat: {_changes(now, wanted)}.")
+
+
+async def _edited(app: "ClewApp", now: "Sampling") -> str | None:
+    """The settings as edited in a dialog, one a line; what is wrong is told there, and can be mended there."""
+    from agent.errors import SettingsError
+    from agent.sampling import read_sampling, write_sampling
+
+    text: str | None = write_sampling(now).replace(" ", "\n")
+    words = f"How the words of this chat's replies are drawn. “{DEFAULT}” brings the defaults back."
+    while (text := await app.push_screen_wait(AskText("Sampling", text or "", words=words))) is not None:
+        try:
+            if text.strip() != DEFAULT:
+                read_sampling(text, now)
+        except SettingsError as error:
+            words = str(error)
+        else:
+            return text.strip()
+    return None
 
 
 def _changes(now: "Sampling", wanted: "Sampling") -> str:

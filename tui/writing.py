@@ -96,6 +96,12 @@ class Writing:
     def _panel(self) -> Completions:
         return self._app.screen_stack[0].query_one(Completions)
 
+    def close_list(self) -> bool:
+        """Take the list of commands away; False if there is none. The text stays."""
+        was_open = self._app.composer.choosing
+        self._offer([])
+        return was_open
+
     def asked(self, what: str, amount: int) -> bool:
         """A key of the composer that is about the list; False if it is about something else."""
         composer, action = self._app.composer, self._panel.chosen

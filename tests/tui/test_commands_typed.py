@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from textual.widgets import Input
+from textual.widgets import TextArea
 
 from agent.sampling import read_sampling
 from graph.events import Sampling
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
-from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.dialogs import AskText, Confirm, Reader
 from tui.widgets.models import ModelPicker
 
 
@@ -141,15 +141,29 @@ async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_mess
     agent = FakeAgent()
     async with chat(agent) as (app, pilot):
         app.perform("sampling")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        line = app.screen.query_one(Input)
-        assert read_sampling(line.value, Sampling(top_k=1)) == Sampling()
-        line.value = line.value.replace("temperature=0.7", "temperature=0.1")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        lines = app.screen.query_one(TextArea)
+        assert read_sampling(lines.text, Sampling(top_k=1)) == Sampling()
+        lines.text = "temperature=0.1\ntop_k=many"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "top_k cannot be 'many'" in screen_text(app))
+        app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session == "S000")
         assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.1).model_dump()
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: [turn.text for turn in agent.turns["S000"]] == ["hi", "Hello there."])
+
+
+async def test_escape_closes_the_list_of_commands_and_keeps_the_text(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        await pilot.press("slash", *"he")
+        await wait_until(pilot, lambda: "Show the keys" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Show the keys" not in screen_text(app))
+        assert app.composer.text == "/he"
+        await pilot.press("l")
+        await wait_until(pilot, lambda: "Show the keys" in screen_text(app))
 
 
 async def test_wrong_sampling_is_told_and_changes_nothing(chat: Running) -> None:

@@ -41,18 +41,15 @@ class AskLine(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
 
-    def __init__(self, title: str, value: str = "", *, placeholder: str = "", words: str = "") -> None:
+    def __init__(self, title: str, value: str = "", *, placeholder: str = "") -> None:
         super().__init__()
         self._title = title
         self._value = value
-        self._words = words
         self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
-            if self._words:
-                yield Static(plain(self._words), classes="dialog-words", markup=False)
             yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
             keys = Content.assemble(("Enter", "bold"), " keep    ", ("Esc", "bold"), " leave it as it is")
             yield Static(keys, classes="dialog-keys", markup=False)

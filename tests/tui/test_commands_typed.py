@@ -221,3 +221,11 @@ async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session is not None)
         assert [s.model for s in agent.all_sessions.values() if not s.deleted] == ["smollm2-135m"]
+
+
+async def test_the_palette_shows_what_it_finds_also_in_a_tiny_terminal(chat: Running) -> None:
+    async with chat(FakeAgent(), size=(20, 5)) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 2)
+        await pilot.press(*"how")
+        await wait_until(pilot, lambda: "How this chat" in screen_text(app))

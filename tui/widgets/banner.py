@@ -51,7 +51,7 @@ def compose_banner(state: State) -> tuple[Content, bool]:
     model = state.model
     name = one_line(model.name)
     match model.state:
-        case "fetching" if model.total:
+        case "fetching" if model.total and model.done:  # not while connecting, nor while what came is checked
             return Content.assemble(
                 plain(f"Fetching {name}  "),
                 _bar(model.done / model.total),

@@ -70,6 +70,8 @@ class Conversation:
         self._generator: Generator | None = None
         self._stop = asyncio.Event()
         self._closing = False
+        self._dropped: set[str] = set()
+        self._current: asyncio.Task[None] | None = None  # the one that has the floor
 
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""
@@ -97,6 +99,13 @@ class Conversation:
         if self._generator is not None:
             self._generator.stop()
         return True
+
+    async def drop(self, session: str) -> None:
+        """End all that is being said in a session: its queued messages are not taken up, its reply is stopped."""
+        self._dropped.add(session)
+        if self.answering == session and self._current is not None:
+            self.stop()
+            await asyncio.wait({self._current})
 
     async def close(self) -> None:
         """Stop the reply, keep its text, and leave queued messages for the next start."""
@@ -176,7 +185,11 @@ class Conversation:
         async with self._floor:
             if self._closing:
                 return
+            if taken.session in self._dropped:
+                out(Failed("This chat was deleted before the message was answered.", taken.turn))
+                return
             self.answering = taken.session
+            self._current = asyncio.current_task()
             self._stop.clear()
             try:
                 if taken.queued:
@@ -233,7 +246,7 @@ class Conversation:
         await asyncio.to_thread(self._record, said, ends_stream=reply_turn)
         prompt.close_reply(log, generator, turn=reply_turn, tokens=reply.tokens)
         out(self._ended(taken, reply_turn, reply, log, limits))
-        if not self._closing:
+        if not self._closing and taken.session not in self._dropped:
             self._prompts.after_reply(taken.session, generator, limits)
             self._answered(session, taken.turn, reply, generator)
 

@@ -71,6 +71,8 @@ class ModelHost:
                 fresh = await self._load(name)
             except ModelError as error:
                 self._notify(ModelFailed(name, str(error)))
+                if self.current is not None:
+                    self._notify(ModelReady(self.current.info.name, self.current.info.context))
                 raise
             if self.current is not None:
                 await self.current.close()

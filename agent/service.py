@@ -225,9 +225,9 @@ class Agent:
         await self._record(SessionUnarchived(session=session))
 
     async def delete(self, session: str) -> None:
-        """Take a session out of the list and its turns out of what is live; a reply in the making is stopped first."""
-        if self.answering == session:
-            self.stop()
+        """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
+        await self.session(session)
+        await self._conversation.drop(session)
         await self._record(SessionDeleted(session=session))
         self._prompts.forget(session)
 
@@ -348,7 +348,8 @@ class Agent:
             sources = tuple(part.id for part in (exchange.turn, exchange.reply) if part is not None)
             await self._record(SessionTitled(session=session, sources=sources[:1], text=verbatim(said)))
             better = await propose_title(generator, said, reply)
-            if better is not None and not (await self.session(session)).named_by_user:
+            now = await self.session(session)
+            if better is not None and not now.named_by_user and not now.deleted:
                 await self._record(SessionTitled(session=session, sources=sources, text=better))
         except (MemoryFailure, ModelError, AgentError) as error:
             self._tell(Warned(f"The chat's title could not be made: {error}"))

@@ -9,6 +9,7 @@ from agent.events import (
     Failed,
     ModelFailed,
     ModelProgress,
+    ModelReady,
     Notice,
     ReplyEnded,
     ReplyStarted,
@@ -254,6 +255,41 @@ async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent:
     assert isinstance(failed, Failed)
     with pytest.raises(NotFound):
         await agent.archive("nothing")
+
+
+async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three four five six", answers=[{"title": "count the numbers"}])
+    agent = await make_agent(model)
+    first = agent.send(None, "count")
+    session = (await anext(first)).session  # type: ignore[union-attr]
+    await anext(first)
+    await anext(first)
+    model.gate.clear()
+    queued = agent.send(session, "and then?")
+    await anext(queued)
+    await model.waiting.wait()
+    await agent.delete(session)
+    head = (await agent.status()).log_head
+    model.gate.set()
+    assert isinstance((await collect(first))[-1], ReplyEnded)
+    (refused,) = await collect(queued)
+    assert isinstance(refused, Failed)
+    await agent.idle()
+    assert (await agent.status()).log_head == head
+    assert agent.answering is None
+    assert len(model.prompts) == 1
+
+
+async def test_a_model_that_cannot_be_loaded_leaves_the_one_that_answers() -> None:
+    agent = Agent(Home.resolve(), Settings(model="good"), client="test", loader=Shelf(good="here I am"))
+    await agent.start()
+    await agent.idle()
+    notices = agent.notices()
+    with pytest.raises(NotGguf):
+        await agent.use_model("broken")
+    assert isinstance(await notices_until(notices, ModelFailed), ModelFailed)
+    assert isinstance(await notices_until(notices, ModelReady), ModelReady)
+    await agent.close()
 
 
 async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_chat(make_agent: MakeAgent) -> None:

@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from graph.errors import MemoryFailure
-from graph.events import Event, Role, Sampling, SessionStarted, StopReason, TurnSaid, TurnTaken
+from graph.events import Event, Role, Sampling, SessionStarted, SessionTitled, StopReason, TurnSaid, TurnTaken
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Recorded, Session
+from graph.values import Recorded
 from models.errors import ModelError
 from models.protocols import Generator, SamplingParams
 
@@ -27,6 +27,7 @@ from .prompts import Prompts
 from .reply import Reply, stream_reply
 from .settings import Settings
 from .text import clean_message
+from .title import verbatim
 
 Outbox = Callable[[AgentEvent | None], None]
 USER, ASSISTANT = "you", "assistant"
@@ -34,11 +35,12 @@ USER, ASSISTANT = "you", "assistant"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A durable message waiting for its reply; `queued` ones are not on the path yet."""
+    """A durable message waiting for its reply; a `queued` one is not on the path yet."""
 
     session: str
     turn: str
     queued: bool
+    first: bool = False  # it is what the session's title is made from
 
 
 class Conversation:
@@ -53,7 +55,7 @@ class Conversation:
         *,
         client: str,
         notify: Callable[[Notice], None],
-        answered: Callable[[Session, str, Reply, Generator], None],
+        answered: Callable[[str, str | None, Generator], None],
     ) -> None:
         self.answering: str | None = None
         self._memory = memory
@@ -146,7 +148,7 @@ class Conversation:
     def _accept(self, session: str | None, text: str, project: str | None, queued: bool) -> Accepted:
         """Commit the message, and its session if it begins one, in one transaction."""
         events: list[Event] = []
-        parent = None
+        parent, untitled = None, True
         if session is None:
             session = new_id()
             events.append(SessionStarted(session=session, project=project, client=self._client))
@@ -154,7 +156,7 @@ class Conversation:
             about = self._memory.session(session)
             if about.deleted:
                 raise AgentError("This chat was deleted, so nothing was sent. Begin a new one with /new.")
-            parent = None if queued else about.head
+            parent, untitled = None if queued else about.head, about.name is None
         turn = TurnSaid(
             turn=new_id(),
             session=session,
@@ -165,11 +167,14 @@ class Conversation:
             queued=queued,
             text=text,
         )
-        self._record(*events, turn)
-        return Accepted(session, turn.turn, queued)
+        events.append(turn)
+        if untitled:
+            events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(text)))
+        self._record(*events)
+        return Accepted(session, turn.turn, queued, first=untitled)
 
     async def _retry(self, session: str, out: Outbox) -> None:
-        path = await asyncio.to_thread(self._memory.thread, session, limit=1)
+        path = await asyncio.to_thread(self._memory.thread, session, limit=2)
         if not path or path[-1].role != Role.USER or self._pending[session]:
             out(Failed("No message here waits for an answer. Nothing was changed."))
             return
@@ -177,7 +182,7 @@ class Conversation:
         self._pending[session] += 1
         out(TurnAccepted(session, last.id, last.text or "", queued=self._floor.locked(), new_session=False))
         try:
-            await self._answer_in_turn(Accepted(session, last.id, queued=False), out)
+            await self._answer_in_turn(Accepted(session, last.id, queued=False, first=len(path) == 1), out)
         finally:
             self._pending[session] -= 1
 
@@ -248,7 +253,7 @@ class Conversation:
         out(self._ended(taken, reply_turn, reply, log, limits))
         if not self._closing and taken.session not in self._dropped:
             self._prompts.after_reply(taken.session, generator, limits)
-            self._answered(session, taken.turn, reply, generator)
+            self._answered(taken.session, taken.turn if taken.first and reply.text else None, generator)
 
     async def _model(self, name: str) -> Generator | None:
         """The model, waiting while it loads; None if the wait was stopped."""

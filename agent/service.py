@@ -30,10 +30,9 @@ from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChan
 from .home import Home
 from .models import Abandoned, Loader, ModelHost, llama_loader
 from .prompts import Prompts
-from .reply import Reply
 from .settings import Settings
 from .text import clean_message
-from .title import propose_title, verbatim
+from .title import propose_title
 
 UNCHANGED: Any = object()
 
@@ -334,22 +333,21 @@ class Agent:
         except (ModelError, Abandoned):
             return  # told by a notice, or nobody waits any more
 
-    def _after_reply(self, session: Session, turn: str, reply: Reply, generator: Generator) -> None:
-        if session.name is None:
-            self._spawn(self._title(session.id, turn, generator))
-        else:
-            self._tell(SessionsChanged(session.id))
+    def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
+        """A reply is durable; `first_turn` is the message it answers, if that began the session."""
+        self._tell(SessionsChanged(session))
+        if first_turn is not None:
+            self._spawn(self._title(session, first_turn, generator))
 
     async def _title(self, session: str, turn: str, generator: Generator) -> None:
-        """Title a session with its first words, then with the model's own if it finds a good one."""
+        """Let the model better a title that is only the first words."""
         try:
             exchange = await self.exchange(turn)
             said, reply = exchange.turn.text or "", (exchange.reply.text or "") if exchange.reply else ""
-            sources = tuple(part.id for part in (exchange.turn, exchange.reply) if part is not None)
-            await self._record(SessionTitled(session=session, sources=sources[:1], text=verbatim(said)))
             better = await propose_title(generator, said, reply)
             now = await self.session(session)
             if better is not None and not now.named_by_user and not now.deleted:
+                sources = tuple(part.id for part in (exchange.turn, exchange.reply) if part is not None)
                 await self._record(SessionTitled(session=session, sources=sources, text=better))
         except (MemoryFailure, ModelError, AgentError) as error:
             self._tell(Warned(f"The chat's title could not be made: {error}"))

@@ -34,10 +34,10 @@ async def propose_title(generator: Generator, said: str, reply: str) -> str | No
 
 
 def grounded(title: str, source: str) -> bool:
-    """Whether a title is short and most of its longer words occur in the source: small models invent."""
+    """Whether a title is short, and most of its longer words (two or more) occur in the source: models invent."""
     words = [word for word in re.findall(r"\w+", title.casefold()) if len(word) > 3]
     known = set(re.findall(r"\w+", source.casefold()))
-    if not words or len(title) > LONGEST:
+    if len(words) < 2 or len(title) > LONGEST:
         return False
     return sum(word in known for word in words) * 3 >= len(words) * 2
 

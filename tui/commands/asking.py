@@ -23,7 +23,6 @@ from agent.events import (
     Notice,
     ReplyEnded,
     ReplyStarted,
-    SessionsChanged,
     TokensArrived,
     TurnAccepted,
     Warned,
@@ -38,7 +37,6 @@ from tui.exit_codes import ExitCode, exit_code_of
 from tui.text import shown, size_of
 
 CLIENT = "ask"
-TITLE_WAIT_S = 2.0
 FIGURES = (
     "session",
     "turn",
@@ -72,7 +70,6 @@ class Tongue:
         self._safe = sys.stdout.isatty()  # a terminal obeys control characters, a pipe wants the words as they are
         self._open_line = False
         self._model_failed = False
-        self.changed = asyncio.Event()  # something in the list of sessions did
         self.code = ExitCode.OK
 
     def event(self, event: AgentEvent) -> None:
@@ -117,8 +114,6 @@ class Tongue:
             case GraphProgress(state="failed") | Warned():
                 self._narration.clear()
                 say(f"clew: {notice.message}")
-            case SessionsChanged():
-                self.changed.set()
             case _:
                 pass
 
@@ -212,24 +207,8 @@ async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
 
 async def _converse(agent: Agent, question: Question, tongue: Tongue) -> None:
     session = await _session(agent, question)
-    begun = None
     async for event in agent.send(session, question.text, project=question.project):
         tongue.event(event)
-        if isinstance(event, ReplyEnded):
-            begun = event.session
-    if begun is not None:
-        # The first words become the title right after the reply; a model's own title is not worth waiting for here.
-        with suppress(TimeoutError):
-            await asyncio.wait_for(_titled(agent, begun, tongue), TITLE_WAIT_S)
-
-
-async def _titled(agent: Agent, session: str, tongue: Tongue) -> None:
-    """Until the session has a name."""
-    while True:
-        tongue.changed.clear()
-        if (await agent.session(session)).name is not None:
-            return
-        await tongue.changed.wait()
 
 
 async def _session(agent: Agent, question: Question) -> str | None:

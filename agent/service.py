@@ -65,6 +65,7 @@ class Agent:
         self._background: set[asyncio.Task[None]] = set()
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None
+        self._closing = False
         self._conversation: Conversation
         self._models: ModelHost
         self._prompts: Prompts
@@ -97,15 +98,17 @@ class Agent:
 
     async def close(self) -> None:
         """Stop what runs, keep the partial reply, close everything. Safe to call twice, and without a start."""
-        memory, self._memory_or_none = self._memory_or_none, None
-        if memory is None:
+        memory = self._memory_or_none
+        if memory is None or self._closing:
             return
+        self._closing = True
         await self._conversation.close()
         await self._prompts.pause()
-        await self._models.close()
         for task in self._background:
             task.cancel()
+        await self._models.close()
         await asyncio.gather(*self._background, return_exceptions=True)
+        self._memory_or_none = None
         await asyncio.to_thread(memory.close)
         for listener in self._listeners:
             listener.put_nowait(None)

@@ -104,9 +104,9 @@ class Agent:
         self._closing = True
         await self._conversation.close()
         await self._prompts.pause()
+        await self._models.close()
         for task in self._background:
             task.cancel()
-        await self._models.close()
         await asyncio.gather(*self._background, return_exceptions=True)
         self._memory_or_none = None
         await asyncio.to_thread(memory.close)

@@ -47,6 +47,12 @@ PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scr
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
 
 
+class ChatScreen(Screen[None]):
+    """The screen of the chat: what is typed from the first moment on belongs to the composer."""
+
+    AUTO_FOCUS = "Composer"
+
+
 class ClewApp(App[int]):
     """The chat. `connect` brings in the agent after the first paint."""
 
@@ -91,6 +97,9 @@ class ClewApp(App[int]):
         self.connect = connect
         self.early = State()  # until there is a chat
         self._leaving = Leaving(self)
+
+    def get_default_screen(self) -> Screen[None]:
+        return ChatScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="body"):

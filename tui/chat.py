@@ -57,6 +57,7 @@ class Chat:
         self._ended = ended
         self._failed = failed
         self._lock = asyncio.Lock()  # one at a time changes the transcript
+        self._begun: asyncio.Future[str | None] | None = None  # the id of a new chat whose first message is on its way
         self._tasks: set[asyncio.Task[None]] = set()
         self._painter: asyncio.Task[None] | None = None
 
@@ -64,7 +65,28 @@ class Chat:
 
     def send(self, text: str, *, project: str | None = None) -> None:
         """Hand a message to the agent; what comes of it arrives as events."""
-        self._spawn(self._follow(self.service.send(self.session, text, project=project), text))
+        if self.session is not None:
+            self._spawn(self._follow(self.service.send(self.session, text, project=project), text))
+        elif self._begun is None:
+            self._begun = asyncio.get_running_loop().create_future()
+            self._spawn(self._begin_with(self._begun, text, project))
+        else:
+            self._spawn(self._send_behind(self._begun, text, project))
+
+    async def _begin_with(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
+        """The first message of a new chat; `begun` gets the chat's id, or None if there is none after all."""
+        try:
+            await self._follow(self.service.send(None, text, project=project), text, begun)
+        finally:
+            if not begun.done():
+                begun.set_result(None)
+            if self._begun is begun:
+                self._begun = None
+
+    async def _send_behind(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
+        """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
+        session = await asyncio.shield(begun)
+        await self._follow(self.service.send(session, text, project=project), text)
 
     def retry(self) -> bool:
         """Answer the last message again; False where there is no chat yet."""
@@ -73,12 +95,15 @@ class Chat:
         self._spawn(self._follow(self.service.retry(self.session), ""))
         return True
 
-    async def _follow(self, events: AsyncIterator[AgentEvent], text: str) -> None:
-        here = self.session
+    async def _follow(
+        self, events: AsyncIterator[AgentEvent], text: str, begun: "asyncio.Future[str | None] | None" = None
+    ) -> None:
         async for event in events:
             async with self._lock:
-                if isinstance(event, TurnAccepted) and event.new_session and self.session == here:
-                    self.session = event.session
+                if begun is not None and isinstance(event, TurnAccepted):
+                    if self._begun is begun:  # no other chat was opened meanwhile
+                        self.session, self._begun = event.session, None
+                    begun.set_result(event.session)
                 await self._take(event, text)
 
     def notice(self, notice: Notice) -> None:
@@ -190,6 +215,7 @@ class Chat:
         """Show a chat at its end; None is a new one."""
         async with self._lock:
             self.session = session
+            self._begun = None
             self.opened_once = True
             turns = await self.service.thread(session, limit=READ) if session is not None else []
             await self.transcript.show(

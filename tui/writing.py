@@ -22,6 +22,7 @@ class Writing:
         self._app = app
         self._drafts = drafts
         self._draft_of: str | None = None
+        self._opened = False  # a chat is on the screen
         self._timer: Timer | None = None
         self._held = ""  # the text on which Enter was pressed before the memory was open
 
@@ -34,11 +35,13 @@ class Writing:
             self._held = ""
             self._app.unsay()
         self._offer(actions.completions(text))
-        if self._timer is None:
+        if self._timer is None and self._opened:
             self._timer = self._app.set_timer(DRAFT_S, self.keep)
 
     def keep(self) -> None:
-        """Write the draft of the chat on the screen."""
+        """Write the draft of the chat on the screen; before there is one, the draft on disk is still to be read."""
+        if not self._opened:
+            return
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -54,9 +57,10 @@ class Writing:
         if not first:
             self.keep()
             composer.put(draft)
-        elif draft and draft != composer.text:  # what was typed before there was a chat follows its draft
+        elif draft:  # what was typed before there was a chat follows its draft
             composer.give_back(draft)
         self._draft_of = session
+        self._opened = True
 
     # Sending
 

@@ -52,6 +52,29 @@ async def test_messages_typed_while_it_answers_are_queued_and_shown_so(chat: Run
         await wait_until(pilot, lambda: "queued" not in screen_text(app))
 
 
+async def test_messages_sent_before_a_new_chats_first_one_is_accepted_go_into_the_same_chat(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        assert app.chat is not None
+        for text in ("one", "two", "three"):
+            app.chat.send(text)
+        await wait_until(pilot, lambda: [text for text in texts(app) if text != agent.reply] == ["one", "two", "three"])
+        assert len(agent.all_sessions) == 1
+
+
+async def test_keys_pressed_before_anything_is_ready_are_the_composers(chat: Running, tmp_path: Path) -> None:
+    agent = FakeAgent()
+    agent.opening.clear()
+    async with chat(agent, opened=False) as (app, pilot):
+        app.drafts.save(None, "an older draft")
+        assert app.focused is app.composer
+        await pilot.press(*"typed early")
+        app.writing.keep()
+        assert app.drafts.load(None) == "an older draft"
+        agent.opening.set()
+        await wait_until(pilot, lambda: app.composer.text == "an older draft\ntyped early")
+
+
 async def test_escape_stops_and_the_partial_reply_says_so(chat: Running) -> None:
     agent = FakeAgent(reply="one two three")
     agent.go.clear()

@@ -74,6 +74,9 @@ def run_chat(given: dict[str, str | bool]) -> int:
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.cache / "native.log")
+    from tui.pasting import install
+
+    install()
     app = make_app(
         home=home.root,
         model=_text(given, "model"),

@@ -32,6 +32,7 @@ _SUSPECT = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f"
     r"\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_ONE_TO_ONE = {code: mark for code, mark in _TABLE.items() if mark is not None and len(mark) == 1 and mark != "\n"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -47,6 +48,11 @@ def shown(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     return clean(text).translate(_TABLE)
+
+
+def shown_in_place(text: str) -> str:
+    """A line being edited as it may be painted: as `shown`, with every character still at its place."""
+    return text if _SUSPECT.search(text) is None else text.translate(_ONE_TO_ONE)
 
 
 def one_line(text: str) -> str:

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.text import clean, one_line, plain, shown, size_of
+from tui.text import clean, one_line, plain, shown, shown_in_place, size_of
 
 OVERRIDES = ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
 ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
@@ -55,3 +55,10 @@ def test_one_line_has_no_line_ends() -> None:
 
 def test_sizes_are_for_people() -> None:
     assert [size_of(n) for n in (12, 204_800, 98_362_432, 2_497_281_312)] == ["12 B", "205 KB", "98 MB", "2.5 GB"]
+
+
+@given(st.text(alphabet=st.characters(blacklist_characters="\n")))
+def test_a_line_being_edited_keeps_every_place_and_obeys_nothing(text: str) -> None:
+    painted = shown_in_place(text)
+    assert len(painted) == len(text)
+    assert all(character == "\t" or unicodedata.category(character) != "Cc" for character in painted)

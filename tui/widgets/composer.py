@@ -2,12 +2,13 @@
 
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from tui.text import clean
+from tui.text import clean, shown_in_place
 
 PLACEHOLDER = "Say something …   / for commands · F1 for help"
 HUGE = 20_000  # characters beyond which Up and Down never walk into the history by accident
@@ -94,6 +95,10 @@ class Composer(TextArea):
         if result := self._replace_via_keyboard(clean(event.text), *self.selection):
             self.move_cursor(result.end_location)
             self.focus()
+
+    def get_line(self, line_index: int) -> Text:
+        # Textual 8.2.8: the control characters of a text area reach the terminal, which obeys them.
+        return Text(shown_in_place(self.document.get_line(line_index)), end="", no_wrap=True)
 
     def action_send(self) -> None:
         if self.choosing:

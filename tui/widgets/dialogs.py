@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,7 +12,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
-from tui.text import clean, plain, shown
+from tui.text import clean, plain, shown, shown_in_place
 
 
 class Confirm(ModalScreen[bool]):
@@ -75,6 +76,10 @@ class Lines(TextArea):
 
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def get_line(self, line_index: int) -> Text:
+        # Textual 8.2.8: as in the composer.
+        return Text(shown_in_place(self.document.get_line(line_index)), end="", no_wrap=True)
 
 
 class AskText(ModalScreen[str | None]):

@@ -1,0 +1,91 @@
+"""A paste is one event and presses no key, however it is split into reads."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
+from textual.message import Message
+
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.pasting import PasteParser, install
+from tui.widgets.dialogs import AskText, Lines
+
+START, END = "\x1b[200~", "\x1b[201~"
+NASTY = "\x1b[32mgreen\x1b[0m\n\x11\x03\x1b\x1b[A\x1b[200~\x1b[48;1;2;3;4t\x1b[I\x1b"
+
+
+def read(*chunks: str) -> list[Message]:
+    parser = PasteParser()
+    return [message for chunk in chunks for message in parser.feed(chunk)]
+
+
+def told(messages: list[Message]) -> list[tuple[str, str]]:
+    """Each message as its kind and what it carries."""
+    found = []
+    for message in messages:
+        match message:
+            case events.Paste(text=text):
+                found.append(("paste", text))
+            case events.Key(key=key):
+                found.append(("key", key))
+            case _:
+                found.append(("other", type(message).__name__))
+    return found
+
+
+EXPECTED = [("key", "a"), ("key", "up"), ("paste", NASTY), ("key", "b"), ("paste", ""), ("key", "enter")]
+STREAM = f"a\x1b[A{START}{NASTY}{END}b{START}{END}\r"
+
+
+@pytest.mark.parametrize("place", range(1, len(STREAM)))
+def test_escape_codes_in_a_paste_press_no_key_wherever_the_reads_are_split(place: int) -> None:
+    assert told(read(STREAM[:place], STREAM[place:])) == EXPECTED
+
+
+def test_a_paste_read_one_character_at_a_time_is_one_event() -> None:
+    assert told(read(*STREAM)) == EXPECTED
+
+
+@given(st.text().filter(lambda text: END not in text + END[:-1]), st.integers(1, 9))
+def test_any_paste_arrives_whole_but_for_its_nul(text: str, size: int) -> None:
+    stream = START + text + END + "x"
+    chunks = [stream[place : place + size] for place in range(0, len(stream), size)]
+    assert told(read(*chunks)) == [("paste", text.replace("\x00", "")), ("key", "x")]
+
+
+def test_a_large_paste_of_many_reads_is_one_event() -> None:
+    text = "words \x1b[1mand\x1b[0m lines\n" * 10_000
+    stream = START + text + END
+    assert told(read(*(stream[at : at + 4096] for at in range(0, len(stream), 4096)))) == [("paste", text)]
+
+
+def test_keys_after_a_paste_are_keys_and_the_end_of_input_ends_it() -> None:
+    parser = PasteParser()
+    assert told(list(parser.feed(f"{START}one{END}\x1b[B"))) == [("paste", "one"), ("key", "down")]
+    assert list(parser.feed("")) == []
+    assert parser.is_eof
+
+
+def test_the_driver_of_the_terminal_reads_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linux_driver, "XTermParser", XTermParser)  # put back afterwards
+    install()
+    assert vars(linux_driver)["XTermParser"] is PasteParser  # the name that run_input_thread looks up
+
+
+async def test_what_was_pasted_stays_the_same_words_and_is_painted_without_its_escapes(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        app.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
+        await wait_until(pilot, lambda: "␛[32mgreen␛[0m" in screen_text(app))
+        assert app.composer.text == "\x1b[32mgreen\x1b[0m\nsecond\x11"
+        assert "second␑" in screen_text(app)
+        assert "\x1b" not in screen_text(app)
+        app.composer.put("")
+        app.perform("system", "")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        app.screen.query_one(Lines).post_message(events.Paste("\x1b[31mred"))
+        await wait_until(pilot, lambda: "␛[31mred" in screen_text(app))
+        assert "\x1b" not in screen_text(app)
+        await pilot.press("escape")

@@ -84,7 +84,7 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
         app.say("This terminal cannot be handed to an editor.")
         return
     # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
-    with app.suspend(), app.batch_update():
+    with app.suspend(), editor.keys_belong_to_it(), app.batch_update():
         outcome = await asyncio.to_thread(editor.edit, draft, app.drafts.folder)
     app.refresh(layout=True)
     if isinstance(outcome, editor.EditorFailed):

@@ -4,9 +4,11 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from tui.text import clean
@@ -22,6 +24,18 @@ def command() -> list[str]:
         if words := shlex.split(os.environ.get(variable, "")):
             return words
     return [name for name in ("nano", "vim", "vi") if shutil.which(name)][:1]
+
+
+@contextlib.contextmanager
+def keys_belong_to_it() -> Iterator[None]:
+    """Meanwhile Ctrl+C and Ctrl+\\ at the terminal are the editor's, which shares it with clew; main thread only."""
+    # A handler that does nothing, since an ignored signal would be ignored by the child too.
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def edit(draft: str, folder: Path) -> str | EditorFailed:

@@ -1,5 +1,7 @@
 """The list of chats: search, open, rename, archive, delete after asking."""
 
+import pytest
+
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.widgets.dialogs import AskLine, Confirm
@@ -51,6 +53,18 @@ async def test_delete_asks_says_what_happens_and_only_y_deletes(chat: Running) -
             await pilot.pause()
             assert agent.all_sessions["S000"].deleted is deleted
         await wait_until(pilot, lambda: app.current_session is None)
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 5), (20, 8)])
+async def test_in_a_tiny_terminal_the_question_keeps_its_keys_in_view(chat: Running, size: tuple[int, int]) -> None:
+    async with chat(agent_with_chats(), size=size) as (app, pilot):
+        app.perform("delete")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await wait_until(pilot, lambda: "Delete" in screen_text(app))
+        words = " ".join(screen_text(app).split())
+        assert "y delete it" in words
+        assert "Esc leave it" in words
+        await pilot.press("escape")
 
 
 async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) -> None:

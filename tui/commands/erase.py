@@ -5,6 +5,8 @@ gives are removed, never a whole folder, because a home may have been pointed at
 """
 
 import os
+import re
+import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
 
 WORD = "erase"
 SETTINGS = ("config.toml", "config.toml.part")
-MEMORY = ("log.sqlite*", "graph.kuzu*")
+LOG_COMPANIONS = ("", "-wal", "-shm", "-journal")
+GRAPH_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 LOCK = ("lock", "holder.json", "holder.new")
-CACHE = ("native.log*", "probed.json*", "drafts/*.txt", "drafts/*.new")
+CACHE = re.compile(r"native\.log|probed\.json(\.[0-9]+)?")  # the number is that of the process that wrote it
+DRAFTS = re.compile(r"(new|[0-9A-Z]{26})\.(txt|new)")  # by session
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -48,21 +52,33 @@ def erase(
         if not yes and not _confirmed(home, doomed):
             say("Nothing was erased.")
             raise typer.Exit(ExitCode.FAILED)
-        for path in doomed:
-            path.unlink(missing_ok=True)
+        failed = [path for path in doomed if not _remove(path)]
     finally:
         lock.release()
-    _tidy(home)
-    say(f"Erased {len(doomed)} files. {_left(home)}")
+    failed += _tidy(home)
+    say(f"Erased {len(doomed) - len(set(failed) & set(doomed))} files. {_left(home)}")
+    if failed:
+        raise typer.Exit(ExitCode.IO_ERROR)
 
 
 def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     """The files that go: the memory first, what can be had again last."""
-    for folder, patterns in ((home.memory, MEMORY), (home.cache, CACHE), (home.root, SETTINGS)):
-        for pattern in patterns:
-            yield from sorted(folder.glob(pattern))
+    names = [home.memory / name for name in memory_names()]
+    for folder, pattern in ((home.cache, CACHE), (home.cache / "drafts", DRAFTS)):
+        names += sorted(path for path in folder.glob("*") if pattern.fullmatch(path.name))
+    names += [home.root / name for name in SETTINGS]
+    yield from (path for path in names if os.path.lexists(path))
     if models and home.models == home.root / "models":
         yield from _models(home.models)
+
+
+def memory_names() -> list[str]:
+    """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
+    from graph import log, opening, rebuild, store
+
+    names = [log.FILE + companion for companion in LOG_COMPANIONS]
+    names += [graph + each for graph in (store.FILE, rebuild.NEW, rebuild.ASIDE) for each in GRAPH_COMPANIONS]
+    return [*names, opening.OPENING, opening.PURGE]
 
 
 def _models(folder: Path) -> Iterable[Path]:
@@ -75,18 +91,41 @@ def _models(folder: Path) -> Iterable[Path]:
     yield from sorted(path for path in (folder / PARTIAL).glob("*") if not path.is_dir())
 
 
+def _remove(path: Path) -> bool:
+    """Remove a file, a link (not what it points at) or a whole folder; one that stays is told of."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        say(f"clew: {error.filename or path} could not be removed: {why}. The others are not affected.")
+        return False
+    return True
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all in a folder; links are not followed."""
+    if path.is_symlink() or not path.is_dir():
+        return path.lstat().st_size
+    return sum(os.lstat(os.path.join(root, name)).st_size for root, _, names in os.walk(path) for name in names)
+
+
 def _confirmed(home: "Home", doomed: list[Path]) -> bool:
-    size = sum(path.stat().st_size for path in doomed)
+    size = sum(map(_size, doomed))
     say(f"This removes every chat, the settings and the caches in {home.root}: {len(doomed)} files, {size_of(size)}.")
     say("There is no way back.")
     say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
     return sys.stdin is not None and sys.stdin.readline().strip().lower() == WORD
 
 
-def _tidy(home: "Home") -> None:
-    """Remove the lock's files and the folders that are empty now; a folder with something in it stays."""
-    for name in LOCK:
-        (home.memory / name).unlink(missing_ok=True)
+def _tidy(home: "Home") -> list[Path]:
+    """Remove the lock's files and the folders that are empty now; a folder with something in it stays.
+
+    Those of the lock's files that could not be removed.
+    """
+    failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
     folders = [home.memory, home.cache / "drafts", home.cache]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
@@ -95,10 +134,13 @@ def _tidy(home: "Home") -> None:
             os.rmdir(folder)
         except OSError:
             continue
+    return failed
 
 
 def _left(home: "Home") -> str:
     if not home.root.exists():
         return "Nothing is left."
     names = sorted(path.name for path in home.root.iterdir())
-    return f"Left in {home.root}, because clew did not make it or was to keep it: {', '.join(names)}."
+    return (
+        f"Left in {home.root}, because clew did not make it, was to keep it or could not remove it: {', '.join(names)}."
+    )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graph import rebuild, store
 from models.catalogue import CATALOGUE
 
 Run = Callable[..., Any]
@@ -21,7 +22,10 @@ def lived_in(home: Path, remember: Run) -> Path:
         "memory/graph.kuzu.wal",
         "memory/graph.kuzu.aside",
         "cache/native.log",
+        "cache/probed.json",
+        "cache/probed.json.4711",
         "cache/drafts/new.txt",
+        "cache/drafts/01ARZ3NDEKTSV4RRFFQ69G5FAV.txt",
         f"models/{CATALOGUE[0].file}",
         f"models/.partial/{CATALOGUE[1].file}.part",
     ):
@@ -92,3 +96,61 @@ def test_a_link_is_removed_and_not_what_it_points_at(clew: Run, lived_in: Path, 
 def test_a_home_that_was_never_lived_in_can_be_erased(clew: Run, home: Path) -> None:
     assert clew("erase", "--yes").code == 0
     assert not home.exists()
+
+
+def test_a_backup_beside_the_memory_is_not_clews_and_stays(clew: Run, lived_in: Path) -> None:
+    names = (
+        "memory/log.sqlite.mybackup",
+        "memory/graph.kuzu.2024",
+        "memory/log.sqlite-wal2",
+        "cache/native.log.old",
+        "cache/drafts/my.txt",
+    )
+    for name in names:
+        (lived_in / name).write_text("not clew's")
+    assert clew("erase", "--yes").code == 0
+    assert sorted(path for path in lived_in.rglob("*") if path.is_file()) == sorted(lived_in / name for name in names)
+
+
+def test_every_name_of_the_memory_is_known(clew: Run, lived_in: Path) -> None:
+    for companion in rebuild._COMPANIONS:
+        for name in (store.FILE, rebuild.NEW, rebuild.ASIDE):
+            (lived_in / "memory" / (name + companion)).write_text("made by clew")
+    for name in ("log.sqlite-wal", "log.sqlite-shm", "log.sqlite-journal", "graph.opening", "graph.purge"):
+        (lived_in / "memory" / name).write_text("made by clew")
+    assert clew("erase", "--yes").code == 0
+    assert not lived_in.exists()
+
+
+def test_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_points_at(
+    clew: Run, lived_in: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "thesis.md").write_text("not clew's")
+    graph = lived_in / "memory" / "graph.kuzu"
+    graph.unlink()
+    (graph / "deep").mkdir(parents=True)
+    (graph / "deep" / "data").write_text("made by an older engine")
+    (graph / "link").symlink_to(outside)
+    (lived_in / "memory" / "graph.kuzu.new").symlink_to(outside)
+    assert clew("erase", "--yes").code == 0
+    assert (outside / "thesis.md").exists()
+    assert not lived_in.exists()
+
+
+def test_one_file_that_cannot_go_does_not_keep_the_others(
+    clew: Run, lived_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "log.sqlite":
+            raise PermissionError(1, "Operation not permitted", str(path))
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    ended = clew("erase", "--yes")
+    assert ended.code == 74
+    assert "log.sqlite could not be removed: Operation not permitted" in ended.err
+    assert [path.name for path in lived_in.rglob("*") if path.is_file()] == ["log.sqlite"]

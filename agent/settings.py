@@ -52,6 +52,8 @@ CONFIG_TEXT = """\
 # max_tokens = 1024
 """
 
+WATERS = ("low_water", "high_water", "context")  # each less than the next
+
 
 class Settings(BaseSettings):
     """Everything a user can set; tokens are the model's, times are seconds."""
@@ -104,8 +106,12 @@ def load_settings(path: Path, *, model: str | None = None) -> Settings:
         values: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line; nothing else was touched.") from error
+    from pydantic_settings import SettingsError as UnreadableVariable
+
     try:
         settings = Settings(**values)
+    except UnreadableVariable as error:
+        raise SettingsError(_explain_variable(error)) from error
     except ValidationError as error:
         raise SettingsError(_explain(error, path, text)) from error
     return settings.model_copy(update={"model": model}) if model else settings
@@ -149,15 +155,35 @@ def _explain(error: ValidationError, path: Path, text: str) -> str:
     for problem in error.errors():
         keys = [str(part) for part in problem["loc"]]
         message = problem["msg"].removeprefix("Value error, ")
+        if not keys:  # the one rule about several at once
+            message += _waters_from(path, text)
         lines.append(f"  {_where(keys, path, text)}{'.'.join(keys) or 'settings'}: {message}")
     return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nMend {path} or the variable."
 
 
+def _explain_variable(error: Exception) -> str:
+    """What is wrong where a variable for a whole table is no JSON; only the field's name is in the error."""
+    named = re.search(r'field "(\w+)"', str(error))
+    variable = f"CLEW_{named[1].upper()}" if named else "A CLEW_… variable"
+    return (
+        f'{variable} is wrong; nothing was changed: it must be a JSON object like {{"temperature": 0.7}}. '
+        f"Mend or unset it; one value alone is set by {variable}__NAME, as in CLEW_SAMPLING__TEMPERATURE=0.7."
+    )
+
+
+def _waters_from(path: Path, text: str) -> str:
+    """Where each of the three that have to be in order comes from."""
+    places = [f"{_where([name], path, text).strip() or 'the default'} ({name})" for name in WATERS]
+    return f", set by {', '.join(places)}"
+
+
 def _where(keys: list[str], path: Path, text: str) -> str:
     """The place a value came from, as far as it can be told: its variable, or file and line."""
-    variable = "CLEW_" + "__".join(keys).upper()
-    if keys and variable in os.environ:
-        return f"{variable} "
+    given = {name.upper(): value for name, value in os.environ.items()}  # they count in any case of letters
+    for depth in range(len(keys), 0, -1):
+        variable = "CLEW_" + "__".join(keys[:depth]).upper()
+        if all(key in given.get(variable, "") for key in keys[depth:]) and variable in given:
+            return f"{variable} "
     line = _line_of(keys, text)
     return f"{path}:{line} " if line else ""
 

@@ -57,6 +57,34 @@ def test_a_wrong_variable_is_named(config: Path, monkeypatch: pytest.MonkeyPatch
         load_settings(config)
 
 
+@pytest.mark.parametrize("value", ["x", "[1", "3", '{"top_k": "many"}'])
+def test_a_table_in_a_variable_that_is_none_is_named(config: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("CLEW_SAMPLING", value)
+    with pytest.raises(SettingsError, match="CLEW_SAMPLING"):
+        load_settings(config)
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("context = 2000\n", ["{}:1 (context)", "the default (high_water)", "the default (low_water)"]),
+        ("low_water = 5000\n\nhigh_water = 4000\n", ["{}:1 (low_water)", "{}:3 (high_water)"]),
+    ],
+)
+def test_values_out_of_order_are_named_with_the_lines_that_set_them(config: Path, text: str, places: list[str]) -> None:
+    config.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError) as raised:
+        load_settings(config)
+    for place in places:
+        assert place.format(config) in str(raised.value)
+
+
+def test_a_variable_that_puts_the_order_wrong_is_named(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_CONTEXT", "2000")
+    with pytest.raises(SettingsError, match=r"CLEW_CONTEXT \(context\)"):
+        load_settings(config)
+
+
 def test_a_file_that_is_no_utf8_is_refused(config: Path) -> None:
     config.write_bytes(b"theme = '\xff'")
     with pytest.raises(SettingsError, match="not UTF-8"):

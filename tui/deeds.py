@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from tui import clipboard, editor, tuning
+from tui.leaving import answers_here
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Confirm, Reader
@@ -28,11 +29,13 @@ async def stop(app: "ClewApp", argument: str) -> None:
         return
     if app.sessions.display:
         await sessions(app, "")
-    elif app.chat is not None and app.chat.service.answering is not None:
+    elif app.chat is not None and answers_here(app):
         app.chat.service.stop()
         app.say("Stopped; what came is kept.")
     elif not app.composer.has_focus:
         app.composer.focus()
+    elif app.chat is not None and app.chat.service.answering is not None:
+        app.say("A reply is being written in another chat; F2 leads to it, and Esc there stops it.")
 
 
 async def retry(app: "ClewApp", argument: str) -> None:

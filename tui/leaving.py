@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 QUIT_S = 2.0
 
 
+def answers_here(app: "ClewApp") -> bool:
+    """Whether the reply being written is one in the chat on the screen."""
+    chat = app.chat
+    return chat is not None and chat.session is not None and chat.service.answering == chat.session
+
+
 class Leaving:
     """How the app is left. `parting` is what to say on stderr once the terminal is free."""
 
@@ -40,7 +46,7 @@ class Leaving:
             app.screen.clear_selection()
             composer.move_cursor(composer.cursor_location)
             app.run_worker(copy_text(app, selected, "The selection"))
-        elif app.chat is not None and app.chat.service.answering is not None:
+        elif answers_here(app):
             app.perform("stop")
         elif composer.text:
             composer.remember(composer.text)

@@ -1,0 +1,36 @@
+"""Esc and Ctrl+C are about the chat on the screen, and quitting takes a second press while the hint is shown."""
+
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+
+
+async def test_escape_in_another_chat_stops_nothing_and_says_where_a_reply_is_written(chat: Running) -> None:
+    agent = FakeAgent()
+    here = agent.add_session("Here", ("q", "a"))
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"count", "enter")
+        await wait_until(pilot, lambda: agent.answering == here)
+        await app.open_session(None)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "written in another chat" in screen_text(app))
+        assert agent.answering == here
+        await app.open_session(here)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.last.stop_reason == "stopped")
+
+
+async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_reply(chat: Running) -> None:
+    agent = FakeAgent()
+    here = agent.add_session("Here", ("q", "a"))
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"count", "enter")
+        await wait_until(pilot, lambda: agent.answering == here)
+        await app.open_session(None)
+        await pilot.press(*"draft", "ctrl+c")
+        await wait_until(pilot, lambda: app.composer.text == "")
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: "again to quit" in screen_text(app))
+        assert agent.answering == here
+        assert not agent.closed

@@ -1,27 +1,55 @@
 """What the doctor looks at: settings, privacy, disk, versions, the memory, and the models outside any history."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
+from typing import TYPE_CHECKING
 
-from agent.errors import SettingsError
+from agent.errors import AgentError, SettingsError
 from agent.home import Home
 from agent.settings import Settings, load_settings
-from graph.errors import LogDamaged, MemoryFailure, MemoryHeld, MemoryMissing
+from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, MemoryFailure, MemoryHeld, MemoryMissing
 from graph.reading import LogReader
 from graph.values import Check
+from models.errors import ModelError
 from tui.commands.rebuild import describe
 from tui.text import size_of
 from tui.version import VERSION
+
+if TYPE_CHECKING:
+    from graph.memory import Memory
 
 Tell = Callable[[str], None]
 
 LITTLE_SPACE = 500 * 10**6
 PACKAGES = ("kuzu", "llama-cpp-python", "textual", "pydantic")
+
+# What a look at something broken may end in: ours, the system's, and what damaged data makes of any code.
+SURPRISES = (
+    MemoryFailure,
+    ModelError,
+    AgentError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+)
+LOG_CHECKS = frozenset({"log", "log file", "chain", "texts", "events"})
+FROM_THE_LOG = frozenset({"graph", "words"})  # what a rebuild makes anew, as good as the log is
+
+UPDATE = "Update clew; this one leaves the memory as it is."
+MAKE_ROOM = "Free some space, or make the home writable for you; nothing that was stored is lost."
+RESTORE = "Copy the memory folder aside, then restore a backup of log.sqlite into it."
+REBUILD = "Run `clew rebuild`: the graph is made anew from the log."
+LOG_FIRST = "See to the log first: this is made from it, and cannot be better than it is."
+REPORT = "This was not expected. Run `clew doctor` again; if it stays, it is a bug in clew: please report it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +62,46 @@ class Examination:
 
 def examine(home: Home, *, models: bool, tell: Tell) -> Examination:
     """Look at everything; `models` loads them too. Blocking; never raises for what it finds."""
-    settings, check = _settings(home)
-    checks = [check, _private(home), _disk(home), _versions()]
+    settings: Settings | None = None
+
+    def look_at_settings() -> list[Check]:
+        nonlocal settings
+        settings, check = _settings(home)
+        return [check]
+
+    checks = _look("settings", look_at_settings)
+    checks += _look("privacy", lambda: [_privacy(home)])
+    checks += _look("disk", lambda: [_disk(home)])
+    checks += _look("versions", lambda: [_versions()])
     tell("looking at the memory …")
     held = None
     try:
-        checks += _memory(home, tell)
+        checks += _log_first(_look("memory", lambda: _memory(home, tell)))
     except MemoryHeld as error:
         held = str(error)
-        checks += _log_only(home)
+        checks += _log_first(_look("log", lambda: _log_only(home)))
     if models and settings is not None:
-        from tui.commands.probing import probe_embedder, probe_generator
-
-        tell(f"trying {settings.model} …")
-        checks.append(probe_generator(home, settings))
-        tell(f"trying {settings.embedder} …")
-        checks.append(probe_embedder(home, settings))
+        checks += _models(home, settings, tell)
     return Examination(tuple(checks), held)
+
+
+def _look(name: str, look: Callable[[], list[Check]]) -> list[Check]:
+    """What `look` finds, or its failure as a finding. Raises MemoryHeld, which is no illness."""
+    try:
+        return look()
+    except MemoryHeld:
+        raise
+    except SURPRISES as error:
+        return [_failed(name, error)]
+
+
+def _models(home: Home, settings: Settings, tell: Tell) -> list[Check]:
+    from tui.commands.probing import probe_embedder, probe_generator
+
+    tell(f"trying {settings.model} …")
+    checks = _look("model", lambda: [probe_generator(home, settings)])
+    tell(f"trying {settings.embedder} …")
+    return checks + _look("embedder", lambda: [probe_embedder(home, settings)])
 
 
 def _settings(home: Home) -> tuple[Settings | None, Check]:
@@ -61,7 +112,7 @@ def _settings(home: Home) -> tuple[Settings | None, Check]:
     return settings, Check("settings", True, f"{home.config}: model {settings.model}, embedder {settings.embedder}")
 
 
-def _private(home: Home) -> Check:
+def _privacy(home: Home) -> Check:
     """That nobody else may read what is in the home; the models are no secret."""
     secret = (home.root, home.config, home.cache)  # the memory's own check looks at the memory
     open_ones = [path for path in secret if path.exists() and path.stat().st_mode & 0o077]
@@ -105,17 +156,21 @@ def _memory(home: Home, tell: Tell) -> list[Check]:
         return [Check("memory", True, "nothing is stored yet")]
     except MemoryHeld:
         raise
+    except LogUnwritable as error:
+        return [_failed("log", error), *_look("log", lambda: _log_only(home))]
     except MemoryFailure as error:
         return [_failed("log", error)]
     try:
         checks = [Check("starts", True, f"opened {memory.starts} times; {memory.recovered} replies were cut off since")]
-        try:
-            memory.open_graph(lambda step: tell(describe(step)))
-        except MemoryFailure as error:
-            checks.append(_failed("graph", error))
-        return checks + memory.doctor()
+        checks += _look("graph", lambda: _open_graph(memory, tell))
+        return checks + _look("memory", memory.doctor)
     finally:
         memory.close()
+
+
+def _open_graph(memory: "Memory", tell: Tell) -> list[Check]:
+    memory.open_graph(lambda step: tell(describe(step)))
+    return []
 
 
 def _log_only(home: Home) -> list[Check]:
@@ -132,6 +187,29 @@ def _log_only(home: Home) -> list[Check]:
         reader.close()
 
 
-def _failed(name: str, error: MemoryFailure) -> Check:
-    advice = "Restore a backup of log.sqlite into the memory folder." if isinstance(error, LogDamaged) else ""
-    return Check(name, False, str(error), advice or "Run `clew rebuild`; the log, and every word, is not affected.")
+def _log_first(checks: list[Check]) -> list[Check]:
+    """The findings, none of which advises to make anything anew from a log that is itself not well."""
+    if all(check.ok for check in checks if check.name in LOG_CHECKS):
+        return checks
+    return [
+        replace(check, advice=LOG_FIRST) if check.name in FROM_THE_LOG and not check.ok else check for check in checks
+    ]
+
+
+def _failed(name: str, error: Exception) -> Check:
+    """A failure as a finding, with the advice that fits its cause."""
+    match error:
+        case LogNewer():
+            advice = UPDATE
+        case LogDamaged():
+            advice = RESTORE
+        case LogUnwritable():
+            advice = MAKE_ROOM
+        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
+            advice = MAKE_ROOM
+        case GraphFailure():
+            advice = REBUILD
+        case _:
+            advice = REPORT
+    ours = isinstance(error, MemoryFailure | ModelError | AgentError)
+    return Check(name, False, str(error) if ours else f"{type(error).__name__}: {error}", advice)

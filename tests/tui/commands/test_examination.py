@@ -1,0 +1,91 @@
+"""What the doctor makes of failures: a finding each, with advice that fits its cause, and never a traceback."""
+
+import errno
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.home import Home
+from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable
+from graph.memory import Memory
+from graph.values import Check
+from tui.commands import examination
+from tui.commands.examination import examine
+
+Run = Callable[..., Any]
+
+
+def looked_over(home: Path) -> list[Check]:
+    return list(examine(Home.resolve(home), models=False, tell=lambda text: None).checks)
+
+
+def wrong(checks: list[Check]) -> dict[str, Check]:
+    return {check.name: check for check in checks if not check.ok}
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (LogNewer("newer"), "Update clew"),
+        (LogDamaged("damaged"), "restore a backup"),
+        (LogUnwritable("full"), "Free some space, or make the home writable"),
+        (OSError(errno.ENOSPC, "No space left on device"), "Free some space"),
+        (GraphFailure("broken"), "clew rebuild"),
+        (ValueError("odd"), "report it"),
+    ],
+)
+def test_the_advice_fits_the_cause(
+    home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, advice: str
+) -> None:
+    remember("one")
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Memory, "open", fail)
+    finding = next(check for check in looked_over(home) if not check.ok)
+    assert str(error) in finding.detail
+    assert advice in finding.advice
+    assert ("rebuild" in finding.advice) == isinstance(error, GraphFailure)
+
+
+@pytest.mark.parametrize("name", ["_settings", "_privacy", "_disk", "_versions", "_memory"])
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), TypeError("no"), KeyError("kind")])
+def test_a_surprise_in_any_check_is_a_finding_and_the_others_are_made(
+    home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
+) -> None:
+    remember("one")
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(examination, name, fail)
+    checks = looked_over(home)
+    assert {"settings", "privacy", "disk", "versions"} <= {check.name for check in checks}
+    assert type(error).__name__ in wrong(checks)[name.removeprefix("_")].detail
+
+
+def test_a_log_that_cannot_be_written_is_still_read(home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember("one")
+
+    def fail(*_: object, **__: object) -> None:
+        raise LogUnwritable("read-only")
+
+    monkeypatch.setattr(Memory, "open", fail)
+    checks = looked_over(home)
+    assert {check.name for check in checks if check.ok} >= {"chain", "texts", "words"}
+    assert "nothing that was stored is lost" in wrong(checks)["log"].advice
+
+
+def test_where_the_log_is_wrong_no_rebuild_is_advised(home: Path, remember: Run) -> None:
+    remember("one")
+    db = sqlite3.connect(home / "memory" / "log.sqlite")
+    db.execute("UPDATE events SET text = 'forged' WHERE kind = 'turn.said' AND text = 'one'")
+    db.commit()
+    db.close()
+    found = wrong(looked_over(home))
+    assert "texts" in found
+    assert not any("rebuild" in check.advice or "nothing is lost" in check.advice for check in found.values())

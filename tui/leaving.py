@@ -5,11 +5,13 @@ import signal
 from typing import TYPE_CHECKING
 
 from tui.exit_codes import ExitCode
+from tui.widgets.banner import Banner
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
 
-QUIT_S = 2.0
+QUIT_HINT = "Press Ctrl+C again to quit."
+QUIT_S = 3.0
 
 
 def answers_here(app: "ClewApp") -> bool:
@@ -24,7 +26,6 @@ class Leaving:
     def __init__(self, app: "ClewApp") -> None:
         self.parting: str | None = None
         self._app = app
-        self._armed = False
         self._begun = False
 
     def heed_signals(self) -> None:
@@ -52,15 +53,10 @@ class Leaving:
             composer.remember(composer.text)
             composer.put("")
             app.say("Cleared; ↑ brings it back.")
-        elif self._armed:
+        elif (banner := app.screen_stack[0].query_one(Banner)).said == QUIT_HINT:
             app.perform("quit")
         else:
-            app.say("Press Ctrl+C again to quit.")
-            self._armed = True
-            app.set_timer(QUIT_S, self._disarm)
-
-    def _disarm(self) -> None:
-        self._armed = False
+            banner.say(QUIT_HINT, for_s=QUIT_S)  # the second press counts as long as this is shown
 
     async def leave(self, code: int = 0, parting: str | None = None) -> None:
         """Keep the draft, stop what runs (its words are kept), close the memory, give the terminal back."""

@@ -34,3 +34,20 @@ async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_repl
         await wait_until(pilot, lambda: "again to quit" in screen_text(app))
         assert agent.answering == here
         assert not agent.closed
+
+
+async def test_ctrl_c_quits_only_while_its_hint_is_shown(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: "again to quit" in screen_text(app))
+        app.unsay()  # as its timer does
+        await wait_until(pilot, lambda: "again to quit" not in screen_text(app))
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: "again to quit" in screen_text(app))
+        app.say("Something else.")
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: "again to quit" in screen_text(app))
+        assert not agent.closed
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: agent.closed)

@@ -24,12 +24,17 @@ class Banner(Static):
         self._said_is_error = False
         self._timer: Timer | None = None
 
-    def say(self, words: str, *, error: bool = False) -> None:
-        """Show words for a while in place of what the state has to say."""
+    @property
+    def said(self) -> str:
+        """The words shown in place of what the state has to say; empty if there are none."""
+        return self._said
+
+    def say(self, words: str, *, error: bool = False, for_s: float | None = None) -> None:
+        """Show words for a while (`for_s` seconds) in place of what the state has to say."""
         self._said, self._said_is_error = words, error
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(ERROR_S if error else HINT_S, self.unsay)
+        self._timer = self.set_timer(for_s or (ERROR_S if error else HINT_S), self.unsay)
         self.paint(self._state)
 
     def unsay(self) -> None:

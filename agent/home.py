@@ -15,10 +15,11 @@ class Home:
     models: Path
 
     @classmethod
-    def resolve(cls, root: Path | None = None) -> "Home":
+    def resolve(cls, root: Path | None = None, *, writing: bool = True) -> "Home":
         """The home at `root`, else at CLEW_HOME, else in the user's data folder; CLEW_MODELS moves the models alone.
 
-        Makes the folders (0700) and raises HomeError where that is not possible.
+        Makes the folders (0700) and raises HomeError where that is not possible, or where nothing can be written. A
+        home that is there already is good enough for reading as it is (`writing` false).
         """
         named = root or os.environ.get("CLEW_HOME")
         if named:
@@ -29,7 +30,7 @@ class Home:
             base = user_data_path("clew")
         models = os.environ.get("CLEW_MODELS")
         home = cls(base, Path(models).expanduser().absolute() if models else base / "models")
-        home._make()
+        home._make(writing=writing)
         return home
 
     @property
@@ -47,16 +48,19 @@ class Home:
         """Drafts and native output: nothing here is missed when it is lost."""
         return self.root / "cache"
 
-    def _make(self) -> None:
+    def _make(self, *, writing: bool) -> None:
+        there = self.root.is_dir()
         for folder in (self.root, self.memory, self.cache, self.models):
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
+                if there and not writing:
+                    continue
                 raise HomeError(
                     f"clew cannot make its folder {folder}: {error.strerror or error}. Nothing was changed. "
                     "Give it a folder you can write to with --home or CLEW_HOME."
                 ) from error
-        if not os.access(self.root, os.W_OK | os.X_OK):
+        if writing and not os.access(self.root, os.W_OK | os.X_OK):
             raise HomeError(
                 f"clew cannot write to its folder {self.root}. What is in it is untouched. "
                 "Make it writable, or give another with --home or CLEW_HOME."

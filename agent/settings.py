@@ -97,8 +97,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(path: Path, *, model: str | None = None) -> Settings:
-    """The settings of the file at `path` (made with its comments if missing), under the environment and `model`.
+    """The settings of the file at `path`, under the environment and `model`.
 
+    A missing file is made, with its comments, where that is possible; without one the defaults hold.
     Raises SettingsError, which names each wrong value with its line or its variable.
     """
     text = _read(path)
@@ -141,8 +142,11 @@ def write_setting(path: Path, key: str, value: str | int | float | bool) -> None
 def _read(path: Path) -> str:
     try:
         if not path.exists():
-            path.write_text(CONFIG_TEXT, encoding="utf-8")
-            path.chmod(0o600)
+            try:
+                path.write_text(CONFIG_TEXT, encoding="utf-8")
+                path.chmod(0o600)
+            except OSError:  # a home that can only be read has the defaults
+                return CONFIG_TEXT
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error

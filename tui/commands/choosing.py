@@ -55,7 +55,7 @@ def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
     from tui.commands.place import home_of
 
     try:
-        reader = LogReader.open(home_of(ctx).memory)
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
         turns = [(each.turn.id, _harmless(each.turn.text)) for each in reader.exchanges(limit=500)]
     except (MemoryFailure, AgentError):
         return []
@@ -73,6 +73,6 @@ def _offered(ctx: typer.Context) -> "list[Session]":
     from tui.commands.place import home_of
 
     try:
-        return all_sessions(LogReader.open(home_of(ctx).memory))
+        return all_sessions(LogReader.open(home_of(ctx, writing=False).memory))
     except (MemoryFailure, AgentError):
         return []

@@ -28,7 +28,7 @@ def doctor(
     from models.quiet import guard_descriptors
     from tui.commands.examination import examine
 
-    home = home_of(ctx)
+    home = home_of(ctx, writing=False)
     guard_descriptors(home.cache / "native.log")
     narration = Narration()
     found = examine(home, models=not no_model, tell=narration.tell)

@@ -57,7 +57,7 @@ def log(
 
     from_then = _since(since)
     try:
-        reader = LogReader.open(home_of(ctx).memory)
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = choose_session(all_sessions(reader), session).id if session is not None else None
         found = reader.exchanges(
             session=of, project=_text(project), client=_text(client), since=from_then, limit=min(limit, MOST)

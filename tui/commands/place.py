@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from agent.home import Home
 
 
-def home_of(ctx: typer.Context) -> "Home":
-    """The home that the command line names, its folders made. Raises HomeError."""
+def home_of(ctx: typer.Context, *, writing: bool = True) -> "Home":
+    """The home that the command line names, its folders made; one that is only read from need not be writable.
+
+    Raises HomeError.
+    """
     from agent.home import Home
 
     named = ctx.find_root().params.get("home")
-    return Home.resolve(Path(named) if named else None)
+    return Home.resolve(Path(named) if named else None, writing=writing)

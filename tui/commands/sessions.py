@@ -25,7 +25,11 @@ def sessions(
     from graph.reading import LogReader
 
     try:
-        found = [each for each in all_sessions(LogReader.open(home_of(ctx).memory)) if each.archived == archived]
+        found = [
+            each
+            for each in all_sessions(LogReader.open(home_of(ctx, writing=False).memory))
+            if each.archived == archived
+        ]
     except MemoryMissing:
         found = []
     if as_json:

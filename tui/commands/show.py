@@ -30,7 +30,7 @@ def show(
     """Show one exchange, or all of a session, with all its figures."""
     from graph.reading import LogReader
 
-    reader = LogReader.open(home_of(ctx).memory)
+    reader = LogReader.open(home_of(ctx, writing=False).memory)
     try:
         _show_exchange(reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:

@@ -70,6 +70,18 @@ def test_a_home_that_cannot_be_made_is_73(clew: Run, tmp_path: Path) -> None:
     assert "Nothing was changed" in ended.err
 
 
+def test_reading_commands_work_on_a_home_that_cannot_be_written(
+    clew: Run, home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = remember("one")
+    monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK))
+    monkeypatch.setattr("models.quiet.guard_descriptors", lambda log_file: None)  # they are this process's own
+    for argv in (("log",), ("sessions",), ("show", said.turn), ("doctor", "--no-model"), ("models", "list")):
+        ended = clew(*argv)
+        assert ended.code == 0, (argv, ended.err)
+    assert clew("rebuild").code == 73
+
+
 def test_everything_that_is_made_is_private(spawn: Run, home: Path, remember: Run) -> None:
     remember("one")
     spawn("log", "--home", str(home / "second"))

@@ -131,3 +131,14 @@ def test_every_stage_of_a_fetch_has_words(stage: str) -> None:
     line = describe(FetchProgress("tiny", stage, 50_000_000, 100_000_000))  # type: ignore[arg-type]
     assert line.startswith("tiny: ")
     assert ("50 MB of 100 MB (50%)" in line) == (stage == "fetching")
+
+
+def test_the_list_is_shown_in_spite_of_a_wrong_setting_which_is_told(
+    folder: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text("contxt = 5\n")
+    assert clew("list", "--json") == ExitCode.OK
+    said = capsys.readouterr()
+    assert {row["name"] for row in json.loads(said.out) if row["in_use"]} == {DEFAULT_CHAT, DEFAULT_EMBEDDER}
+    assert "contxt" in said.err
+    assert "default models" in said.err

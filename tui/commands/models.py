@@ -37,7 +37,7 @@ def list_models(
     ctx: typer.Context, json: Annotated[bool, typer.Option("--json", help="One list of objects.")] = False
 ) -> None:
     """Show every model: which are installed, and what each takes."""
-    home = home_of(ctx)
+    home = home_of(ctx, writing=False)
     chosen = _chosen(home)
     rows = [_row(model, chosen) for model in _store(home).entries()]
     if json:
@@ -147,9 +147,17 @@ def _store(home: Home) -> ModelStore:
 
 
 def _chosen(home: Home) -> tuple[str, str]:
+    """The models in use; what is wrong in the settings is told, and is no reason not to go on."""
+    from agent.errors import SettingsError
     from agent.settings import load_settings
+    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
 
-    settings = load_settings(home.config)
+    try:
+        settings = load_settings(home.config)
+    except SettingsError as error:
+        say(f"clew: {error}")
+        say("Until that is mended, the default models are taken for the ones in use.")
+        return DEFAULT_CHAT, DEFAULT_EMBEDDER
     return settings.model, settings.embedder
 
 

@@ -10,6 +10,7 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── NotFound                  no such session, turn or exchange
 ├── Ambiguous                 an id prefix fits several: ask for more characters
 └── GraphFailure              the graph cannot be used now; the log and the chat go on
+    ├── NoRoom                the disk is nearly full: it waits, and goes on by itself when there is room
     └── QueryFailed           one query was refused
         └── QueryTimeout      one query took too long, or was interrupted
 """
@@ -71,6 +72,10 @@ class Ambiguous(MemoryFailure):
 
 class GraphFailure(MemoryFailure):
     """The graph cannot be used now; the log, and with it every word, is not affected."""
+
+
+class NoRoom(GraphFailure):
+    """The disk is nearly full, and the engine is left alone until it is not."""
 
 
 class QueryFailed(GraphFailure):

@@ -5,6 +5,7 @@ Invariants:
   there is one way into the graph.
 - The number of the last event applied is in the same transaction as what the event did.
 - An append waits for the graph only while the graph keeps up; while it catches up or rebuilds, nobody waits.
+- On a disk that is nearly full the graph waits as it is, and goes on with the first append that finds room again.
 - Trouble with the graph never reaches the log: the graph is rebuilt, and if that fails too it stays closed until the
   next opening.
 """
@@ -13,13 +14,13 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph import rebuild
-from graph.errors import GraphFailure, MemoryFailure
+from graph import rebuild, room
+from graph.errors import GraphFailure, MemoryFailure, NoRoom
 from graph.events import TextErased
 from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
 from graph.overlay import Overlay
@@ -46,6 +47,7 @@ class State(Enum):
     CLOSED = "closed"
     BEHIND = "behind"  # opening, catching up or rebuilding
     FOLLOWING = "following"
+    WAITING = "waiting"  # for room on the disk
     FAILED = "failed"
 
 
@@ -97,6 +99,8 @@ class Follower:
         """Tell that the log now ends at `seq`, and wait until that is applied; False if the graph is behind."""
         with self._changed:
             self._wanted = max(self._wanted, seq)
+            if self._state is State.WAITING:
+                self._jobs.put(self._resume)
             if self._state is not State.FOLLOWING:
                 return False
             self._jobs.put(self._catch_up)
@@ -167,12 +171,26 @@ class Follower:
         try:
             self._apply_all()
             self._opened().checkpoint_if_due()
+        except NoRoom as e:
+            with self._changed:  # the store stays open for queries
+                self._state, self._why = State.WAITING, str(e)
+                self._changed.notify_all()
         except (GraphFailure, LookupError) as e:
             self._let_go(State.BEHIND, str(e))
             try:
                 self._rebuild()
             except MemoryFailure:
                 return  # told and kept as the reason; whoever asks the graph next hears it
+
+    def _resume(self) -> None:
+        """Go on where the disk was full, if it is not any more."""
+        if self._state is not State.WAITING or room.left(self._folder) < room.TO_OPEN:
+            return
+        if self._store is not None:
+            self._catch_up()
+            return
+        with suppress(MemoryFailure):  # kept as the reason
+            self._open()
 
     def _renew(self) -> None:
         with self._changed:
@@ -207,6 +225,7 @@ class Follower:
         self._say(Progress("ready", self._applied, self._applied))
 
     def _apply_batch(self, store: GraphStore) -> None:
+        room.require(self._folder, room.TO_FOLLOW)
         events = self._reader.events(after=self._applied, limit=BATCH)
         last = events[-1].seq
         if any(isinstance(stored.event, TextErased) for stored in events):
@@ -238,6 +257,9 @@ class Follower:
             self._changed.notify_all()
         if store is not None:
             store.close()
+            if store.spoilt:
+                with suppress(OSError):  # a full disk; then the engine's own checks have to do
+                    mark(self._folder, OPENING)
 
     def _say(self, progress: Progress) -> None:
         """Report progress; the moment at which long work notices that the memory is closing."""
@@ -251,7 +273,7 @@ class Follower:
         try:
             yield
         except (MemoryFailure, LookupError, OSError) as e:
-            self._let_go(State.FAILED, str(e))
+            self._let_go(State.WAITING if isinstance(e, NoRoom) else State.FAILED, str(e))
             if isinstance(e, MemoryFailure):
                 raise
             raise GraphFailure(f"The graph cannot be kept: {e}. The chat goes on without it.") from e

@@ -5,6 +5,7 @@ only tells the name: it is written after the lock is taken and removed before it
 never believed without asking the lock.
 """
 
+import errno
 import json
 import os
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from graph.errors import LogUnwritable, MemoryHeld
 from graph.values import Holder
 
 _LOCK, _HOLDER = "lock", "holder.json"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 # Long enough to outlast another process that is only asking `holder`, short enough to be "at once" for a person.
 _PATIENCE_S = 0.1
@@ -46,6 +48,10 @@ class MemoryLock:
         try:
             _write_name(folder / _HOLDER, Holder(os.getpid(), command, datetime.now(UTC)))
         except OSError as e:
+            if e.errno in _FULL:  # the name is only told; without it there is no wrong one either
+                for left in (taken._name, taken._name.with_suffix(".new")):
+                    left.unlink(missing_ok=True)
+                return taken
             taken.release()
             raise LogUnwritable(f"{folder} cannot be written ({e.strerror}). Nothing was changed.") from e
         return taken

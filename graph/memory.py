@@ -6,12 +6,14 @@ called from any thread.
 """
 
 import atexit
+import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from graph import rebuild
 from graph.doctor import examine_graph, examine_log, examine_words
 from graph.errors import MemoryFailure
 from graph.events import Event, TextErased
@@ -47,6 +49,8 @@ class Memory:
         """
         lock = MemoryLock.take(folder, command=command)
         try:
+            with contextlib.suppress(OSError):
+                rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth
             log = Log.open(folder)
             try:
                 return cls(folder, lock, log, LogReader(folder / FILE))

@@ -9,6 +9,7 @@ Two marks stand beside the file, and either makes the next opening rebuild it:
 
 from pathlib import Path
 
+from graph import room
 from graph.errors import GraphFailure
 from graph.reading import LogReader
 from graph.schema import VERSION
@@ -18,10 +19,11 @@ OPENING, PURGE = "graph.opening", "graph.purge"
 
 
 def open_trusted(folder: Path, reader: LogReader) -> GraphStore | None:
-    """The store of `folder`, or None where it has to be rebuilt."""
+    """The store of `folder`, or None where it has to be rebuilt. Raises NoRoom before the engine is asked."""
     marked = (folder / OPENING).exists() or (folder / PURGE).exists()
     if marked or not (folder / FILE).exists():
         return None
+    room.require(folder, room.TO_OPEN)
     mark(folder, OPENING)
     try:
         store = GraphStore.open(folder / FILE)

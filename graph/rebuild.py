@@ -4,6 +4,7 @@ Until the last step nothing but new files is touched, so it can be broken off at
 before is set aside (the last one is kept) for whoever wants to know what was wrong with it.
 """
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -12,7 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from graph import room
 from graph.codec import Stored
+from graph.errors import GraphFailure
+from graph.log import FILE as LOG
 from graph.reading import LogReader
 from graph.schema import META, NODES, RELS
 from graph.store import FILE, GraphStore
@@ -28,14 +32,24 @@ _COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 
 
 def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None]) -> None:
-    """Make `graph.kuzu.new` of all events up to now. Raises LogDamaged or GraphFailure."""
+    """Make `graph.kuzu.new` of all events up to now. Raises LogDamaged, or GraphFailure (NoRoom)."""
     remove(folder, NEW)
+    room.require(folder, room.TO_OPEN + 2 * (folder / LOG).stat().st_size)
     head = reader.head()
     with _no_collections():
         tables = fold(_told(events_of(reader, head), head, progress), reader.event)
-    store = GraphStore.create(folder / NEW)
     try:
-        _load(store, tables, lambda: progress(Progress("rebuilding", head, head)))
+        store = GraphStore.create(folder / NEW)
+    except GraphFailure:
+        _give_way(folder)
+        raise
+
+    def breathe() -> None:
+        progress(Progress("rebuilding", head, head))
+        room.require(folder, room.TO_FOLLOW)
+
+    try:
+        _load(store, tables, breathe)
         with store.transaction():
             statement = f"MATCH (m:`{META.name}` {{id: 0}}) SET m.applied = $applied, m.link = $link"
             store.execute(statement, {"applied": head, "link": reader.link(head).hex()})
@@ -43,6 +57,10 @@ def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None])
         store.close()
         del tables
         _give_back()
+        if store.spoilt:
+            _give_way(folder)
+    if store.spoilt:
+        raise GraphFailure("The new graph could not be written to its end. Every word is safe in the log.")
 
 
 def install(folder: Path) -> None:
@@ -62,6 +80,14 @@ def remove(folder: Path, name: str) -> None:
     """Delete a graph and what the engine left beside it."""
     for companion in _COMPANIONS:
         (folder / (name + companion)).unlink(missing_ok=True)
+
+
+def _give_way(folder: Path) -> None:
+    """Free what a failed build takes, also where the engine, which is not closed after a failure, has it open."""
+    for companion in _COMPANIONS:
+        with contextlib.suppress(OSError):
+            os.truncate(folder / (NEW + companion), 0)
+    remove(folder, NEW)
 
 
 def events_of(reader: LogReader, head: int, *, after: int = 0) -> Iterator[Stored]:

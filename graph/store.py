@@ -4,16 +4,21 @@ Invariants (all measured, see the design notes on Kuzu):
 - One transaction at a time writes, on the thread that owns the store; readers run beside it on their own connections.
 - Checkpoints are ours, made while no reader is inside: an automatic one that meets a reader blocks for seconds.
 - A connection is closed only when no query runs on it: interrupt, wait, then close.
+- After a write or a checkpoint failed, and where there is no room to write, the engine is never closed: its
+  destructor would write again, and spins for ever holding the interpreter. The store is then kept until the process
+  ends; whoever owned it rebuilds the file.
 - Every error of the engine is a RuntimeError without a class; it becomes ours here and nowhere else.
 """
 
+import ctypes
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.errors import GraphFailure, QueryFailed, QueryTimeout
+from graph import room
+from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
 from graph.gate import Gate
 from graph.schema import META, VERSION, statements
 
@@ -32,9 +37,11 @@ PAGE_ROWS = 1_000
 class GraphStore:
     """An open `graph.kuzu`. Writing methods are for its one owner thread; `query` is for any."""
 
-    def __init__(self, database: "kuzu.Database") -> None:
+    def __init__(self, database: "kuzu.Database", folder: Path) -> None:
         import kuzu
 
+        self.spoilt = False  # a write failed: the file is not to be trusted, the engine not to be closed
+        self._folder = folder
         self._database = database
         self._writer = kuzu.Connection(database, num_threads=1)
         self._prepared: dict[str, kuzu.PreparedStatement] = {}
@@ -51,7 +58,8 @@ class GraphStore:
             import kuzu
 
             return cls(
-                kuzu.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MAX_BYTES, auto_checkpoint=False)
+                kuzu.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MAX_BYTES, auto_checkpoint=False),
+                path.parent,
             )
 
     @classmethod
@@ -78,7 +86,7 @@ class GraphStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One write transaction: committed at the end, rolled back on any error. Raises GraphFailure."""
-        with engine_errors("writing the graph"):
+        with self._engine_writes():
             self._writer.execute("BEGIN TRANSACTION")
             try:
                 yield
@@ -95,7 +103,7 @@ class GraphStore:
         """
         import kuzu
 
-        with engine_errors("writing the graph"):
+        with self._engine_writes():
             if parameters is None:
                 return _rows(_single(self._writer.execute(cypher)))
             if cypher not in self._prepared:  # a third of the time of a small statement is its preparation
@@ -113,7 +121,7 @@ class GraphStore:
             "DOUBLE": pyarrow.float64(),
         }
         batch = pyarrow.table({name: pyarrow.array(column, arrow[types[name]]) for name, column in columns.items()})
-        with engine_errors("writing the graph"):
+        with self._engine_writes():
             _single(self._writer.execute(f"COPY `{table}` FROM $batch", {"batch": batch})).close()
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
@@ -131,13 +139,14 @@ class GraphStore:
                     self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the file; nobody may be reading. Raises GraphFailure."""
-        with engine_errors("writing the graph"):
+        """Fold the write-ahead log into the file; nobody may be reading. Raises GraphFailure, or NoRoom before it."""
+        room.require(self._folder, room.TO_FOLLOW)
+        with self._engine_writes():
             self._writer.execute("CHECKPOINT")
             self._unchecked = 0
 
     def close(self) -> None:
-        """Stop the readers, wait for them, fold in what is left, and close the file."""
+        """Stop the readers, wait for them, fold in what is left, and close the file if that can be done safely."""
         closed = False
         while not closed:
             self._interrupt_readers()  # again and again: one that has not quite begun does not hear it
@@ -153,14 +162,34 @@ class GraphStore:
 
     def _close_alone(self) -> None:
         try:
-            if self._unchecked:
+            room.require(self._folder, room.TO_FOLLOW)  # the engine's own closing writes too
+            if self._unchecked and not self.spoilt:
                 self.checkpoint()
+        except NoRoom:
+            self._keep_for_ever()  # what was committed is in the write-ahead log, for the next opening
+            return
         except GraphFailure:
-            pass  # the log has everything; an opening that finds the file wanting rebuilds it
-        finally:
-            self._prepared.clear()
-            self._writer.close()
-            self._database.close()
+            pass  # the log has everything, and `spoilt` tells the owner
+        if self.spoilt:
+            self._keep_for_ever()
+            return
+        self._prepared.clear()
+        self._writer.close()
+        self._database.close()
+
+    def _keep_for_ever(self) -> None:
+        """One reference too many, which outlives even the interpreter's end: no destructor of the engine runs."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+
+    @contextmanager
+    def _engine_writes(self) -> Iterator[None]:
+        """Errors as GraphFailure, and remembered."""
+        with engine_errors("writing the graph"):
+            try:
+                yield
+            except ENGINE_ERRORS:
+                self.spoilt = True
+                raise
 
     @contextmanager
     def _reader(self, timeout_s: float) -> Iterator["kuzu.Connection"]:
@@ -187,15 +216,16 @@ class GraphStore:
                 raise
 
 
+# A damaged file also brings the C++ library's own errors, which arrive as the other three classes.
+ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
+
+
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """The engine's errors as GraphFailure, told apart by their text, which is all there is.
-
-    A damaged file also brings the C++ library's own errors, which arrive as the other three classes.
-    """
+    """The engine's errors as GraphFailure, told apart by their text, which is all there is."""
     try:
         yield
-    except (RuntimeError, MemoryError, ValueError, IndexError) as e:
+    except ENGINE_ERRORS as e:
         text = str(e).strip()
         if "Interrupted" in text or "timeout" in text.lower():
             raise QueryTimeout(f"Stopped: {doing} took too long ({text}).") from e

@@ -182,8 +182,13 @@ async def bottom(app: "ClewApp", argument: str) -> None:
 async def screenshot(app: "ClewApp", argument: str) -> None:
     from tui.screenshot import save
 
-    path = save(app, argument)
-    app.say(f"This screen is in {path}")
+    try:
+        path = save(app, argument)
+    except OSError as error:
+        where = one_line(argument) or "this folder"
+        app.say(f"The picture could not be written to {where}: {error.strerror}. Name another file.", error=True)
+    else:
+        app.say(f"This screen is in {path}")
 
 
 async def status(app: "ClewApp", argument: str) -> None:

@@ -113,6 +113,16 @@ async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_pat
         assert "url(" not in picture.replace("url(#", "")
 
 
+async def test_a_screenshot_that_cannot_be_written_is_told_in_a_sentence(chat: Running, tmp_path: Path) -> None:
+    async with chat(FakeAgent(), size=(120, 30)) as (app, pilot):
+        missing = tmp_path / "no" / "x.svg"
+        app.perform("screenshot", str(missing))
+        await wait_until(pilot, lambda: "could not be written" in screen_text(app))
+        words = " ".join(screen_text(app).split())
+        assert "No such file or directory. Name another file." in words
+        assert "Errno" not in words
+
+
 async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         await pilot.press("f1")

@@ -67,6 +67,17 @@ async def test_in_a_tiny_terminal_the_question_keeps_its_keys_in_view(chat: Runn
         await pilot.press("escape")
 
 
+async def test_the_chosen_chat_has_a_mark_that_needs_no_colour(chat: Running) -> None:
+    async with chat(agent_with_chats()) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "› Trip to Crete" in screen_text(app))
+        await pilot.press("down")
+        await wait_until(pilot, lambda: "› Bread [bold]" in screen_text(app))
+        assert screen_text(app).count("›") == 1
+        await pilot.press(*"nothing")
+        await wait_until(pilot, lambda: "0 of 3" in screen_text(app) and "›" not in screen_text(app))
+
+
 async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):

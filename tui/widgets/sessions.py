@@ -3,11 +3,13 @@
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -17,6 +19,20 @@ if TYPE_CHECKING:
     from graph.values import Session
 
 UNTITLED = "New chat"
+MARK = "›"
+
+
+class Rows(OptionList):
+    """The chats; the chosen one has a mark as well as a ground, which NO_COLOR and some terminals hardly show."""
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        place = self.scroll_offset.y + y
+        if place >= len(self._lines) or self._lines[place] != (self.highlighted, 0):
+            return strip
+        first = next(iter(strip), None)
+        mark = Segment(MARK, first.style if first is not None else None)
+        return Strip.join([Strip([mark], 1), strip.crop(1)])
 
 
 class SessionList(Vertical):
@@ -52,7 +68,7 @@ class SessionList(Vertical):
     def compose(self) -> ComposeResult:
         yield Static("Chats", id="sessions-title", markup=False)
         yield Input(placeholder="Search titles", id="sessions-search", compact=True)
-        yield OptionList(id="sessions-rows", markup=False, compact=True)
+        yield Rows(id="sessions-rows", markup=False, compact=True)
         yield Static("^R rename  ^A archive\n^X delete  ^T archived", id="sessions-keys", markup=False)
 
     def fill(self, sessions: "list[Session]", current: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui.boot import BootFailed
 from tui.service import Backstage
-from tui.themes import full_name
+from tui.themes import full_name, unknown_theme
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
@@ -39,8 +39,11 @@ async def open_memory(app: "ClewApp") -> None:
     app.chat = chat
     app.composer.sent = await backstage.service.said()
     await _show_first(app, backstage)
-    if chat.state.recovered:
-        app.say(_recovered(chat.state.recovered))
+    words = [_recovered(chat.state.recovered)] if chat.state.recovered else []
+    if unknown := unknown_theme(backstage.service.settings.theme, app.available_themes):
+        words.append(unknown)
+    if words:
+        app.say("\n".join(words))
     app.writing.send_held()
 
 

@@ -1,9 +1,12 @@
 """The two themes of clew, dark and light: warm grounds and a golden thread."""
 
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 
 from textual.theme import Theme
+
+from tui.text import one_line
 
 DARK = Theme(
     name="clew-dark",
@@ -70,6 +73,13 @@ SHORT_NAMES = {"dark": DARK.name, "light": LIGHT.name, "": DARK.name}
 def full_name(name: str) -> str:
     """The theme that `name` means: `dark` and `light` are clew's own, any other name is Textual's."""
     return SHORT_NAMES.get(name, name)
+
+
+def unknown_theme(name: str, known: Collection[str]) -> str:
+    """What to say of a theme in the settings that there is not; empty if there is one."""
+    if full_name(name) in known:
+        return ""
+    return f"config.toml asks for the theme {one_line(name)}, which there is not: this is dark. /theme chooses another."
 
 
 def first_theme(config: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from tui.commands.output import complain, prepare_streams
+from tui.commands.output import complain, let_go, prepare_streams
 from tui.exit_codes import ExitCode, exit_code_of
 
 # Name and module, in the order of the help. Each module has a typer app named `app`.
@@ -30,8 +30,9 @@ COMMANDS = {
 CHAT = """Without a command, `clew` opens the chat; it takes --session ID, --new, --model NAME|PATH, --project NAME.
 
 stdout is data, stderr is narration. Exit codes: 0 done · 1 the reply failed, or the doctor found something · 2 wrong
-usage or an empty message · 65 damaged data · 66 no such session or turn · 69 the model is not available · 73, 74
-cannot write · 75 another clew has this memory · 78 a setting is wrong · 130 interrupted."""
+usage or an empty message · 65 damaged data · 66 no such session or turn · 69 the model is not available · 70 a bug ·
+73, 74 cannot write · 75 another clew has this memory · 78 a setting is wrong · 129, 130, 141, 143 ended by the terminal
+going away, by Ctrl+C, by the reader going away, by a signal."""
 
 
 class Commands(TyperGroup):
@@ -66,7 +67,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except (MemoryFailure, ModelError, AgentError, OSError) as error:
             if isinstance(error, OSError):
-                _let_go_of_stdout()
+                let_go(sys.stdout)
             if not isinstance(error, BrokenPipeError):
                 complain(error)
             raise typer.Exit(exit_code_of(error)) from error
@@ -106,6 +107,10 @@ def run(argv: Sequence[str]) -> int:
         command.main(args=home_first(argv), prog_name="clew")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ExitCode.OK if end.code is None else ExitCode.FAILED
+    except OSError as error:  # of typer's own words: the help, or what is wrong with the usage
+        let_go(sys.stdout)
+        let_go(sys.stderr)
+        return exit_code_of(error)
     return ExitCode.OK
 
 
@@ -123,18 +128,3 @@ def home_first(argv: Sequence[str]) -> list[str]:
         del words[at : at + len(home)]
         break
     return home + words
-
-
-def _let_go_of_stdout() -> None:
-    """If stdout takes no more, what is still buffered goes nowhere, instead of failing again at exit."""
-    try:
-        sys.stdout.flush()
-        return
-    except (OSError, ValueError):
-        pass
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):
-        return

@@ -46,6 +46,21 @@ def say(text: str) -> None:
         sys.stderr.write(shown(text) + "\n")
         sys.stderr.flush()
     except OSError:
+        let_go(sys.stderr)
+
+
+def let_go(stream: TextIO) -> None:
+    """If a stream takes no more, what is still buffered goes nowhere, instead of failing again at exit."""
+    try:
+        stream.flush()
+        return
+    except (OSError, ValueError):
+        pass
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
         return
 
 
@@ -140,4 +155,4 @@ class Narration:
             self._stream.write(text)
             self._stream.flush()
         except OSError:
-            return
+            let_go(self._stream)

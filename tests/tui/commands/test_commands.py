@@ -1,6 +1,7 @@
 """The command line as a whole: help, usage, the home folder, errors, and what is not imported."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +25,43 @@ def test_help_names_every_command_and_every_exit_code(clew: Run) -> None:
     for name in COMMANDS:
         assert f"\n  {name} " in ended.out
     codes = {int(word) for word in ended.out.partition("Exit codes:")[2].replace(",", " ").split() if word.isdigit()}
-    assert codes == {int(code) for code in ExitCode} - {
-        ExitCode.SOFTWARE,
-        ExitCode.HANGUP,
-        ExitCode.TERMINATED,
-        ExitCode.BROKEN_PIPE,
-    }
+    assert codes == set(map(int, ExitCode))
+
+
+def test_the_readme_lists_every_exit_code_once() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| exit code |")[2].partition("\n\n")[0]
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == list(map(int, ExitCode))
+
+
+@pytest.mark.parametrize(("argv", "code"), [(("log",), 0), (("show", "01ARZ3"), 66), (("log", "--nonsense"), 74)])
+def test_a_narration_that_cannot_be_written_does_not_change_how_a_command_ends(
+    environment: dict[str, str], argv: tuple[str, ...], code: int
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*CLEW, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=environment,
+            check=False,
+        )
+    assert ended.returncode == code
+
+
+def test_a_reply_is_given_where_nothing_can_be_narrated(environment: dict[str, str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*CLEW, "ask", "hi"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=environment | {"CLEW_SAMPLING__MAX_TOKENS": "4"},
+            check=False,
+        )
+    assert ended.returncode == 0
+    assert ended.stdout.strip()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -70,6 +70,7 @@ class Tongue:
         self._safe = sys.stdout.isatty()  # a terminal obeys control characters, a pipe wants the words as they are
         self._open_line = False
         self._model_failed = False
+        self._session = ""
         self.code = ExitCode.OK
 
     def event(self, event: AgentEvent) -> None:
@@ -77,6 +78,7 @@ class Tongue:
         match event:
             case TurnAccepted():
                 self._narration.clear()
+                self._session = event.session
                 say(f"accepted {event.turn}")
             case ReplyStarted(cut_tokens=cut) if cut:
                 say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
@@ -91,7 +93,7 @@ class Tongue:
             case Failed():
                 self._narration.clear()
                 self.end_line()
-                say(f"clew: {event.message}")
+                say(f"clew: {self._outside_the_chat(event.message)}")
                 self.code = self._code_of(event)
             case ReplyStarted() | TokensArrived():
                 pass
@@ -122,6 +124,12 @@ class Tongue:
         if self._open_line:
             self._open_line = False
             put("")
+
+    def _outside_the_chat(self, message: str) -> str:
+        """A message of the agent's with its advice put for someone who has no chat open, where /retry would do."""
+        return message.replace(
+            "/retry answers it", f"`clew --session {self._session}` opens its chat, where /retry answers it"
+        )
 
     def _ended(self, event: ReplyEnded) -> None:
         self._narration.clear()
@@ -177,10 +185,27 @@ def run_question(
 ) -> ExitCode:
     """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
     if question.model is not None and loader is None:
-        from models.store import ModelStore
-
-        ModelStore(home.models).path(question.model)  # a name nobody knows is refused before anything is stored
+        _check_model(home, question.model)
     return asyncio.run(_ask(Agent(home, settings, client=CLIENT, loader=loader), question, tongue))
+
+
+def _check_model(home: Home, model: str) -> None:
+    """Refuse, before anything is stored, a name nobody knows and a file that says itself that it is no chat model.
+
+    Raises ModelError. Only the file's head is read; what else is wrong with a model shows when it is loaded.
+    """
+    from models.errors import NotInstalled
+    from models.header import read_header
+    from models.loading import check_kind
+    from models.store import DEFAULT_CHAT, ModelStore
+
+    try:
+        path = ModelStore(home.models).path(model)
+    except NotInstalled:
+        if model == DEFAULT_CHAT:
+            return  # it is fetched when it is asked for
+        raise
+    check_kind(read_header(path), embeds=False)
 
 
 async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:

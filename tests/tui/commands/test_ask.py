@@ -11,6 +11,8 @@ import pytest
 
 from graph.memory import Memory
 from graph.reading import LogReader
+from models.catalogue import entry
+from models.store import DEFAULT_EMBEDDER
 from tui.commands.ask import MOST_BYTES
 from tui.commands.asking import FIGURES
 
@@ -87,12 +89,31 @@ def test_a_wrong_setting_is_78_with_its_line(spawn: Run, home: Path) -> None:
     assert "config.toml:3" in ended.err
 
 
-def test_a_file_that_is_no_model_is_69_and_the_message_can_be_answered_later(spawn: Run, tmp_path: Path) -> None:
-    (tmp_path / "text.gguf").write_text("this is a text file\n" * 100)
-    ended = spawn("ask", "hi", "--model", str(tmp_path / "text.gguf"))
-    assert (ended.code, ended.out) == (69, "")
+def test_a_file_that_is_no_chat_model_is_69_before_anything_is_stored(
+    spawn: Run, tmp_path: Path, models_folder: Path
+) -> None:
+    (tmp_path / "text.gguf").write_text("no model at all")
+    for model, why in (
+        (str(tmp_path / "text.gguf"), "is not a GGUF model"),
+        (str(models_folder / entry(DEFAULT_EMBEDDER).file), "it cannot chat"),
+    ):
+        ended = spawn("ask", "hi", "--model", model)
+        assert ended.code == 69, ended.err
+        assert why in ended.err
+        assert "accepted" not in ended.err
+    assert spawn("log", "--json").json == []
+
+
+def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answered_later(
+    spawn: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "text.gguf").write_text("no model at all")
+    ended = spawn("ask", "hi", CLEW_MODEL=str(tmp_path / "text.gguf"))
+    assert ended.code == 69
     assert "is not a GGUF model" in ended.err
-    assert spawn("log", "--json").json[0]["reply"] is None
+    (kept,) = spawn("log", "--json").json
+    assert (kept["said"], kept["reply"]) == ("hi", None)
+    assert f"`clew --session {kept['session']}` opens its chat, where /retry answers it" in ended.err
 
 
 def test_a_second_clew_is_75_at_once_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:

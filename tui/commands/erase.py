@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WORD = "erase"
 SETTINGS = ("config.toml", "config.toml.part")
+LOG, GRAPH = "log.sqlite", "graph.kuzu"
 LOG_COMPANIONS = ("", "-wal", "-shm", "-journal")
 GRAPH_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 LOCK = ("lock", "holder.json", "holder.new")
@@ -74,11 +75,12 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
 
 def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
-    from graph import log, opening, rebuild, store
+    from graph.opening import OPENING, PURGE
+    from graph.rebuild import ASIDE, NEW
 
-    names = [log.FILE + companion for companion in LOG_COMPANIONS]
-    names += [graph + each for graph in (store.FILE, rebuild.NEW, rebuild.ASIDE) for each in GRAPH_COMPANIONS]
-    return [*names, opening.OPENING, opening.PURGE]
+    names = [LOG + companion for companion in LOG_COMPANIONS]
+    names += [graph + each for graph in (GRAPH, NEW, ASIDE) for each in GRAPH_COMPANIONS]
+    return [*names, OPENING, PURGE]
 
 
 def _models(folder: Path) -> Iterable[Path]:

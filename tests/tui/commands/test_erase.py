@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph import rebuild, store
+from graph import rebuild
 from models.catalogue import CATALOGUE
 
 Run = Callable[..., Any]
@@ -114,7 +114,7 @@ def test_a_backup_beside_the_memory_is_not_clews_and_stays(clew: Run, lived_in: 
 
 def test_every_name_of_the_memory_is_known(clew: Run, lived_in: Path) -> None:
     for companion in rebuild._COMPANIONS:
-        for name in (store.FILE, rebuild.NEW, rebuild.ASIDE):
+        for name in ("graph.kuzu", rebuild.NEW, rebuild.ASIDE):
             (lived_in / "memory" / (name + companion)).write_text("made by clew")
     for name in ("log.sqlite-wal", "log.sqlite-shm", "log.sqlite-journal", "graph.opening", "graph.purge"):
         (lived_in / "memory" / name).write_text("made by clew")

@@ -18,11 +18,13 @@ from graph.admission import admit
 from graph.codec import Stored, clean, decode, encode, genesis, hash_link
 from graph.errors import LogDamaged, LogUnwritable
 from graph.events import Event, TextErased, TurnDeleted
+from graph.files import LOG
 from graph.ids import new_id, now_ms
 from graph.migrations import migrate
 from graph.sqlite import open_writer, writing
+from graph.stranger import refuse_emptied, refuse_stranger
 
-FILE = "log.sqlite"
+FILE = LOG
 TAIL = 64  # events whose chain is checked at every opening; the doctor checks all
 
 _INSERT = """
@@ -54,9 +56,11 @@ class Log:
     def open(cls, folder: Path, *, clock: Callable[[], int] = now_ms) -> "Log":
         """Open the log of `folder`. Raises LogUnwritable, LogNewer, or LogDamaged if the last events do not chain."""
         path = folder / FILE
+        refuse_stranger(folder)
         db = open_writer(path)
         try:
             with writing(path):
+                refuse_emptied(db, folder)
                 migrate(db)
                 check_chain(db, last=TAIL)
                 db.execute("UPDATE meta SET value = value + 1 WHERE key = 'starts'")

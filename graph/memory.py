@@ -17,10 +17,11 @@ from graph import rebuild
 from graph.doctor import examine_graph, examine_log, examine_words
 from graph.errors import MemoryFailure
 from graph.events import Event, TextErased
+from graph.files import LOG as FILE
 from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
-from graph.log import FILE, Log, Stream
+from graph.log import Log, Stream
 from graph.reading import LogReader
 from graph.recovery import recover
 from graph.values import Check, Exchange, Progress, Recorded, Session, Turn

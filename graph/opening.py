@@ -11,9 +11,10 @@ from pathlib import Path
 
 from graph import room
 from graph.errors import GraphFailure
+from graph.files import GRAPH as FILE
 from graph.reading import LogReader
 from graph.schema import VERSION
-from graph.store import FILE, GraphStore
+from graph.store import GraphStore
 
 OPENING, PURGE = "graph.opening", "graph.purge"
 
@@ -21,7 +22,7 @@ OPENING, PURGE = "graph.opening", "graph.purge"
 def open_trusted(folder: Path, reader: LogReader) -> GraphStore | None:
     """The store of `folder`, or None where it has to be rebuilt. Raises NoRoom before the engine is asked."""
     marked = (folder / OPENING).exists() or (folder / PURGE).exists()
-    if marked or not (folder / FILE).exists():
+    if marked or not (folder / FILE).is_file():
         return None
     room.require(folder, room.TO_OPEN)
     mark(folder, OPENING)

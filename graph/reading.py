@@ -16,11 +16,13 @@ from pathlib import Path
 from graph.codec import Stored
 from graph.errors import Ambiguous, MemoryMissing, NotFound
 from graph.events import Event
+from graph.files import LOG as FILE
 from graph.ids import as_ms
-from graph.log import FILE, hash_before
+from graph.log import hash_before
 from graph.migrations import version_of
 from graph.rows import EVENT, SESSION, TURN, Raw, event_of, session_of, turn_of
 from graph.sqlite import open_reader, reading
+from graph.stranger import refuse_emptied, refuse_stranger
 from graph.values import Exchange, Session, Turn
 
 MOST_EXCHANGES = 500
@@ -71,10 +73,12 @@ class LogReader:
     def open(cls, folder: Path) -> "LogReader":
         """Read the log of `folder`. Raises MemoryMissing, LogDamaged or LogNewer."""
         path = folder / FILE
+        refuse_stranger(folder)
         if not path.is_file() or path.stat().st_size == 0:
             raise MemoryMissing(folder)
         reader = cls(path)
         with reader.snapshot() as db:
+            refuse_emptied(db, folder)
             if version_of(db) == 0:
                 raise MemoryMissing(folder)
         return reader

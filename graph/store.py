@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from graph import room
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
+from graph.files import GRAPH
 from graph.gate import Gate
 from graph.schema import META, VERSION, statements
 
 if TYPE_CHECKING:
     import kuzu
 
-FILE = "graph.kuzu"
+FILE = GRAPH
 BUFFER_POOL_BYTES = 256 << 20
 MAX_BYTES = 1 << 36  # of address space; the engine's default maps 8 TB and fails under a limit
 READER_THREADS = 2

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import TypeVar
 from graph import room
 from graph.codec import Stored
 from graph.errors import GraphFailure
-from graph.log import FILE as LOG
+from graph.files import GRAPH as FILE
+from graph.files import LOG
 from graph.reading import LogReader
 from graph.schema import META, NODES, RELS
-from graph.store import FILE, GraphStore
+from graph.store import GraphStore
 from graph.tables import Tables, fold
 from graph.values import Progress
 
@@ -71,15 +73,19 @@ def install(folder: Path) -> None:
 
 def set_aside(folder: Path) -> None:
     """Keep the graph that is there under another name, in place of the one kept before."""
-    if any((folder / (FILE + companion)).exists() for companion in _COMPANIONS):
+    if any(os.path.lexists(folder / (FILE + companion)) for companion in _COMPANIONS):
         remove(folder, ASIDE)
         _move(folder, FILE, ASIDE)
 
 
 def remove(folder: Path, name: str) -> None:
-    """Delete a graph and what the engine left beside it."""
+    """Delete a graph and what the engine left beside it, also folders of these names; links, not where they lead."""
     for companion in _COMPANIONS:
-        (folder / (name + companion)).unlink(missing_ok=True)
+        path = folder / (name + companion)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _give_way(folder: Path) -> None:
@@ -148,5 +154,5 @@ def _give_back() -> None:
 
 def _move(folder: Path, old: str, new: str) -> None:
     for companion in reversed(_COMPANIONS):  # the file itself last: without it there is no graph
-        if (folder / (old + companion)).exists():
+        if os.path.lexists(folder / (old + companion)):
             (folder / (old + companion)).replace(folder / (new + companion))

@@ -8,11 +8,12 @@ import pytest
 from graph import opening as opening_graph
 from graph.errors import GraphFailure, QueryFailed, QueryTimeout
 from graph.events import SessionStarted
+from graph.files import GRAPH as FILE
 from graph.memory import Memory
 from graph.opening import OPENING
 from graph.overlay import Overlay
 from graph.rebuild import ASIDE
-from graph.store import FILE, GraphStore
+from graph.store import GraphStore
 from graph.values import Progress
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
@@ -89,6 +90,29 @@ def test_a_damaged_graph_is_set_aside_and_rebuilt(whole: Memory, opening: Open, 
     memory.open_graph(ignore)
     assert live(memory) == ids
     assert (folder / ASIDE).read_bytes().startswith(content)  # the engine makes an empty file into an empty graph
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_folders_in_the_graphs_places_make_way(
+    whole: Memory, opening: Open, folder: Path, tmp_path: Path, linked: bool
+) -> None:
+    ids = talk(whole, 3)
+    whole.close()
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+    (folder / FILE).unlink()
+    for name in (FILE, FILE + ".wal", FILE + ".new", FILE + ".new.shadow", ASIDE, ASIDE + ".wal"):
+        if linked:
+            (folder / name).symlink_to(tmp_path / "precious")
+        else:
+            (folder / name / "deep").mkdir(parents=True)
+    for _ in range(2):
+        memory = opening()
+        memory.rebuild(ignore)
+        assert live(memory) == ids
+    assert (folder / FILE).is_file()
+    assert (folder / ASIDE).is_file()
+    assert (tmp_path / "precious" / "file").exists()
 
 
 def test_a_graph_cut_short_is_rebuilt(whole: Memory, opening: Open, folder: Path) -> None:

@@ -6,6 +6,7 @@ Nothing here changes anything. Each check is a finding with advice where it is n
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,11 @@ _RESTORE = "Copy the folder aside, then put a backup of log.sqlite in its place.
 _REBUILD = "Run `clew rebuild`: the graph is made anew from the log, nothing is lost."
 
 SURPRISES = (sqlite3.DatabaseError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+_FIRST_THE_LOG = (
+    "See to the log first: a rebuild now would make this of what is wrong, and put the graph that is aside away."
+)
+_OF_THE_LOG = {"log", "log file", "chain", "texts", "events", "last events"}
 
 _LOST_TEXTS = """
 SELECT count(*) FROM events WHERE text IS NULL AND text_hash IS NOT NULL AND seq NOT IN (
@@ -50,7 +56,17 @@ def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[C
             checks += [_sound(name, look) for name, look in looks]
     except LogDamaged as e:
         checks.append(Check("log", False, str(e), _RESTORE))
-    return checks
+    return weigh(checks)
+
+
+def weigh(checks: list[Check]) -> list[Check]:
+    """The checks, none of which says that a rebuild loses nothing where the log itself is not well."""
+    if all(check.ok for check in checks if check.name in _OF_THE_LOG):
+        return checks
+    of_copies = {"words", "graph"}
+    return [
+        replace(check, advice=_FIRST_THE_LOG) if check.name in of_copies and not check.ok else check for check in checks
+    ]
 
 
 def examine_words(log: Log) -> list[Check]:

@@ -5,7 +5,8 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── MemoryHeld                another clew has it: exit 75, or read the log beside it
 ├── LogUnwritable             an append did not happen, nothing is half-written: keep the text, say why, try again
 ├── LogDamaged                the log cannot be trusted: stop writing, point at backups and `clew doctor`
-│   └── LogNewer              written by a newer clew: update clew
+│   ├── LogNewer              written by a newer clew: update clew
+│   └── EventsMissing         the graph had seen more than the log has: told once, the graph follows what there is
 ├── InvalidEvent              the event names what does not exist or cannot be: a bug of the caller, nothing stored
 ├── NotFound                  no such session, turn or exchange
 ├── Ambiguous                 an id prefix fits several: ask for more characters
@@ -56,6 +57,10 @@ class LogDamaged(MemoryFailure):
 
 class LogNewer(LogDamaged):
     """The log was written by a newer clew."""
+
+
+class EventsMissing(LogDamaged):
+    """The last events are gone from the log: the graph had seen them."""
 
 
 class InvalidEvent(MemoryFailure):

@@ -28,6 +28,7 @@ from graph.projection import project
 from graph.reading import LogReader
 from graph.store import GraphStore
 from graph.values import Progress
+from graph.witness import hear, missing
 
 BATCH = 128  # events in one transaction while catching up
 
@@ -77,7 +78,7 @@ class Follower:
     def open(self, tell: Tell) -> None:
         """Open, catch up or rebuild; returns when the graph follows. `tell` is called on the graph's thread.
 
-        Raises GraphFailure (the log goes on without it) or LogDamaged.
+        Raises GraphFailure (the log goes on without it), LogDamaged, or EventsMissing, once and with the graph open.
         """
         self._tell = tell
         with self._life:
@@ -153,6 +154,7 @@ class Follower:
         self._say(Progress("opening", 0, 0))
         self._let_go(State.BEHIND, "The graph is being opened.")
         with self._failing():
+            heard = hear(self._folder, self._reader)
             store = open_trusted(self._folder, self._reader)
             head = self._reader.head()
             if store is not None:
@@ -160,6 +162,8 @@ class Follower:
             if store is None or head - self._applied > REBUILD_PRICE + head // FOLLOWING_COST:
                 self._renew()
             self._apply_all()
+        if heard is None and (heard := hear(self._folder, self._reader)) is not None:
+            raise missing(heard)  # once, and with the graph following
 
     def _rebuild(self) -> None:
         with self._failing():

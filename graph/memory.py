@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graph import rebuild
-from graph.doctor import examine_graph, examine_log, examine_words
+from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.errors import MemoryFailure
 from graph.events import Event, TextErased
 from graph.files import LOG as FILE
@@ -25,6 +25,7 @@ from graph.log import Log, Stream
 from graph.reading import LogReader
 from graph.recovery import recover
 from graph.values import Check, Exchange, Progress, Recorded, Session, Turn
+from graph.witness import WITNESS, examine_witness
 
 
 class Memory:
@@ -86,7 +87,8 @@ class Memory:
         """Open the graph and bring it to the log's head, rebuilding it if need be; the log can be used meanwhile.
 
         `progress` is called on the graph's own thread, here and whenever the graph has to be renewed later.
-        Raises GraphFailure (the chat goes on without the graph) or LogDamaged.
+        Raises GraphFailure (the chat goes on without the graph), LogDamaged, or EventsMissing: told once when the graph
+        had seen events that the log has lost; the graph is open then.
         """
         self._graph.open(progress)
 
@@ -103,6 +105,7 @@ class Memory:
         with self._writing:
             self._log.rebuild_words()
         self._graph.rebuild(progress)
+        (self._folder / WITNESS).unlink(missing_ok=True)  # the user has seen to it
 
     def doctor(self, *, deep: bool = True) -> list[Check]:
         """Examine log, word index, permissions and, if it is open, the graph. `deep` reads everything there is."""
@@ -110,7 +113,7 @@ class Memory:
         if deep:
             with self._writing:
                 checks += examine_words(self._log)
-        return checks + self._examine_graph(deep=deep)
+        return weigh(checks + examine_witness(self._folder, self._reader) + self._examine_graph(deep=deep))
 
     def query(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0

@@ -15,6 +15,7 @@ from graph.files import GRAPH as FILE
 from graph.reading import LogReader
 from graph.schema import VERSION
 from graph.store import GraphStore
+from graph.witness import testify
 
 OPENING, PURGE = "graph.opening", "graph.purge"
 
@@ -34,8 +35,11 @@ def open_trusted(folder: Path, reader: LogReader) -> GraphStore | None:
         unmark(folder, OPENING)
     try:
         version, applied, link = store.applied()
-        if version == VERSION and reader.link(applied).hex() == link:
+        known = reader.link(applied).hex() == link
+        if version == VERSION and known:
             return store
+        if not known:
+            testify(folder, applied=applied, link=link)
     except GraphFailure:
         pass  # it opens and does not answer: as good as damaged
     store.close()

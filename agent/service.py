@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from graph.errors import MemoryFailure
+from graph.errors import EventsMissing, MemoryFailure
 from graph.events import (
     Sampling,
     SessionArchived,
@@ -327,6 +327,8 @@ class Agent:
 
         try:
             await asyncio.to_thread(memory.open_graph, progress)
+        except EventsMissing as error:
+            self._tell(Warned(str(error)))  # the graph follows what is left of the log
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
 

@@ -76,8 +76,8 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
 def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
     from graph.opening import OPENING, PURGE
-    from graph.witness import WITNESS
     from graph.rebuild import ASIDE, NEW
+    from graph.witness import WITNESS
 
     names = [LOG + companion for companion in LOG_COMPANIONS]
     names += [graph + each for graph in (GRAPH, NEW, ASIDE) for each in GRAPH_COMPANIONS]

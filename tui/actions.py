@@ -61,6 +61,7 @@ ACTIONS: tuple[Action, ...] = (
 COMPOSER_KEYS: tuple[tuple[str, str], ...] = (
     ("Enter", "send; while a reply is written the message is queued"),
     ("Ctrl+J", "new line (also Shift+Enter where the terminal can tell)"),
+    ("@file", "the text of that file goes along with the message"),
     ("↑ ↓", "earlier messages, at the first and last line"),
     ("PgUp PgDn", "scroll without leaving the composer"),
     ("End", "at the end of the text: back to the newest message"),

@@ -1,16 +1,19 @@
 """What becomes of what is written: a command is done, a message is sent or waits for the memory, a draft is kept."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
 from tui import actions
+from tui.attaching import CannotAttach, attach
 from tui.drafts import Drafts
 from tui.widgets.completions import Completions
 from tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+    from tui.chat import Chat
 
 DRAFT_S = 0.4
 
@@ -81,8 +84,18 @@ class Writing:
                 self._held = text
                 app.say("The memory is being opened; this is sent the moment it is.")
             case None:
-                composer.remember(text)
-                app.chat.send(text, project=app.options.project)
+                self._send(app.chat, text)
+
+    def _send(self, chat: "Chat", text: str) -> None:
+        """Send a message, with the files that it names."""
+        try:
+            whole = attach(text, Path.cwd())
+        except CannotAttach as error:
+            self._app.composer.give_back(text)
+            self._app.say(str(error), error=True)
+            return
+        self._app.composer.remember(text)
+        chat.send(whole, project=self._app.options.project)
 
     def send_held(self) -> None:
         """The memory is open: send what waited for it."""

@@ -1,6 +1,7 @@
 """The Agent on a real log and graph: what is durable when, what waits, what survives a face that goes away."""
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,7 @@ from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
 from graph.reading import LogReader
 from models.errors import DecodeFailed, NotGguf
+from models.generator import load_generator
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
@@ -327,9 +329,8 @@ async def test_two_hundred_kilobytes_are_kept_whole_and_shortened_for_the_model_
     assert (await agent.thread(started.session))[0].text == text.strip()
 
 
-async def test_the_real_model_answers_and_evaluates_only_what_is_new(
-    make_agent: MakeAgent, generator: Generator
-) -> None:
+async def test_the_real_model_answers_and_evaluates_only_what_is_new(make_agent: MakeAgent, chat_gguf: Path) -> None:
+    generator = load_generator(chat_gguf, name="smollm2-135m", context=2048)  # its own: the agent closes it
     settings = Settings.model_validate({"sampling": {"temperature": 0, "max_tokens": 24}})
     agent = await make_agent(generator, settings)
     session, first = await talk(agent, None, "Say hello, then name three animals. " * 8)

@@ -76,15 +76,18 @@ async def test_a_prompt_longer_than_the_context_is_refused(generator: LlamaGener
         await generator.structured([5] * 5000, Number)
 
 
-async def test_a_reply_in_between_changes_nothing_of_the_object(generator: LlamaGenerator) -> None:
+async def test_replies_in_between_leave_the_object_whole(generator: LlamaGenerator) -> None:
+    # Not the same object: what an interruption evaluates anew comes in other batches, whose sums round otherwise.
     asked = prompt(generator, "Two people, Ana (31) and Bo (7), are going to sail. Describe it.")
-    alone = await generator.structured(asked, Note)
     running = asyncio.create_task(generator.structured(asked, Note))
     chat = prompt(generator, "Hello")
+    interrupted = 0
     for _ in range(4):
         await asyncio.sleep(0.1)  # let the object get on; a reply at once would only be asked first
+        interrupted += not running.done()
         assert (await last(generator, chat)).completion_tokens > 0
-    assert await running == alone
+    assert interrupted > 0
+    assert isinstance(await running, Note)
 
 
 async def last(generator: LlamaGenerator, asked: list[int]) -> Finished:

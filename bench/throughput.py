@@ -2,7 +2,8 @@
 
 `python -m bench.throughput [--json]`. Three streams are held against the loop: the generator's, the agent's on a real
 memory, and the agent's under the app, mounted at 120×40 and painting. Each takes turns with the loop, so that whatever
-else the machine does falls on both; a figure is the median of its rounds' ratios.
+else the machine does falls on both; a figure is the median of its rounds' ratios. The loop keeps its threads, clew
+may use fewer where that is faster (models/pace.py): `--threads 1` compares at equal ones.
 """
 
 import argparse
@@ -53,8 +54,8 @@ class Pair(NamedTuple):
 class RawLoop:
     """What llama.cpp's own examples do: sample, decode, nothing else, in the thread that asks."""
 
-    def __init__(self, generator: LlamaGenerator) -> None:
-        context = NativeContext.make(generator.model, AbortFlag(), size=CONTEXT, paces=Paces.of(physical_cores()))
+    def __init__(self, generator: LlamaGenerator, threads: int) -> None:
+        context = NativeContext.make(generator.model, AbortFlag(), size=CONTEXT, paces=Paces.of(threads))
         if context is None:
             raise SystemExit("There is no memory for a second context.")
         self._context = context
@@ -168,14 +169,14 @@ def agent_on(home: Home, generator: LlamaGenerator) -> Agent:
     return Agent(home, Settings(sampling=Sampling.model_validate(drawn)), client="bench", loader=loader)
 
 
-async def run(load: Callable[[], LlamaGenerator], folder: Path, rounds: int) -> dict[str, Figure]:
+async def run(load: Callable[[], LlamaGenerator], folder: Path, *, rounds: int, threads: int) -> dict[str, Figure]:
     """All three streams; each loads the model anew, as an agent closes the one it was given."""
     figures: dict[str, Figure] = {}
 
     async def against_loop(name: str, generator: LlamaGenerator, ours: Callable[[], Awaitable[float]]) -> None:
         say(name)
         prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
-        pair = await paired(RawLoop(generator), prompt, ours, rounds)
+        pair = await paired(RawLoop(generator, threads), prompt, ours, rounds)
         figures[f"{name}_raw_tps"] = statistics.median(pair.bare)
         figures[f"{name}_tps"] = statistics.median(pair.streamed)
         figures[f"{name}_over_raw"] = statistics.median(a / b for a, b in zip(pair.streamed, pair.bare, strict=True))
@@ -203,11 +204,17 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one flat object")
     parser.add_argument("--model", type=Path, help="a GGUF; the default chat model otherwise")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--threads", type=int, default=physical_cores(), help="the loop's; with 1, clew's are the same")
     options = parser.parse_args()
     path = options.model or ModelStore(Home.resolve().models).path(DEFAULT_CHAT)
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         figures = asyncio.run(
-            run(lambda: load_generator(path, name="bench", context=CONTEXT), Path(folder), options.rounds)
+            run(
+                lambda: load_generator(path, name="bench", context=CONTEXT, threads=options.threads),
+                Path(folder),
+                rounds=options.rounds,
+                threads=options.threads,
+            )
         )
     report(figures, as_json=options.json)
 

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from graph.errors import EventsMissing, MemoryFailure
@@ -20,7 +19,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Check, Exchange, Progress, Session, Turn
+from graph.values import Exchange, Progress, Session, Turn
 from models.errors import ModelError
 from models.protocols import Generator
 
@@ -176,24 +175,6 @@ class Agent:
     async def exchange(self, turn: str) -> Exchange:
         """The exchange of a user turn or a reply. Raises NotFound."""
         return await asyncio.to_thread(self._memory.exchange, turn)
-
-    async def exchanges(
-        self,
-        *,
-        session: str | None = None,
-        project: str | None = None,
-        client: str | None = None,
-        since: datetime | None = None,
-        limit: int = 50,
-    ) -> list[Exchange]:
-        """Exchanges, newest first, at most 500; `since` is inclusive."""
-        return await asyncio.to_thread(
-            self._memory.exchanges, session=session, project=project, client=client, since=since, limit=limit
-        )
-
-    async def doctor(self) -> list[Check]:
-        """The memory's own checks."""
-        return await asyncio.to_thread(self._memory.doctor)
 
     async def status(self) -> Status:
         """Everything `/status` shows."""

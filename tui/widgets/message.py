@@ -131,10 +131,6 @@ class Answer(Message):
         self._text += text
         self._pending.append(text)
 
-    @property
-    def unpainted(self) -> bool:
-        return bool(self._pending)
-
     async def flush(self) -> None:
         """Paint what was written since the last flush."""
         if not self._pending or not self.is_mounted:

@@ -9,6 +9,8 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from models.engine import Call, Engine, shared_engine
 from models.errors import ContextFull, EngineClosed, StructuredOutputError, TooBigForMemory
 from models.header import GgufHeader
@@ -92,11 +94,13 @@ class LlamaGenerator:
     def reply_close(self) -> list[int]:
         return list(self._vocabulary.around("assistant", first=False)[1])
 
-    async def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncGenerator[Piece | Finished, None]:
+    async def generate(
+        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece | Finished, None]:
         self.check_open()
         if not 0 < len(prompt) < self.front.size:
             raise ContextFull(len(prompt), self.front.size)
-        job = GenerateJob(self, prompt, params)
+        job = GenerateJob(self, prompt, params, schema=schema)
         self._engine.submit(job)
         try:
             while True:
@@ -205,6 +209,7 @@ class Vocabulary:
         controls = {token for token in self._marked if model.is_control(token)}
         self.ends = {token for token in self._marked if model.is_end(token)} | (controls & frames)
         self._forbidden = {token for token, text in self._marked.items() if token in controls or MARKER.match(text)}
+        self.never_in_text = sorted(token for token in self._forbidden if not model.is_end(token))
 
     def around(self, role: FrameRole, *, first: bool = False) -> tuple[list[int], list[int]]:
         """The tokens before and after a message."""

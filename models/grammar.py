@@ -1,7 +1,8 @@
 """The grammar of a pydantic model: JSON on one line, numbers within their bounds.
 
-llama.cpp's converter honours types, enumerations, lengths and counts; bounds of numbers it does not, so they are put
-in here. What a grammar cannot say (validators) is checked on arrival.
+llama.cpp's converter honours types, enumerations, lengths and counts. Bounds of numbers it does not honour, and given
+texts with quotes, backslashes or other scripts it writes as no grammar can be read: both are put in here. What a
+grammar cannot say (validators) is checked on arrival.
 """
 
 import json
@@ -17,28 +18,46 @@ def gbnf(schema: type[BaseModel]) -> str:
     """GBNF whose every sentence is JSON of this schema."""
     from llama_cpp.llama_grammar import json_schema_to_gbnf
 
-    ranges: dict[str, str] = {}
-    text: str = json_schema_to_gbnf(json.dumps(_mark(schema.model_json_schema(), ranges)))
+    rules: dict[str, str] = {}
+    text: str = json_schema_to_gbnf(json.dumps(_mark(schema.model_json_schema(), rules)))
     lines = ['space ::= ""' if line.startswith("space ::=") else line for line in text.splitlines()]
     whole = "\n".join(lines) + "\n"
-    for marker, rule in ranges.items():
-        # As the converter writes the constant string that stands for the range.
+    for marker, rule in rules.items():
+        # As the converter writes the constant string that stands for the rule.
         whole = whole.replace(f'"\\"{marker}\\""', f"({rule})")
     return whole
 
 
-def _mark(node: Any, ranges: dict[str, str]) -> Any:
-    """The schema with each bounded number replaced by a constant to be found again."""
+def _mark(node: Any, rules: dict[str, str]) -> Any:
+    """The schema with each bounded number and difficult constant replaced by a plain constant to be found again."""
     if isinstance(node, list):
-        return [_mark(each, ranges) for each in node]
+        return [_mark(each, rules) for each in node]
     if not isinstance(node, dict):
         return node
     rule = _rule(node) if node.get("type") in ("integer", "number") else None
-    if rule is None:
-        return {key: _mark(value, ranges) for key, value in node.items()}
-    marker = f"range-{len(ranges)}-"
-    ranges[marker] = rule
-    return {"const": marker}
+    if rule is not None:
+        return {"const": _marker(rule, rules)}
+    marked = {key: _mark(value, rules) for key, value in node.items()}
+    if isinstance(node.get("const"), str):
+        marked["const"] = _plain(node["const"], rules)
+    if isinstance(node.get("enum"), list):
+        marked["enum"] = [_plain(each, rules) if isinstance(each, str) else each for each in node["enum"]]
+    return marked
+
+
+def _marker(rule: str, rules: dict[str, str]) -> str:
+    marker = f"rule-{len(rules)}-"
+    rules[marker] = rule
+    return marker
+
+
+def _plain(text: str, rules: dict[str, str]) -> str:
+    """The text itself where the converter can write it, else the marker of its rule."""
+    if text.isascii() and text.isprintable() and not set(text) & {'"', "\\"}:
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    escaped = quoted.replace("\\", "\\\\").replace('"', '\\"')
+    return _marker(f'"{escaped}"', rules)
 
 
 def _rule(node: dict[str, Any]) -> str | None:

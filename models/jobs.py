@@ -22,16 +22,24 @@ Reason = Literal["end", "length", "stopped"]
 
 
 class GenerateJob(Job):
-    """One reply, streamed into `items`; never interrupted but by cancelling."""
+    """One reply, streamed into `items`; never interrupted but by cancelling. With `schema`, under its grammar."""
 
     foreground = True
 
-    def __init__(self, generator: "LlamaGenerator", prompt: Sequence[int], params: SamplingParams) -> None:
+    def __init__(
+        self,
+        generator: "LlamaGenerator",
+        prompt: Sequence[int],
+        params: SamplingParams,
+        *,
+        schema: type[BaseModel] | None = None,
+    ) -> None:
         super().__init__()
         self.items: asyncio.Queue[Piece | Finished | Exception] = asyncio.Queue()
         self._generator = generator
         self._prompt = list(prompt)
         self._params = params
+        self._schema = schema
         self._reply = ReplyText(skip_space=generator.vocabulary.spaced)
         self._sampled = 0
         self._told_at = 0.0
@@ -57,7 +65,7 @@ class GenerateJob(Job):
         room = context.size - len(context.tokens)
         most = self._params.max_tokens
         said = 0
-        sampler = Sampler(self._generator.model, self._params)
+        sampler = self._sampler()
         try:
             while not self.cancelled:
                 token = sampler.sample(context)
@@ -75,6 +83,12 @@ class GenerateJob(Job):
         finally:
             sampler.free()
         return "stopped"
+
+    def _sampler(self) -> Sampler | GrammarSampler:
+        generator = self._generator
+        if self._schema is None:
+            return Sampler(generator.model, self._params)
+        return GrammarSampler(generator.model, gbnf(self._schema), never=generator.vocabulary.never_in_text)
 
     def _tell(self, tokens: tuple[int, ...], text: str) -> None:
         if not (tokens or text or self._reply.thinking):
@@ -136,7 +150,8 @@ class StructuredJob(Task):
         if context is None:
             raise StructuredOutputError("there is no memory for a second context")
         if self._sampler is None:
-            self._sampler = GrammarSampler(self._generator.model, self._grammar)
+            never = self._generator.vocabulary.never_in_text
+            self._sampler = GrammarSampler(self._generator.model, self._grammar, never=never)
         kept = context.keep_common(self._tokens)
         if not context.extend(self._tokens[kept:]):
             return False

@@ -90,11 +90,17 @@ class Generator(Protocol):
 
     def reply_close(self) -> list[int]: ...
 
-    def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncGenerator[Piece | Finished, None]:
+    def generate(
+        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece | Finished, None]:
         """Foreground: evaluate what of `prompt` is not in the KV cache, then stream; `Finished` comes last.
 
         Pieces are batched to at most about 30 a second, the first one at once. Closing the iterator, or `stop()`, ends
         it within 100 ms, during prompt evaluation too; after `stop()` a `Finished("stopped")` still comes.
+
+        With `schema` the reply is JSON of it, decoded greedily under its grammar (of `params` only `max_tokens`
+        counts). Where `Finished.reason` is "end" the text is whole; it is the caller who validates it. Raises
+        StructuredOutputError where the grammar cannot go on.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from models.errors import StructuredOutputError
@@ -51,14 +52,18 @@ def _parts(c: Any, model: NativeModel, params: SamplingParams) -> list[Any]:
 
 
 class GrammarSampler:
-    """Greedy under a GBNF grammar. It outlives an interruption: it knows only the tokens it gave."""
+    """Greedy under a GBNF grammar. It outlives an interruption: it knows only the tokens it gave.
 
-    def __init__(self, model: NativeModel, gbnf: str) -> None:
+    `never` are control tokens: a grammar reads them as the text they are written with, and lets them into a string.
+    """
+
+    def __init__(self, model: NativeModel, gbnf: str, *, never: Sequence[int] = ()) -> None:
         c = library()
         self._model = model
         self.grammar = c.llama_sampler_init_grammar(model.vocab, gbnf.encode(), b"root")
         if not self.grammar:
             raise StructuredOutputError("llama.cpp cannot read the grammar of this schema")
+        self._never = list(never)
         self._candidates = (c.llama_token_data * model.vocab_size)()
 
     def sample(self, context: NativeContext) -> int:
@@ -79,7 +84,9 @@ class GrammarSampler:
     def _best(self, logits: Any) -> int:
         import numpy as np
 
-        return int(np.ctypeslib.as_array(logits, (self._model.vocab_size,)).argmax())
+        scores = np.ctypeslib.as_array(logits, (self._model.vocab_size,))
+        scores[self._never] = -np.inf
+        return int(scores.argmax())
 
     def _allowed(self, few: list[tuple[int, float]] | None, logits: Any = None) -> int:
         """The likeliest of `few` (None: of the whole vocabulary) that the grammar allows; -1 if none of `few` is."""

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from models.errors import ContextFull, EngineClosed, StructuredOutputError
 from models.protocols import Answer, Finished, FrameRole, ModelInfo, Piece, SamplingParams
 
@@ -76,7 +78,8 @@ class FakeGenerator:
     """Says `replies` in turn (a function is asked with the prompt as text); the last one again when they run out.
 
     Clear `gate` to make it wait before its next piece, or before its next prefill batch; `waiting` is set while it
-    does. `prompts` holds what it was asked, `kv` what would be evaluated, `prefills` the finished ones.
+    does. `prompts` holds what it was asked, `kv` what would be evaluated, `prefills` the finished ones. Where a schema
+    is given, the next of `structured_replies` is said instead: an object of the schema, its values, or any text.
     """
 
     def __init__(
@@ -85,9 +88,11 @@ class FakeGenerator:
         context: int = 8192,
         name: str = "fake",
         answers: Sequence[Any] = (),
+        structured_replies: Sequence[BaseModel | dict[str, Any] | str] = (),
     ) -> None:
         self.replies = replies or ("Hello from the fake.",)
         self.answers = list(answers)
+        self.structured_replies = list(structured_replies)
         self.prompts: list[list[int]] = []
         self.prefills: list[list[int]] = []
         self.kv: list[int] = []
@@ -99,6 +104,7 @@ class FakeGenerator:
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopped = asyncio.Event()
+        self._said = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._vocabulary = Vocabulary()
         self._info = ModelInfo(name, Path(f"{name}.gguf"), "fake", 1, context, "fake")
@@ -122,19 +128,21 @@ class FakeGenerator:
     def reply_close(self) -> list[int]:
         return [CLOSE]
 
-    async def generate(self, prompt: Sequence[int], params: SamplingParams) -> AsyncGenerator[Piece | Finished, None]:
+    async def generate(
+        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece | Finished, None]:
         if self.closed:
             raise EngineClosed
         if len(prompt) >= self._info.context:
             raise ContextFull(len(prompt), self._info.context)
         self._loop = asyncio.get_running_loop()
         self._stopped.clear()
-        self._idle.clear()
         start = time.perf_counter()
         self.prompts.append(list(prompt))
         kept = min(common(self.kv, prompt), len(prompt) - 1)
         self.kv = list(prompt)
-        reply = self._reply(prompt)
+        reply = self._reply(prompt) if schema is None else self._structured_reply(schema)
+        self._idle.clear()
         tokens = self._vocabulary.encode(sampled(reply.text))
         most = max(1, min(params.max_tokens, self._info.context - len(prompt)))
         reason: Literal["end", "length", "stopped"] = reply.reason if len(tokens) <= most else "length"
@@ -195,10 +203,19 @@ class FakeGenerator:
         self._stopped.set()
 
     def _reply(self, prompt: Sequence[int]) -> Reply:
-        reply = self.replies[min(len(self.prompts), len(self.replies)) - 1]
+        self._said += 1
+        reply = self.replies[min(self._said, len(self.replies)) - 1]
         if isinstance(reply, Reply):
             return reply
         return Reply(reply if isinstance(reply, str) else reply(self.detokenize(prompt)))
+
+    def _structured_reply(self, schema: type[BaseModel]) -> Reply:
+        if not self.structured_replies:
+            raise StructuredOutputError("the fake has no structured reply left")
+        said = self.structured_replies.pop(0)
+        if isinstance(said, dict):
+            said = schema.model_validate(said)
+        return Reply(said if isinstance(said, str) else said.model_dump_json())
 
     async def _pass(self) -> None:
         """Let others run, and wait at the gate while it is closed (unless stopped)."""

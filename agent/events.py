@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from graph.hits import Hit
+
 
 @dataclass(frozen=True, slots=True)
 class TurnAccepted:
@@ -71,7 +73,48 @@ class Failed:
     error: Exception | None = field(default=None, compare=False, repr=False)
 
 
-AgentEvent = TurnAccepted | ReplyStarted | TokensArrived | ReplyEnded | Failed
+Route = Literal["recall", "recent", "thread", "themes", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallDone:
+    """What the reply will be given of the memory, and how it was looked for; comes before ReplyStarted.
+
+    `hits` are those put before the model, once each; `note` says why there are none where that needs saying.
+    """
+
+    session: str
+    turn: str
+    route: Route
+    hits: tuple[Hit, ...]
+    took_ms: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAsked:
+    """The model called a tool; `call` is the id of the tool's turn, `arguments` are JSON values by name."""
+
+    session: str
+    turn: str
+    call: str
+    tool: str
+    arguments: dict[str, str | int | float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDone:
+    """The tool's turn is durable: what it answered, or why it failed."""
+
+    session: str
+    turn: str
+    call: str
+    tool: str
+    result: str
+    error: str | None = None
+
+
+AgentEvent = TurnAccepted | RecallDone | ToolAsked | ToolDone | ReplyStarted | TokensArrived | ReplyEnded | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +160,17 @@ class ModelFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingProgress:
+    """Turns being turned into vectors in the background; "ready" when all have one, "failed" with why."""
+
+    state: Literal["loading", "embedding", "ready", "failed"]
+    model: str
+    done: int = 0
+    total: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionsChanged:
     """Something in the session list changed: a title, a name, a new or archived session."""
 
@@ -140,4 +194,14 @@ class Warned:
     message: str
 
 
-Notice = MemoryReady | GraphProgress | ModelProgress | ModelReady | ModelFailed | SessionsChanged | Compaction | Warned
+Notice = (
+    MemoryReady
+    | GraphProgress
+    | ModelProgress
+    | ModelReady
+    | ModelFailed
+    | EmbeddingProgress
+    | SessionsChanged
+    | Compaction
+    | Warned
+)

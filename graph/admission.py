@@ -10,6 +10,8 @@ from graph.errors import InvalidEvent
 from graph.events import (
     Event,
     HeadMoved,
+    PinCleared,
+    PinSet,
     SessionForked,
     SessionStarted,
     TextErased,
@@ -40,7 +42,7 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
         case HeadMoved():
             _require(_session_exists(db, event.session), f"there is no session {event.session}")
             _require_place(db, event.turn)
-        case TurnHidden() | TurnUnhidden() | TurnDeleted():
+        case TurnHidden() | TurnUnhidden() | TurnDeleted() | PinSet() | PinCleared():
             _require(_turn_exists(db, event.turn), f"there is no turn {event.turn}")
         case TextErased():
             last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]

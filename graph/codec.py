@@ -26,8 +26,17 @@ Structure = dict[str, Any]
 
 KINDS: dict[str, type[Base]] = {kind.model_fields["kind"].default: kind for kind in get_args(get_args(Event)[0])}
 
-# (kind, version) -> the structure as the version after it writes it. Empty while every kind is at version 1.
-UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {}
+
+def _unchanged(structure: Structure) -> Structure:
+    """The later version only added fields that may be missing."""
+    return structure
+
+
+# (kind, version) -> the structure as the version after it writes it.
+UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
+    ("session.started", 1): _unchanged,
+    ("turn.said", 1): _unchanged,
+}
 
 # Required fields that may be None are left out of the structure like any other None, and put back on reading.
 _ABSENT: dict[str, Structure] = {

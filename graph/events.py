@@ -46,6 +46,22 @@ class Sampling(BaseModel):
     max_tokens: int = Field(default=1024, ge=1)
 
 
+Strategy = Literal["lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool"]
+
+
+class Recalled(BaseModel):
+    """One item of a context pack: what was put before the model, by which strategies and ranks, with what score."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    kind: Literal["turn", "observation"] = "turn"
+    score: float = 0.0
+    ranks: dict[Strategy, int] = Field(default_factory=dict)
+    boosts: dict[str, float] = Field(default_factory=dict)
+    path: tuple[tuple[str, str], ...] = ()  # relationship and node, from what matched to this
+
+
 class Base(BaseModel):
     """What all events share; `version` is the newest one this program writes."""
 
@@ -55,9 +71,12 @@ class Base(BaseModel):
 
 
 class SessionStarted(Base):
-    """A session begins, with no head yet."""
+    """A session begins, with no head yet. An imported one names its `source` and when it began (UTC milliseconds)."""
 
+    version: ClassVar[int] = 2
     kind: Literal["session.started"] = "session.started"
+    source: str | None = None
+    said_at: int | None = None
     session: str
     world: str = MAIN_WORLD
     project: str | None = None
@@ -127,9 +146,12 @@ class SessionConfigured(Base):
 class TurnSaid(Base):
     """One message. It moves the session's head to itself, unless it is `queued`: then it waits, off every path.
 
-    A reply names its model, how it ended and what it cost; `parent` is the turn it follows on the path.
+    A reply names its model, how it ended, what it cost and, in `recalled`, what was put before the model; a tool's turn
+    what its result quotes. `parent` is the turn it follows on the path. An imported turn has the key of its `source`
+    and when it was said (UTC milliseconds), where that is known.
     """
 
+    version: ClassVar[int] = 2
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str
@@ -148,6 +170,9 @@ class TurnSaid(Base):
     completion_tokens: int | None = None
     first_token_ms: float | None = None
     total_ms: float | None = None
+    recalled: tuple[Recalled, ...] = ()
+    source: str | None = None
+    said_at: int | None = None
     text: str | None
 
 
@@ -181,6 +206,20 @@ class TurnDeleted(Base):
     turn: str
 
 
+class PinSet(Base):
+    """The user pinned a turn: it is in every prompt of its world until the pin is cleared."""
+
+    kind: Literal["pin.set"] = "pin.set"
+    turn: str
+
+
+class PinCleared(Base):
+    """A pin is taken off."""
+
+    kind: Literal["pin.cleared"] = "pin.cleared"
+    turn: str
+
+
 class HeadMoved(Base):
     """The session's head stands at another turn (None: before the first)."""
 
@@ -210,6 +249,8 @@ Event = Annotated[
     | TurnHidden
     | TurnUnhidden
     | TurnDeleted
+    | PinSet
+    | PinCleared
     | HeadMoved
     | TextErased,
     Field(discriminator="kind"),

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from graph.events import Recalled
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message as read back. `text` is None once erased; `at` is UTC; `index` counts turns of its session from 0."""
+    """One message as read back. `text` is None once erased; `at` is when it was said; `index` counts from 0."""
 
     id: str
     session: str
@@ -29,6 +31,8 @@ class Turn:
     completion_tokens: int | None = None
     first_token_ms: float | None = None
     total_ms: float | None = None
+    recalled: tuple[Recalled, ...] = ()  # what was put before the model for this reply, or what a tool's result quotes
+    pinned: bool = False
 
     @property
     def truncated(self) -> bool:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from agent.events import (
     AgentEvent,
     Compaction,
+    EmbeddingProgress,
     Failed,
     GraphProgress,
     MemoryReady,
@@ -13,10 +14,13 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    RecallDone,
     ReplyEnded,
     ReplyStarted,
     SessionsChanged,
     TokensArrived,
+    ToolAsked,
+    ToolDone,
     TurnAccepted,
     Warned,
 )
@@ -26,7 +30,9 @@ from tui.state import Model, Reply, State, Waiting, used_now
 def fold(state: State, event: AgentEvent | Notice) -> State:
     """The state after `event`."""
     match event:
-        case TurnAccepted() | ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
+        case TurnAccepted() | RecallDone() | ToolAsked() | ToolDone():
+            return _fold_reply(state, event)
+        case ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
             return _fold_reply(state, event)
         case MemoryReady(recovered=recovered):
             return replace(state, memory_open=True, recovered=recovered)
@@ -47,12 +53,14 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, compacting=None, context=used)
         case Warned(message=message):
             return replace(state, trouble=message)
-        case SessionsChanged():
+        case SessionsChanged() | EmbeddingProgress():
             return state
 
 
 def _fold_reply(state: State, event: AgentEvent) -> State:
     match event:
+        case RecallDone() | ToolAsked() | ToolDone():
+            return state
         case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
         case ReplyStarted():

@@ -73,7 +73,7 @@ def test_each_event_carries_the_hash_of_the_one_before(memory: Memory, folder: P
         "UPDATE events SET at = at + 1 WHERE seq = 3",
         "UPDATE events SET text_hash = x'00' WHERE seq = 3",
         "DELETE FROM events WHERE seq = 3",
-        "UPDATE events SET version = 2 WHERE seq = 4",
+        "UPDATE events SET version = 9 WHERE seq = 4",
     ],
 )
 def test_no_event_can_be_changed_unnoticed(memory: Memory, folder: Path, change: str) -> None:

@@ -112,6 +112,13 @@ class Follower:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
         return self._opened().query(cypher, parameters, timeout_s=timeout_s)
 
+    def standing(self) -> tuple[GraphStore, int]:
+        """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
+        with self._changed:
+            if self._store is None or self._state is not State.FOLLOWING:
+                raise GraphFailure(f"{self._why} Recall waits for the graph; the chat goes on without it.")
+            return self._store, self._applied
+
     def inspect(self, look: Callable[[GraphStore, int], Result]) -> Result:
         """Run `look` with the store and the number it is at, while nothing is applied. Raises GraphFailure."""
         return self._do(lambda: look(self._opened(), self._applied))

@@ -6,8 +6,10 @@ one simply becomes the foreground's. Nothing is copied, and until then the old p
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,12 +20,13 @@ from models.jobs import GenerateJob, PrefillJob, StructuredJob
 from models.loading import available_memory, load_model, physical_cores
 from models.native import NativeContext, NativeModel
 from models.pace import Paces
-from models.protocols import Answer, Finished, FrameRole, ModelInfo, Piece, SamplingParams
+from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, SamplingParams
 from models.reply import CLOSE, OPEN
 from models.template import choose_format
 
 # A user-defined token that acts like a control token; others are runs of white space and the like.
 MARKER = re.compile(r"[<\[].*[>\]]\Z", re.DOTALL)
+Result = TypeVar("Result")
 
 
 def load_generator(
@@ -62,11 +65,13 @@ class LlamaGenerator:
         self.front = front
         self._back: NativeContext | None = None
         self._engine = engine
+        self.between = engine.between
         self._paces = paces
         self._vocabulary = Vocabulary(model, header)
         self._info = ModelInfo(
             name, header.path, header.architecture, header.size, front.size, self._vocabulary.format.name
         )
+        self._state_key = _state_key(header.path)
         self._closed = False
         engine.own(self._free)
 
@@ -144,6 +149,64 @@ class LlamaGenerator:
         except ValidationError as error:
             raise StructuredOutputError(f"it does not fit the schema ({error.error_count()} errors)", text) from error
 
+    @property
+    def state_key(self) -> str:
+        return self._state_key
+
+    def warm(self, prompt: Sequence[int]) -> int:
+        return max(context.common(prompt) for context in (self.front, self._back or self.front)) if prompt else 0
+
+    async def take_state(self, tokens: Sequence[int]) -> KVState | None:
+        size = await self._call(lambda: self._holder(tokens).state_size())
+        # Allocated and touched outside the engine's thread: fresh pages cost more than the copy.
+        room = await asyncio.to_thread(_room, size)
+        if room is None:
+            return None
+
+        def copy() -> KVState | None:
+            context = self._holder(tokens)
+            if not context.tokens or context.state_size() != size or not context.copy_state(room):
+                return None
+            return KVState(tuple(context.tokens), memoryview(room))
+
+        return await self._call(copy)
+
+    async def put_state(self, state: KVState) -> bool:
+        import numpy as np
+
+        if not 0 < len(state.tokens) < self.front.size:
+            return False
+        data = np.frombuffer(state.data, np.uint8)
+
+        def put() -> bool:
+            context = (self.back() if self.front.tokens else None) or self.front
+            done = context.set_state(data, state.tokens)
+            if done and context is not self.front:
+                self.swap()
+            return done
+
+        return await self._call(put)
+
+    async def _call(self, function: Callable[[], Result]) -> Result:
+        """Run a short function on the engine's thread, ahead of the background. Raises EngineClosed."""
+
+        def checked() -> Result:
+            self.check_open()
+            return function()
+
+        call = Call(checked)
+        self._engine.submit(call)
+        result: Result = await call.outcome
+        return result
+
+    def _holder(self, tokens: Sequence[int]) -> NativeContext:
+        """The context that has most of `tokens`, cut back to what it has of them; on the engine's thread."""
+        context = self.front
+        if self._back is not None and self._back.common(tokens) > self.front.common(tokens):
+            context = self._back
+        context.keep_shared(tokens)
+        return context
+
     async def close(self) -> None:
         """End what runs and free the memory; whoever still waits gets EngineClosed. Idempotent."""
         if self._closed:
@@ -188,6 +251,26 @@ class LlamaGenerator:
         if self._back is not None:
             self._back.free()
         self.model.free()
+
+
+def _room(size: int) -> Any:
+    """uint8[size], its pages touched; None if it would take more than half of the memory that is free."""
+    import numpy as np
+
+    if not 0 < size < available_memory() // 2:
+        return None
+    room = np.empty(size, np.uint8)
+    room.fill(0)
+    return room
+
+
+def _state_key(path: Path) -> str:
+    """Where the file lies, its size and its time tell it from others without reading it."""
+    import llama_cpp
+
+    stat = path.stat()
+    named = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{llama_cpp.__version__}"
+    return blake2b(named.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 class Vocabulary:

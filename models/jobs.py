@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
 
-from models.engine import Job, Task
+from models.engine import Job, Rank, Task
 from models.errors import StructuredOutputError
 from models.grammar import gbnf
 from models.protocols import Finished, Piece, SamplingParams
@@ -16,6 +16,7 @@ from models.sampling import GrammarSampler, Sampler
 
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
+    from models.native import NativeContext
 
 EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
 Reason = Literal["end", "length", "stopped"]
@@ -24,7 +25,7 @@ Reason = Literal["end", "length", "stopped"]
 class GenerateJob(Job):
     """One reply, streamed into `items`; never interrupted but by cancelling. With `schema`, under its grammar."""
 
-    foreground = True
+    rank = Rank.FOREGROUND
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class GenerateJob(Job):
         self._generator.check_open()
         context = self._generator.nearest(self._prompt)
         kept = context.keep_common(self._prompt)
-        complete = context.extend(self._prompt[kept:])
+        complete = context.extend(self._prompt[kept:], between=self._generator.between)
         evaluated = len(context.tokens) - kept
         reason: Reason = self._decode() if complete else "stopped"
         self._tell(*self._reply.end())
@@ -62,6 +63,7 @@ class GenerateJob(Job):
         """Sample and evaluate until something ends it; the hot loop, kept free of what can wait."""
         context, vocabulary = self._generator.front, self._generator.vocabulary
         reply, ends, piece = self._reply, vocabulary.ends, vocabulary.reply_piece
+        between = self._generator.between
         room = context.size - len(context.tokens)
         most = self._params.max_tokens
         said = 0
@@ -80,6 +82,7 @@ class GenerateJob(Job):
                     return "length"
                 if not context.extend_one(token):
                     break
+                between()
         finally:
             sampler.free()
         return "stopped"
@@ -118,16 +121,25 @@ class PrefillJob(Task):
         if self._generator.front.common(self._prompt) >= len(self._prompt) - 1:
             self.succeed(True)
             return True
-        context = self._generator.back()
+        context = self._context()
         if context is None:
             self.succeed(False)
             return True
         kept = context.keep_common(self._prompt)
         if not context.extend(self._prompt[kept:]):
             return False
-        self._generator.swap()
+        if context is not self._generator.front:
+            self._generator.swap()
         self.succeed(True)
         return True
+
+    def _context(self) -> "NativeContext | None":
+        """The foreground's where that has only to be gone on with and nothing of it is lost, else the background's."""
+        front = self._generator.front
+        shared = front.common(self._prompt)
+        if shared == len(front.tokens) and shared * 2 > len(self._prompt):
+            return front
+        return self._generator.back()
 
 
 class StructuredJob(Task):

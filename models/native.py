@@ -21,6 +21,7 @@ CPU_BATCH = 128  # tokens; an abort throws away at most this much
 GPU_BATCH_SECONDS = 0.05  # a GPU cannot be interrupted inside a batch
 CPU_LAYER_SECONDS = 0.1  # ... a CPU can between two nodes, of which a layer has about ten
 SMALLEST_BATCH = 8
+EVEN_A_SHORT_ONE = 16  # tokens whose time a text takes on top of its own, roughly, when it is embedded
 READING = 64  # tokens in a batch whose time per token can be compared with that of others
 _LOCK = threading.Lock()
 _LOG = threading.local()
@@ -215,6 +216,33 @@ class NativeContext:
             (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(self.tokens), len(prompt) - 1)
         )
 
+    def keep_shared(self, tokens: Sequence[int]) -> int:
+        """`keep_common` with the last of `tokens` too: for what is not to be evaluated now."""
+        return self._cut(self.common([*tokens, -1]))
+
+    def state_size(self) -> int:
+        """Bytes that `copy_state` writes."""
+        size: int = library().llama_state_seq_get_size(self.handle, 0)
+        return size
+
+    def copy_state(self, into: Any) -> bool:
+        """Copy the KV cache into uint8[state_size()]; False if it did not fit."""
+        size = into.nbytes
+        return bool(library().llama_state_seq_get_data(self.handle, _bytes(into), size, 0) == size)
+
+    def set_state(self, data: Any, tokens: Sequence[int]) -> bool:
+        """Replace the KV cache by one that was copied when it held `tokens`; if False it is empty now.
+
+        `data`: uint8[n]. Its beginning is checked by llama.cpp, its inside is not.
+        """
+        self.tokens.clear()
+        taken = library().llama_state_seq_set_data(self.handle, _bytes(data), data.nbytes, 0)
+        if taken == 0 or taken != data.nbytes:
+            library().llama_memory_clear(self._memory, False)
+            return False
+        self.tokens.extend(tokens)
+        return True
+
     def _cut(self, length: int) -> int:
         if length < len(self.tokens) and not library().llama_memory_seq_rm(self._memory, 0, length, -1):
             # A recurrent model has no past to return to.
@@ -223,8 +251,10 @@ class NativeContext:
         del self.tokens[length:]
         return length
 
-    def extend(self, tokens: Sequence[int]) -> bool:
+    def extend(self, tokens: Sequence[int], *, between: Callable[[], None] = lambda: None) -> bool:
         """Evaluate `tokens` after those that are there; False if the flag was raised (some may be done).
+
+        `between` is called between two batches.
 
         Raises DecodeFailed.
         """
@@ -245,6 +275,7 @@ class NativeContext:
             self._pace(len(part), seconds)
             if pace is self._paces.reading:
                 pace.took(seconds / len(part))
+            between()
         return True
 
     def extend_one(self, token: int) -> bool:
@@ -276,9 +307,13 @@ class NativeContext:
         c = library()
         if self._memory:
             c.llama_memory_clear(self._memory, True)
+        pace = self._paces.writing
+        self._use(pace.threads)
+        start = perf_counter()
         code = self._run(tokens)
         if code == 2 or (self._flag and code):
             return None
+        pace.took((perf_counter() - start) / (len(tokens) + EVEN_A_SHORT_ONE))
         vector = c.llama_get_embeddings_seq(self.handle, 0)
         if code or not vector:
             raise DecodeFailed(code)
@@ -309,3 +344,7 @@ class NativeContext:
         if self.handle:
             library().llama_free(self.handle)
             self.handle = None
+
+
+def _bytes(array: Any) -> Any:
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))

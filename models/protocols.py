@@ -61,6 +61,14 @@ class Finished:
     total_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class KVState:
+    """What a model has worked out of `tokens`: bytes that only a generator of the same `state_key` can take back."""
+
+    tokens: tuple[int, ...]
+    data: memoryview
+
+
 class Generator(Protocol):
     """A chat model with one warm foreground prompt, and room for background work beside it.
 
@@ -123,6 +131,29 @@ class Generator(Protocol):
         """
         ...
 
+    @property
+    def state_key(self) -> str:
+        """Names everything a `KVState` depends on: the model's file as it was loaded, and the version of llama.cpp."""
+        ...
+
+    def warm(self, prompt: Sequence[int]) -> int:
+        """About how many tokens of `prompt` need no evaluation now; from any thread."""
+        ...
+
+    async def take_state(self, tokens: Sequence[int]) -> KVState | None:
+        """Foreground, some 10 ms: copy what is evaluated of `tokens`, and drop what was evaluated beyond them.
+
+        None if nothing is, or if there is no memory for the copy.
+        """
+        ...
+
+    async def put_state(self, state: KVState) -> bool:
+        """Foreground, some 10 ms: make a state the foreground's; what that one had stays beside it.
+
+        False, with nothing lost but the place, if it does not fit. It must be whole: check it against a digest first.
+        """
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -135,8 +166,12 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
-    async def embed(self, texts: Sequence[str]) -> Any:
-        """Vectors: float32[n, dimension], each of length 1. Background: yields to the foreground between texts."""
+    async def embed(self, texts: Sequence[str], *, brief: bool = False, most: int | None = None) -> Any:
+        """Vectors: float32[n, dimension], each of length 1; what is beyond the model's context is not looked at.
+
+        Background: yields to the foreground, also within a text. `brief`, for the one text somebody waits for: it
+        comes before everything else, and into a reply between two tokens; `most` tokens of each text are looked at.
+        """
         ...
 
     async def close(self) -> None: ...

@@ -7,6 +7,7 @@ what was really evaluated.
 
 import asyncio
 import hashlib
+import json
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -17,7 +18,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from models.errors import ContextFull, EngineClosed, StructuredOutputError
-from models.protocols import Answer, Finished, FrameRole, ModelInfo, Piece, SamplingParams
+from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, SamplingParams
 
 BOS, SYSTEM, USER, ASSISTANT, CLOSE = range(5)
 OPEN: dict[FrameRole, int] = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
@@ -198,6 +199,27 @@ class FakeGenerator:
             raise StructuredOutputError("the fake has no answer left")
         return schema.model_validate(self.answers.pop(0))
 
+    @property
+    def state_key(self) -> str:
+        return self._info.name
+
+    def warm(self, prompt: Sequence[int]) -> int:
+        return max(common(kv, prompt[:-1]) for kv in (self.kv, self.background))
+
+    async def take_state(self, tokens: Sequence[int]) -> KVState | None:
+        if self.closed:
+            raise EngineClosed
+        del self.kv[common(self.kv, tokens) :]
+        return KVState(tuple(self.kv), memoryview(json.dumps(self.kv).encode())) if self.kv else None
+
+    async def put_state(self, state: KVState) -> bool:
+        if self.closed:
+            raise EngineClosed
+        if bytes(state.data) != json.dumps(state.tokens).encode():
+            return False
+        self.kv = list(state.tokens)
+        return True
+
     async def close(self) -> None:
         self.closed = True
         self._stopped.set()
@@ -247,7 +269,7 @@ class FakeEmbedder:
     def dimension(self) -> int:
         return self._dimension
 
-    async def embed(self, texts: Sequence[str]) -> Any:
+    async def embed(self, texts: Sequence[str], *, brief: bool = False, most: int | None = None) -> Any:
         import numpy as np
 
         vectors = np.zeros((len(texts), self._dimension), np.float32)

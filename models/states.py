@@ -1,0 +1,254 @@
+"""KV states on disk, one file a session and model: bounded in all, oldest out first, checked before they are used.
+
+A file is written whole beside its place and then renamed into it. It begins with MAGIC, the header's length and digest;
+then come the header (JSON: which model, which session, the tokens, the payload's size, and a note of the caller's), the
+payload and its digest. A file that is anything else is removed and taken for missing: this is a cache, and no failure
+of it is worth a word to the user. One process at a time uses a folder (whoever holds the memory does).
+"""
+
+import os
+import shutil
+import struct
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any
+
+from pydantic import BaseModel, ValidationError
+
+from models.loading import available_memory
+from models.protocols import KVState
+
+MAGIC = b"clewkv1\n"
+DIGEST = 32  # bytes of BLAKE2b
+START = struct.Struct(f"<8sQ{DIGEST}s")
+CHUNK = 1 << 20
+LARGEST_HEADER = 1 << 26
+RESERVE = 512 << 20  # bytes of the disk that are left to others
+SUFFIX, UNFINISHED = ".kv", ".new"
+
+
+class Damaged(Exception):
+    """The file is not what was written."""
+
+
+class Header(BaseModel, frozen=True):
+    """What the payload is; `size` in bytes."""
+
+    session: str
+    model: str
+    tokens: tuple[int, ...]
+    size: int
+    note: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A state on disk of which only the header was read: its tokens, and what the caller noted."""
+
+    path: Path
+    header: Header
+    digest: bytes
+
+
+class KVStates:
+    """The states in `folder`, at most `limit` bytes. All methods block, may be called from any thread, never raise."""
+
+    def __init__(self, folder: Path, *, limit: int) -> None:
+        self._folder = folder
+        self._limit = limit
+        self._lock = threading.Lock()
+
+    def save(self, session: str, model: str, state: KVState, note: Any) -> bool:
+        """Keep a session's state; False if there is no room for it. `note` must be JSON."""
+        with self._lock:
+            path = self._path(session, model)
+            size = len(state.data)
+            header = Header(session=session, model=model, tokens=state.tokens, size=size, note=note)
+            data = header.model_dump_json().encode()
+            try:
+                if not self._make_room(path, START.size + len(data) + size + DIGEST):
+                    return False
+                _write(path, data, state.data)
+            except OSError:
+                return False
+            return True
+
+    def find(self, session: str, model: str) -> Kept | None:
+        """The header of a session's state for a model; None if there is none, or none that is whole."""
+        with self._lock:
+            kept = self._header(self._path(session, model))
+            if kept is not None and (kept.header.session, kept.header.model) != (session, model):
+                self._remove(kept.path)
+                return None
+            return kept
+
+    def read(self, kept: Kept) -> KVState | None:
+        """The state itself, checked. It counts as used now, so that others leave before it."""
+        if kept.header.size > available_memory() // 2:
+            return None
+        with self._lock:
+            try:
+                with kept.path.open("rb") as file:
+                    data = _payload(file, kept)
+                os.utime(kept.path)
+            except Damaged:
+                self._remove(kept.path)
+                return None
+            except OSError:
+                return None
+            return KVState(kept.header.tokens, data)
+
+    def forget(self, session: str) -> None:
+        """Remove all states of a session."""
+        with self._lock:
+            for path in self._files():
+                if path.name.partition("-")[0] == session:
+                    self._remove(path)
+
+    def forget_mentioning(self, words: Collection[str]) -> None:
+        """Remove all states whose header has one of `words` in it, such as the id of a turn that was erased."""
+        with self._lock:
+            for path in self._files():
+                kept = self._header(path)
+                if kept is not None and mentions(kept.header.note, words):
+                    self._remove(path)
+
+    def tidy(self, sessions: Collection[str]) -> None:
+        """Remove the states of all other sessions, and what a crash left unfinished."""
+        with self._lock:
+            for path in self._files():
+                if path.name.partition("-")[0] not in sessions:
+                    self._remove(path)
+            for path in self._folder.glob(f"*{UNFINISHED}"):
+                self._remove(path)
+
+    def remove(self, kept: Kept) -> None:
+        """Remove one that turned out to be of no use."""
+        with self._lock:
+            self._remove(kept.path)
+
+    def _path(self, session: str, model: str) -> Path:
+        return self._folder / f"{session}-{model[:16]}{SUFFIX}"
+
+    def _files(self) -> list[Path]:
+        """The states, the one used longest ago first."""
+        return sorted(self._folder.glob(f"*{SUFFIX}"), key=_used)
+
+    def _header(self, path: Path) -> Kept | None:
+        try:
+            with path.open("rb") as file:
+                return _read_header(file, path)
+        except Damaged:
+            self._remove(path)
+        except OSError:
+            pass
+        return None
+
+    def _make_room(self, path: Path, needed: int) -> bool:
+        """Have `needed` bytes to spare under the limit and on the disk, `path` not counted: it is replaced."""
+        if needed > self._limit:
+            return False
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        others = [other for other in self._files() if other != path]
+        total = sum(map(_size, others))
+        while total + needed > self._limit:
+            oldest = others.pop(0)
+            total -= _size(oldest)
+            self._remove(oldest)
+        return shutil.disk_usage(self._folder).free >= needed + RESERVE
+
+    def _remove(self, path: Path) -> None:
+        with suppress(OSError):
+            path.unlink()
+
+
+def mentions(note: Any, words: Collection[str]) -> bool:
+    """Whether a JSON value has one of `words` in it as a string or a key."""
+    match note:
+        case str():
+            return note in words
+        case dict():
+            return any(mentions(each, words) for pair in note.items() for each in pair)
+        case list() | tuple():
+            return any(mentions(each, words) for each in note)
+        case _:
+            return False
+
+
+def _write(path: Path, header: bytes, payload: memoryview) -> None:
+    unfinished = path.with_suffix(UNFINISHED)
+    try:
+        with open(unfinished, "wb", opener=_private) as file:
+            digest = blake2b(header, digest_size=DIGEST).digest()
+            file.write(START.pack(MAGIC, len(header), digest))
+            file.write(header)
+            sums = blake2b(digest, digest_size=DIGEST)
+            for chunk in _chunks(payload):
+                sums.update(chunk)
+                file.write(chunk)
+            file.write(sums.digest())
+        unfinished.replace(path)
+    except OSError:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+
+
+def _read_header(file: IO[bytes], path: Path) -> Kept:
+    start = file.read(START.size)
+    if len(start) < START.size:
+        raise Damaged
+    magic, length, digest = START.unpack(start)
+    if magic != MAGIC or length > LARGEST_HEADER:
+        raise Damaged
+    data = file.read(length)
+    if blake2b(data, digest_size=DIGEST).digest() != digest:
+        raise Damaged
+    try:
+        header = Header.model_validate_json(data)
+    except ValidationError as error:
+        raise Damaged from error
+    if os.fstat(file.fileno()).st_size != START.size + length + header.size + DIGEST:
+        raise Damaged
+    return Kept(path, header, digest)
+
+
+def _payload(file: IO[bytes], kept: Kept) -> memoryview:
+    if _read_header(file, kept.path).digest != kept.digest:
+        raise Damaged
+    data = memoryview(bytearray(kept.header.size))
+    sums = blake2b(kept.digest, digest_size=DIGEST)
+    for chunk in _chunks(data):
+        if file.readinto(chunk) != len(chunk):  # type: ignore[attr-defined]
+            raise Damaged
+        sums.update(chunk)
+    if file.read() != sums.digest():
+        raise Damaged
+    return data
+
+
+def _chunks(data: memoryview) -> Iterator[memoryview]:
+    for at in range(0, len(data), CHUNK):
+        yield data[at : at + CHUNK]
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

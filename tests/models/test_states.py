@@ -1,0 +1,170 @@
+"""States on disk: bounded, private, and nothing that is not whole is ever given back."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models import states
+from models.protocols import KVState
+from models.states import KVStates
+
+STATE = KVState((5, 6, 7), memoryview(bytes(range(256)) * 20))
+NOTE = {"marks": [{"turn": "T1"}], "left_out": {"T2": 4}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kv"
+
+
+@pytest.fixture
+def shelf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> KVStates:
+    monkeypatch.setattr(states, "RESERVE", 0)
+    return KVStates(folder, limit=20_000)
+
+
+def only(folder: Path) -> Path:
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_a_state_comes_back_as_it_was_with_its_note(shelf: KVStates, folder: Path) -> None:
+    assert shelf.save("A", "model", STATE, NOTE)
+    kept = shelf.find("A", "model")
+    assert kept is not None
+    assert kept.header.note == NOTE
+    back = shelf.read(kept)
+    assert back is not None
+    assert (back.tokens, bytes(back.data)) == (STATE.tokens, bytes(STATE.data))
+    assert only(folder).stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_another_session_and_another_model_have_none(shelf: KVStates) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+    assert shelf.find("B", "model") is None
+    assert shelf.find("A", "other") is None
+
+
+def flip(at: int) -> Callable[[bytes], bytes]:
+    return lambda data: data[:at] + bytes([data[at] ^ 1]) + data[at:][1:]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        flip(0),
+        flip(20),
+        flip(60),
+        flip(-1),
+        flip(-40),
+        flip(-3000),
+        lambda data: data[:-1],
+        lambda data: data[:30],
+        lambda data: data + b"x",
+        lambda data: b"",
+        lambda data: os.urandom(len(data)),
+        lambda data: data[:8] + b"\xff" * 8 + data[16:],
+    ],
+)
+def test_what_is_not_whole_is_removed(shelf: KVStates, folder: Path, harm: Callable[[bytes], bytes]) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+    path = only(folder)
+    path.write_bytes(harm(path.read_bytes()))
+    kept = shelf.find("A", "model")
+    assert kept is None or shelf.read(kept) is None
+    assert not path.exists()
+
+
+def test_a_state_of_another_model_or_session_in_its_place_is_removed(shelf: KVStates, folder: Path) -> None:
+    for session, model in (("A", "elsewhere"), ("B", "model")):
+        shelf.save(session, model, STATE, NOTE)
+        only(folder).rename(folder / "A-model.kv")
+        assert shelf.find("A", "model") is None
+        assert list(folder.iterdir()) == []
+
+
+def test_one_that_changed_between_its_header_and_its_payload_is_refused(shelf: KVStates) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+    kept = shelf.find("A", "model")
+    assert kept is not None
+    shelf.save("A", "model", KVState((1,), STATE.data), NOTE)
+    assert shelf.read(kept) is None
+
+
+def test_past_the_limit_the_one_used_longest_ago_leaves(shelf: KVStates, folder: Path) -> None:
+    for age, session in ((300, "A"), (200, "B"), (100, "C")):
+        shelf.save(session, "model", STATE, NOTE)
+        moment = folder.stat().st_mtime - age
+        os.utime(folder / f"{session}-model.kv", (moment, moment))
+    kept = shelf.find("A", "model")
+    assert kept is not None
+    assert shelf.read(kept) is not None  # used again, so now B is the oldest
+    assert shelf.save("D", "model", STATE, NOTE)
+    assert sorted(path.name[0] for path in folder.iterdir()) == ["A", "C", "D"]
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 20_000
+
+
+def test_one_larger_than_the_limit_is_not_kept_and_pushes_nobody_out(shelf: KVStates, folder: Path) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+    assert not shelf.save("B", "model", KVState((1,), memoryview(bytes(30_000))), NOTE)
+    assert only(folder).name == "A-model.kv"
+
+
+def test_a_full_disk_keeps_the_old_one_and_leaves_nothing_behind(
+    shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+
+    def full(data: memoryview) -> Any:
+        yield data[:100]
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(states, "_chunks", full)
+    assert not shelf.save("A", "model", KVState((1, 2), STATE.data), NOTE)
+    monkeypatch.undo()
+    kept = shelf.find("A", "model")
+    assert kept is not None
+    assert kept.header.tokens == STATE.tokens
+    assert only(folder).name == "A-model.kv"
+
+
+def test_a_disk_that_others_need_is_left_to_them(
+    shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "RESERVE", 1 << 60)
+    assert not shelf.save("A", "model", STATE, NOTE)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_means_no_states_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "kv").write_text("a file")
+    shelf = KVStates(tmp_path / "kv", limit=20_000)
+    assert not shelf.save("A", "model", STATE, NOTE)
+    assert shelf.find("A", "model") is None
+    shelf.forget("A")
+    shelf.tidy(())
+
+
+def test_what_a_crash_left_unfinished_is_never_read_and_tidied_away(shelf: KVStates, folder: Path) -> None:
+    shelf.save("A", "model", STATE, NOTE)
+    whole = only(folder).read_bytes()
+    only(folder).unlink()
+    (folder / "A-model.new").write_bytes(whole[: len(whole) // 2])
+    assert shelf.find("A", "model") is None
+    shelf.tidy(("A",))
+    assert list(folder.iterdir()) == []
+
+
+def test_a_forgotten_session_and_those_that_mention_a_turn_are_gone(shelf: KVStates) -> None:
+    for session in ("A", "B", "C"):
+        shelf.save(session, "model", STATE, {"marks": [{"turn": f"turn-{session}"}]})
+    shelf.forget("A")
+    shelf.forget_mentioning({"turn-B", "turn-X"})
+    assert [session for session in "ABC" if shelf.find(session, "model")] == ["C"]
+    shelf.tidy(("A", "B"))
+    assert shelf.find("C", "model") is None

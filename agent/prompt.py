@@ -4,16 +4,22 @@ A `PromptLog` is one session's log. It only ever grows at its end, except for th
 that moved (cut to the common prefix), a turn that was hidden or erased (cut before it). So the KV cache of the last
 prompt always fits the next one, and only new tokens are evaluated. Text enters through `Generator.frame` alone, which
 cannot turn it into control tokens. The log is a cache: it is rebuilt from the memory when a session is opened.
+
+What was recalled for a message stands inside its frame, after its words, as quoted data; what the user pinned stands
+after the system frame, or inside the frame it was new with. Each turn is quoted once in a log, and not where its own
+frame is there. A frame whose quotes may not be shown any more is cut, like a turn that was hidden.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
 from graph.values import Turn
 from models.protocols import FrameRole, Generator
+
+from .quoting import ANSWERED, HEADER, PINS, Quote, block, lines_of
 
 Cause = Literal["compaction", "head_move", "removal"]
 
@@ -47,17 +53,35 @@ class Mark:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What is quoted beside the turns of a path: for a user's turn its context pack, and what is pinned.
+
+    `gone` are turns that may not be quoted any more: hidden, erased or deleted since they were.
+    """
+
+    packs: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
+    pins: tuple[Quote, ...] = ()
+    gone: frozenset[str] = frozenset()
+
+
+BARE = Shelf()
+
+
 @dataclass(slots=True)
 class PromptLog:
     """The tokens a session's model has seen, with where its system frames and its turns begin.
 
-    `left_out` says, per turn that was too long, how many tokens of its middle the model was not given.
+    `left_out` says, per turn that was too long, how many tokens of its middle the model was not given; `quoted` which
+    turns stand quoted in the frame of a turn, `pins` those that stand after the system frame.
     """
 
     tokens: list[int]
     systems: list[tuple[int, str]]
     marks: list[Mark] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    quoted: dict[str, list[str]] = field(default_factory=dict)
+    pins: list[str] = field(default_factory=list)
 
     @property
     def system(self) -> str:
@@ -69,77 +93,96 @@ class PromptLog:
         """The oldest turn in the log."""
         return self.marks[0].turn if self.marks else None
 
+    @property
+    def held(self) -> set[str]:
+        """The turns whose words the log holds, in a frame of their own or quoted."""
+        quoted = {id for ids in self.quoted.values() for id in ids}
+        return quoted | set(self.pins) | {mark.turn for mark in self.marks}
+
     def hash(self) -> str:
         """A SHA-256 over the token ids, so that an audit can tell equal prompts."""
         return sha256(",".join(map(str, self.tokens)).encode()).hexdigest()
 
 
-def shown(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns of a path that a model may see: said by someone, not hidden, not erased."""
-    return [turn for turn in turns if turn.text is not None and not turn.hidden]
+def shown(turns: Sequence[Turn], shelf: Shelf = BARE) -> list[Turn]:
+    """The turns of a path that a model may see: said by someone, not hidden, not erased, quoting nothing that is."""
+    return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, shelf.gone)]
 
 
-def begin(generator: Generator, system: str) -> PromptLog:
-    """An empty log: the system frame alone."""
+def begin(generator: Generator, system: str, pins: Sequence[Quote] = ()) -> PromptLog:
+    """A log without turns: the system frame, and what is pinned."""
     tokens = generator.frame("system", system, first=True)
-    return PromptLog(tokens=tokens, systems=[(0, system)])
+    if pins:
+        tokens += generator.frame("user", block(PINS, pins))
+    return PromptLog(tokens=tokens, systems=[(0, system)], pins=[pin.id for pin in pins])
 
 
-def build(generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, *, budget: int) -> PromptLog:
+def build(
+    generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, *, budget: int, shelf: Shelf = BARE
+) -> PromptLog:
     """A log of the newest turns of a path that fit `budget` tokens, beginning with a user's turn where one fits.
 
     The last exchange is always in it, shortened if it alone is too long.
     """
-    log = begin(generator, system)
-    room = budget - len(log.tokens)
-    frames: list[tuple[Turn, list[int], int]] = []
-    for turn in reversed(shown(turns)):
-        frame, left_out = _frame(generator, turn, min(limits.message, max(room, limits.low_water // 4)))
-        if len(frame) > room and len(frames) >= 2:
+    room = budget - len(begin(generator, system, shelf.pins).tokens)
+    kept: list[Turn] = []
+    limit: dict[str, int] = {}
+    for turn in reversed(shown(turns, shelf)):
+        limit[turn.id] = min(limits.message, max(room, limits.low_water // 4))
+        frame, _ = _frame(generator, turn, limit[turn.id], shelf.packs.get(turn.id, ()))
+        if len(frame) > room and len(kept) >= 2:
             break
         room -= len(frame)
-        frames.append((turn, frame, left_out))
-    while len(frames) > 1 and frames[-1][0].role != "user":
-        frames.pop()
-    for turn, frame, left_out in reversed(frames):
-        _append(log, turn, frame, left_out)
+        kept.append(turn)
+    while len(kept) > 1 and kept[-1].role != "user":
+        kept.pop()
+    there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in shelf.packs.get(turn.id, ())}
+    log = begin(generator, system, [pin for pin in shelf.pins if pin.id not in there])
+    for turn in reversed(kept):
+        _append(log, generator, turn, limit[turn.id], shelf)
     return log
 
 
-def resume(generator: Generator, system: str, turns: Sequence[Turn], limits: Limits) -> PromptLog:
+def resume(generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, shelf: Shelf = BARE) -> PromptLog:
     """The log a session begins with in a new process: all of it where that is below the high water, else the low."""
-    whole = build(generator, system, turns, limits, budget=limits.high_water)
-    if len(whole.marks) == len(shown(turns)):
+    whole = build(generator, system, turns, limits, budget=limits.high_water, shelf=shelf)
+    if len(whole.marks) == len(shown(turns, shelf)):
         return whole
-    return build(generator, system, turns, limits, budget=limits.low_water)
+    return build(generator, system, turns, limits, budget=limits.low_water, shelf=shelf)
 
 
 def extend(
-    log: PromptLog, generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, rewrites: Counter[Cause]
+    log: PromptLog,
+    generator: Generator,
+    system: str,
+    turns: Sequence[Turn],
+    limits: Limits,
+    rewrites: Counter[Cause],
+    shelf: Shelf = BARE,
 ) -> PromptLog:
     """The log brought up to the path `turns` (or its end, from the log's first turn on).
 
     Appends where that is possible; where not, cuts to the common prefix and counts why. A system prompt that changed is
     appended as a new system frame, and folded into the front by the next compaction.
     """
-    path = shown(turns)
+    if shelf.gone.intersection(log.pins):
+        rewrites["removal"] += 1
+        return resume(generator, system, turns, limits, shelf)
+    path = shown(turns, shelf)
     start = next((i for i, turn in enumerate(path) if turn.id == log.first_turn), None)
     tail = path[start or 0 :]
-    common = 0
-    while common < min(len(tail), len(log.marks)) and tail[common].id == log.marks[common].turn:
-        common += 1
+    common = _common(log, tail, shelf)
     if common < len(log.marks):
         on_path = {turn.id for turn in turns}
         rewrites["removal" if log.marks[common].turn in on_path else "head_move"] += 1
         if common == 0:
-            return resume(generator, system, turns, limits)
+            return resume(generator, system, turns, limits, shelf)
         _cut(log, common)
     if system != log.system and len(tail) > common:
         log.systems.append((len(log.tokens), system))
         log.tokens += generator.frame("system", system)
     for turn in tail[common:]:
-        frame, left_out = _frame(generator, turn, limits.message)
-        _append(log, turn, frame, left_out)
+        _append(log, generator, turn, limits.message, shelf)
     return log
 
 
@@ -154,11 +197,36 @@ def asking(log: PromptLog, generator: Generator) -> list[int]:
     return log.tokens + generator.reply_open()
 
 
-def _append(log: PromptLog, turn: Turn, frame: list[int], left_out: int) -> None:
+def _common(log: PromptLog, tail: Sequence[Turn], shelf: Shelf) -> int:
+    """How many of the log's turns are those of the path, with the same quotes."""
+    common, held = 0, set(log.pins)
+    for mark, turn in zip(log.marks, tail, strict=False):
+        due = [quote.id for quote in _due(shelf, turn, held)]
+        if mark.turn != turn.id or log.quoted.get(turn.id, []) != due:
+            break
+        held.update([turn.id, *due])
+        common += 1
+    return common
+
+
+def _due(shelf: Shelf, turn: Turn, held: set[str]) -> list[Quote]:
+    """What is quoted in a turn's frame: its pack, but for what stands in the log before it or may not be shown."""
+    return [quote for quote in shelf.packs.get(turn.id, ()) if quote.id not in held and quote.id not in shelf.gone]
+
+
+def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
+    return turn.role == "tool" and not gone.isdisjoint(item.id for item in turn.recalled)
+
+
+def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, shelf: Shelf) -> None:
+    due = _due(shelf, turn, log.held)
+    frame, left_out = _frame(generator, turn, limit, due)
     log.marks.append(Mark(turn.id, len(log.tokens)))
     log.tokens += frame
     if left_out:
         log.left_out[turn.id] = left_out
+    if due:
+        log.quoted[turn.id] = [quote.id for quote in due]
 
 
 def _cut(log: PromptLog, keep: int) -> None:
@@ -166,22 +234,26 @@ def _cut(log: PromptLog, keep: int) -> None:
     end = log.marks[keep].start
     for mark in log.marks[keep:]:
         log.left_out.pop(mark.turn, None)
+        log.quoted.pop(mark.turn, None)
     del log.marks[keep:]
     del log.tokens[end:]
     log.systems = [(start, text) for start, text in log.systems if start < end]
 
 
-def _frame(generator: Generator, turn: Turn, limit: int) -> tuple[list[int], int]:
-    """A turn's frame of at most about `limit` tokens, and how many were left out of its middle."""
+def _frame(generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote] = ()) -> tuple[list[int], int]:
+    """A turn's frame, its words of at most about `limit` tokens, and how many were left out of their middle."""
     text = turn.text or ""
+    if turn.role == "tool":
+        text = f"{ANSWERED}\n{lines_of(text)}"
     role: FrameRole = "assistant" if turn.role == "assistant" else "user"
+    recalled = f"\n\n{block(HEADER, quotes)}" if quotes else ""
     frame = generator.frame(role, text)
     if len(frame) <= limit:
-        return frame, 0
+        return (generator.frame(role, text + recalled) if recalled else frame), 0
     tokens = generator.tokenize(text)
     note = LEFT_OUT.format(len(tokens))
     keep = max(2, limit - (len(frame) - len(tokens)) - len(generator.tokenize(note)) - 4)
     head, tail = tokens[: keep // 2], tokens[len(tokens) - keep // 2 :]
     left_out = len(tokens) - len(head) - len(tail)
     kept = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
-    return generator.frame(role, kept), left_out
+    return generator.frame(role, kept + recalled), left_out

@@ -40,6 +40,11 @@ class Limits:
         return self.high_water * 2 // 3
 
     @property
+    def pins(self) -> int:
+        """The most that what is pinned may take of a prompt."""
+        return self.low_water // 4
+
+    @property
     def reply(self) -> int:
         """The least room kept for a reply."""
         return min(512, self.context // 8)
@@ -54,7 +59,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class Quotes:
     """What is quoted beside the turns of a path: for a user's turn its context pack, and what is pinned.
 
     `gone` are turns that may not be quoted any more: hidden, erased or deleted since they were.
@@ -65,7 +70,7 @@ class Shelf:
     gone: frozenset[str] = frozenset()
 
 
-BARE = Shelf()
+BARE = Quotes()
 
 
 @dataclass(slots=True)
@@ -104,9 +109,9 @@ class PromptLog:
         return sha256(",".join(map(str, self.tokens)).encode()).hexdigest()
 
 
-def shown(turns: Sequence[Turn], shelf: Shelf = BARE) -> list[Turn]:
+def shown(turns: Sequence[Turn], quotes: Quotes = BARE) -> list[Turn]:
     """The turns of a path that a model may see: said by someone, not hidden, not erased, quoting nothing that is."""
-    return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, shelf.gone)]
+    return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, quotes.gone)]
 
 
 def begin(generator: Generator, system: str, pins: Sequence[Quote] = ()) -> PromptLog:
@@ -118,37 +123,39 @@ def begin(generator: Generator, system: str, pins: Sequence[Quote] = ()) -> Prom
 
 
 def build(
-    generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, *, budget: int, shelf: Shelf = BARE
+    generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, *, budget: int, quotes: Quotes = BARE
 ) -> PromptLog:
     """A log of the newest turns of a path that fit `budget` tokens, beginning with a user's turn where one fits.
 
     The last exchange is always in it, shortened if it alone is too long.
     """
-    room = budget - len(begin(generator, system, shelf.pins).tokens)
+    room = budget - len(begin(generator, system, quotes.pins).tokens)
     kept: list[Turn] = []
     limit: dict[str, int] = {}
-    for turn in reversed(shown(turns, shelf)):
+    for turn in reversed(shown(turns, quotes)):
         limit[turn.id] = min(limits.message, max(room, limits.low_water // 4))
-        frame, _ = _frame(generator, turn, limit[turn.id], shelf.packs.get(turn.id, ()))
+        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()))
         if len(frame) > room and len(kept) >= 2:
             break
         room -= len(frame)
         kept.append(turn)
     while len(kept) > 1 and kept[-1].role != "user":
         kept.pop()
-    there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in shelf.packs.get(turn.id, ())}
-    log = begin(generator, system, [pin for pin in shelf.pins if pin.id not in there])
+    there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in quotes.packs.get(turn.id, ())}
+    log = begin(generator, system, [pin for pin in quotes.pins if pin.id not in there])
     for turn in reversed(kept):
-        _append(log, generator, turn, limit[turn.id], shelf)
+        _append(log, generator, turn, limit[turn.id], quotes)
     return log
 
 
-def resume(generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, shelf: Shelf = BARE) -> PromptLog:
+def resume(
+    generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, quotes: Quotes = BARE
+) -> PromptLog:
     """The log a session begins with in a new process: all of it where that is below the high water, else the low."""
-    whole = build(generator, system, turns, limits, budget=limits.high_water, shelf=shelf)
-    if len(whole.marks) == len(shown(turns, shelf)):
+    whole = build(generator, system, turns, limits, budget=limits.high_water, quotes=quotes)
+    if len(whole.marks) == len(shown(turns, quotes)):
         return whole
-    return build(generator, system, turns, limits, budget=limits.low_water, shelf=shelf)
+    return build(generator, system, turns, limits, budget=limits.low_water, quotes=quotes)
 
 
 def extend(
@@ -158,31 +165,31 @@ def extend(
     turns: Sequence[Turn],
     limits: Limits,
     rewrites: Counter[Cause],
-    shelf: Shelf = BARE,
+    quotes: Quotes = BARE,
 ) -> PromptLog:
     """The log brought up to the path `turns` (or its end, from the log's first turn on).
 
     Appends where that is possible; where not, cuts to the common prefix and counts why. A system prompt that changed is
     appended as a new system frame, and folded into the front by the next compaction.
     """
-    if shelf.gone.intersection(log.pins):
+    if quotes.gone.intersection(log.pins):
         rewrites["removal"] += 1
-        return resume(generator, system, turns, limits, shelf)
-    path = shown(turns, shelf)
+        return resume(generator, system, turns, limits, quotes)
+    path = shown(turns, quotes)
     start = next((i for i, turn in enumerate(path) if turn.id == log.first_turn), None)
     tail = path[start or 0 :]
-    common = _common(log, tail, shelf)
+    common = _common(log, tail, quotes)
     if common < len(log.marks):
         on_path = {turn.id for turn in turns}
         rewrites["removal" if log.marks[common].turn in on_path else "head_move"] += 1
         if common == 0:
-            return resume(generator, system, turns, limits, shelf)
+            return resume(generator, system, turns, limits, quotes)
         _cut(log, common)
     if system != log.system and len(tail) > common:
         log.systems.append((len(log.tokens), system))
         log.tokens += generator.frame("system", system)
     for turn in tail[common:]:
-        _append(log, generator, turn, limits.message, shelf)
+        _append(log, generator, turn, limits.message, quotes)
     return log
 
 
@@ -197,11 +204,11 @@ def asking(log: PromptLog, generator: Generator) -> list[int]:
     return log.tokens + generator.reply_open()
 
 
-def _common(log: PromptLog, tail: Sequence[Turn], shelf: Shelf) -> int:
+def _common(log: PromptLog, tail: Sequence[Turn], quotes: Quotes) -> int:
     """How many of the log's turns are those of the path, with the same quotes."""
     common, held = 0, set(log.pins)
     for mark, turn in zip(log.marks, tail, strict=False):
-        due = [quote.id for quote in _due(shelf, turn, held)]
+        due = [quote.id for quote in _due(quotes, turn, held)]
         if mark.turn != turn.id or log.quoted.get(turn.id, []) != due:
             break
         held.update([turn.id, *due])
@@ -209,17 +216,17 @@ def _common(log: PromptLog, tail: Sequence[Turn], shelf: Shelf) -> int:
     return common
 
 
-def _due(shelf: Shelf, turn: Turn, held: set[str]) -> list[Quote]:
+def _due(quotes: Quotes, turn: Turn, held: set[str]) -> list[Quote]:
     """What is quoted in a turn's frame: its pack, but for what stands in the log before it or may not be shown."""
-    return [quote for quote in shelf.packs.get(turn.id, ()) if quote.id not in held and quote.id not in shelf.gone]
+    return [quote for quote in quotes.packs.get(turn.id, ()) if quote.id not in held and quote.id not in quotes.gone]
 
 
 def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
     return turn.role == "tool" and not gone.isdisjoint(item.id for item in turn.recalled)
 
 
-def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, shelf: Shelf) -> None:
-    due = _due(shelf, turn, log.held)
+def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
+    due = _due(quotes, turn, log.held)
     frame, left_out = _frame(generator, turn, limit, due)
     log.marks.append(Mark(turn.id, len(log.tokens)))
     log.tokens += frame

@@ -1,0 +1,141 @@
+"""What a session's prompt quotes, read from the memory: the context packs its replies were stored with, and the pins.
+
+A pack says only which turns were put before the model. Their words are read each time a prompt is brought up to date,
+so what was hidden or erased in between is found out, and the same pack gives the same lines again after a restart.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from graph.errors import NotFound
+from graph.events import Recalled
+from graph.hits import Hit
+from graph.memory import Memory
+from graph.values import Turn
+from models.protocols import Generator
+
+from .events import Notice, Warned
+from .prompt import Limits, PromptLog, Quotes
+from .quoting import BOUND, PIN_BOUND, Quote, quote
+
+Pack = tuple[Recalled, ...]
+DECIMALS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The pack of the message that is being answered, which no reply keeps yet."""
+
+    turn: str
+    pack: Pack
+
+
+def pack_of(hits: Iterable[Hit]) -> Pack:
+    """Hits as they are stored with the reply they were put before the model for."""
+    return tuple(
+        Recalled(
+            id=hit.id,
+            kind=hit.kind,
+            score=round(hit.score, DECIMALS),
+            ranks={reason.strategy: reason.rank for reason in hit.reasons},
+            boosts={boost.name: round(boost.amount, DECIMALS) for boost in hit.boosts},
+            path=tuple((step.relation, step.node) for step in hit.path),
+        )
+        for hit in hits
+    )
+
+
+def quotable(memory: Memory, ids: Iterable[str]) -> dict[str, Turn]:
+    """Those of the turns that may be quoted: not hidden, not erased, of a session that was not deleted."""
+    found: dict[str, Turn] = {}
+    deleted: dict[str, bool] = {}
+    for id in set(ids):
+        try:
+            turn = memory.turn(id)
+            if turn.session not in deleted:
+                deleted[turn.session] = memory.session(turn.session).deleted
+        except NotFound:
+            continue
+        if turn.text is not None and not turn.hidden and not deleted[turn.session]:
+            found[id] = turn
+    return found
+
+
+class Packs:
+    """Makes the quotes of a prompt; tells once of each pin that there is no room for."""
+
+    def __init__(self, memory: Memory, notify: Callable[[Notice], None], *, zone: tzinfo | None = None) -> None:
+        self._memory = memory
+        self._notify = notify
+        self._zone = zone
+        self._told: set[str] = set()
+
+    def quotes(
+        self, path: Sequence[Turn], generator: Generator, limits: Limits, log: PromptLog | None, fresh: Fresh | None
+    ) -> Quotes:
+        """The quotes that belong to a path; what `log` quotes and may not any more is among `gone`."""
+        asked = asked_by(path)
+        packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
+        if fresh is not None:
+            packs[fresh.turn] = fresh.pack
+        pinned = self._memory.pinned()
+        ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
+        ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
+        there = quotable(self._memory, ids - {turn.id for turn in path} - {turn.id for turn in pinned})
+        there |= {turn.id: turn for turn in [*path, *pinned] if turn.text is not None and not turn.hidden}
+        said = {turn.id: turn.text or "" for turn in path}
+        return Quotes(
+            packs={
+                turn: tuple(self._quote(there[item.id], item, said.get(turn, "")) for item in pack if item.id in there)
+                for turn, pack in packs.items()
+                if pack
+            },
+            pins=self._pins(pinned, generator, limits),
+            gone=frozenset(ids - there.keys()),
+        )
+
+    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str]) -> Pack:
+        """The pins that a prompt has room for and does not hold: they enter it with the next message."""
+        pins = self._pins(self._memory.pinned(), generator, limits)
+        missing = [pin.id for pin in pins if pin.id not in held]
+        return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
+
+    def _quote(self, turn: Turn, item: Recalled, about: str) -> Quote:
+        if "pin" in item.ranks:
+            return self._pin(turn)
+        return quote(turn, about=about, bound=BOUND, zone=self._zone)
+
+    def _pin(self, turn: Turn) -> Quote:
+        return quote(turn, bound=PIN_BOUND, zone=self._zone)
+
+    def _pins(self, pinned: Sequence[Turn], generator: Generator, limits: Limits) -> tuple[Quote, ...]:
+        """The pins that fit their share of the prompt, the oldest first."""
+        pins, room, left_out = [], limits.pins, []
+        for turn in pinned:
+            pin = self._pin(turn)
+            room -= len(generator.tokenize(pin.line)) + 1
+            (pins if room >= 0 else left_out).append(pin)
+        fresh = [pin for pin in left_out if pin.id not in self._told]
+        if fresh:
+            self._told.update(pin.id for pin in fresh)
+            self._notify(
+                Warned(
+                    f"{len(left_out)} of {len(pinned)} pins do not fit into the {limits.pins} tokens that pins may take "
+                    "of the prompt: the oldest stay in it. Unpin some with /unpin; nothing was lost."
+                )
+            )
+        return tuple(pins)
+
+
+def asked_by(path: Sequence[Turn]) -> dict[str, Turn]:
+    """The user's turn that each reply, and each tool's turn, of a path belongs to."""
+    found: dict[str, Turn] = {}
+    asked: Turn | None = None
+    for turn in path:
+        if turn.role in ("assistant", "tool"):
+            if asked is not None:
+                found[turn.id] = asked
+        else:
+            asked = turn
+    return found

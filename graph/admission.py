@@ -5,6 +5,7 @@ waits in the queue is on no path: so `parent` always points at an older place, a
 """
 
 import sqlite3
+from datetime import UTC, datetime, timedelta
 
 from graph.errors import InvalidEvent
 from graph.events import (
@@ -21,6 +22,11 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
 )
+from graph.ids import as_ms
+
+# A day from the ends of what a datetime can be, so that every time zone can show it.
+EARLIEST = as_ms(datetime.min.replace(tzinfo=UTC) + timedelta(days=1))
+LATEST = as_ms(datetime.max.replace(tzinfo=UTC) - timedelta(days=1))
 
 
 def admit(db: sqlite3.Connection, event: Event) -> None:
@@ -28,6 +34,7 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
     match event:
         case SessionStarted():
             _require(not _session_exists(db, event.session), f"session {event.session} exists already")
+            _require_import(db, event)
         case SessionForked():
             _require(not _session_exists(db, event.session), f"session {event.session} exists already")
             _require(_session_exists(db, event.origin), f"there is no session {event.origin}")
@@ -36,6 +43,7 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             _require(_session_exists(db, event.session), f"there is no session {event.session}")
             _require(not _turn_exists(db, event.turn), f"turn {event.turn} exists already")
             _require_place(db, event.parent)
+            _require_import(db, event)
         case TurnTaken():
             _require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
             _require_place(db, event.parent)
@@ -61,6 +69,15 @@ def _require_place(db: sqlite3.Connection, turn: str | None) -> None:
     if turn is not None:
         _require(_turn_exists(db, turn), f"there is no turn {turn}")
         _require(not _waits(db, turn), f"turn {turn} still waits in the queue")
+
+
+def _require_import(db: sqlite3.Connection, event: SessionStarted | TurnSaid) -> None:
+    """A source is imported once, also where it is erased since, and its time is one that can be shown."""
+    if event.source is not None:
+        known = _any(db, "SELECT 1 FROM events WHERE source = ?", event.source)
+        _require(not known, f"it was imported before, from {event.source}")
+    if event.said_at is not None:
+        _require(EARLIEST <= event.said_at <= LATEST, f"{event.said_at} is no time between the years 1 and 9999")
 
 
 def _session_exists(db: sqlite3.Connection, session: str) -> bool:

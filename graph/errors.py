@@ -8,6 +8,7 @@ MemoryFailure                 any of these; the faces print its message as it is
 │   ├── LogNewer              written by a newer clew: update clew
 │   └── EventsMissing         the graph had seen more than the log has: told once, the graph follows what there is
 ├── InvalidEvent              the event names what does not exist or cannot be: a bug of the caller, nothing stored
+├── InvalidVector          an embedding that is no direction: nothing of its batch is kept, recall does without
 ├── NotFound                  no such session, turn or exchange
 ├── Ambiguous                 an id prefix fits several: ask for more characters
 └── GraphFailure              the graph cannot be used now; the log and the chat go on
@@ -65,6 +66,16 @@ class EventsMissing(LogDamaged):
 
 class InvalidEvent(MemoryFailure):
     """An event that contradicts the log; it was not stored."""
+
+
+class InvalidVector(MemoryFailure):
+    """An embedding that cannot be compared with others; nothing of its batch was kept."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"A vector was refused: {why}. Nothing of its batch was kept, and every word is safe; "
+            "recall goes on with words. Try another embedder with `clew models use`."
+        )
 
 
 class NotFound(MemoryFailure):

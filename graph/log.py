@@ -4,6 +4,7 @@ Invariants:
 - One transaction per append: the events, their words, the end of a side row and what they erase, all or nothing.
 - Sequence numbers run from 1 without a gap, and each event carries the hash of the one before it.
 - Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
+- With a text go its content hash and, if nobody else says it, its vectors, in the same transaction.
 """
 
 import contextlib
@@ -13,21 +14,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from graph import contents
 from graph.admission import admit
 from graph.codec import Stored, clean, decode, encode, genesis, hash_link
 from graph.errors import LogDamaged, LogUnwritable
-from graph.events import Event, TextErased, TurnDeleted
+from graph.events import RECALLED, Event, Recalled, TextErased, TurnDeleted, TurnSaid
 from graph.files import LOG
 from graph.ids import new_id, now_ms
 from graph.migrations import migrate
 from graph.sqlite import open_writer, writing
 from graph.stranger import refuse_emptied, refuse_stranger
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 FILE = LOG
 TAIL = 64  # events whose chain is checked at every opening; the doctor checks all
+FORGOTTEN_AT_ONCE = 2_000  # vectors deleted in one transaction
 
-_INSERT = """
+INSERT = """
 INSERT INTO events (seq, id, at, kind, version, structure, text, salt, text_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?)
 """
 
@@ -41,6 +49,7 @@ class Stream:
     parent: str | None
     model: str | None
     text: str
+    recalled: tuple[Recalled, ...] = ()
 
 
 class Log:
@@ -104,19 +113,40 @@ class Log:
         """Keep what a streaming reply has so far, in place of what was kept of it before."""
         with self._transaction() as db:
             db.execute(
-                "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?)",
-                (stream.turn, stream.session, stream.parent, stream.model, clean(stream.text)),
+                "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    stream.turn,
+                    stream.session,
+                    stream.parent,
+                    stream.model,
+                    clean(stream.text),
+                    RECALLED.dump_json(stream.recalled, exclude_defaults=True).decode(),
+                ),
             )
 
     def streams(self) -> list[Stream]:
         """The side rows there are: at an opening, the replies that the last run could not end."""
         with writing(self._path):
-            return [Stream(*row) for row in self._db.execute("SELECT turn, session, parent, model, text FROM streams")]
+            rows = self._db.execute("SELECT turn, session, parent, model, text, recalled FROM streams")
+            return [
+                Stream(turn, session, parent, model, text, RECALLED.validate_json(recalled))
+                for turn, session, parent, model, text, recalled in rows
+            ]
 
     def drop_stream(self, turn: str) -> None:
         """Forget a side row that became no turn."""
         with self._transaction() as db:
             db.execute("DELETE FROM streams WHERE turn = ?", (turn,))
+
+    def keep_vectors(self, model: str, vectors: "Sequence[tuple[bytes, NDArray[np.floating]]]") -> None:
+        """Keep vectors of contents by hash, in one transaction. Raises InvalidVector or LogUnwritable: none is kept."""
+        with self._transaction() as db:
+            contents.keep(db, model, vectors)
+
+    def forget_embedder(self, model: str) -> bool:
+        """Delete some of a model's vectors, the model with the last ones; False when all are gone."""
+        with self._transaction() as db:
+            return contents.forget_some(db, model, FORGOTTEN_AT_ONCE) == FORGOTTEN_AT_ONCE
 
     def words_agree(self) -> bool:
         """Whether the word index matches the texts, word by word."""
@@ -151,7 +181,9 @@ class Log:
         """Put `event` after `head` (number and hash of the event before) and return the new head."""
         admit(db, event)
         row = encode(event, seq=head[0] + 1, id=new_id(), at=self._clock(), before=head[1])
-        db.execute(_INSERT, astuple(row))
+        db.execute(INSERT, astuple(row))
+        if isinstance(event, TurnSaid):
+            contents.note(db, row.seq, row.text, event.role)
         if isinstance(event, TextErased):
             _erase(db, event.events)
         stored = Stored(row.seq, row.id, row.at, decode(row.kind, row.version, row.structure, row.text))
@@ -199,9 +231,12 @@ def hash_before(db: sqlite3.Connection, seq: int) -> bytes:
 
 
 def _texts_of(db: sqlite3.Connection, turn: str) -> tuple[int, ...]:
-    """Which events carry words of a turn: itself, and the titles that were made from it."""
+    """Which events carry words of a turn: itself, the titles made from it, and the results of tools that quote it."""
     query = """
     SELECT seq FROM events WHERE turn = :turn AND kind = 'turn.said'
+    UNION
+    SELECT tool.seq FROM events AS tool JOIN json_each(tool.structure, '$.recalled') AS quoted
+    WHERE tool.role = 'tool' AND quoted.value ->> '$.id' = :turn
     UNION
     SELECT title.seq FROM events AS title JOIN json_each(title.structure, '$.sources') AS source
     WHERE title.kind <> 'turn.said' AND title.kind = 'session.titled' AND source.value = :turn
@@ -216,3 +251,4 @@ def _erase(db: sqlite3.Connection, events: tuple[int, ...]) -> None:
         "UPDATE events SET text = NULL, salt = NULL WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL",
         (listed,),
     )
+    contents.drop(db, events)

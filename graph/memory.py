@@ -8,15 +8,15 @@ called from any thread.
 import atexit
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graph import rebuild
+from graph import contents, rebuild
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.errors import MemoryFailure
-from graph.events import Event, TextErased
+from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
 from graph.follower import Follower
 from graph.ids import as_datetime
@@ -26,6 +26,10 @@ from graph.reading import LogReader
 from graph.recovery import recover
 from graph.values import Check, Exchange, Progress, Recorded, Session, Turn
 from graph.witness import WITNESS, examine_witness
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Memory:
@@ -39,6 +43,7 @@ class Memory:
         self._writing = threading.Lock()
         self._closed = False
         self._graph = Follower(folder, reader)
+        self._pending = contents.Pending()
         self.starts = log.starts
         self.recovered = recover(log, reader)
         atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
@@ -74,10 +79,19 @@ class Memory:
         behind = not self._graph.follow(head)
         return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
 
-    def stream(self, turn: str, *, session: str, parent: str | None, model: str | None, text: str) -> None:
+    def stream(
+        self,
+        turn: str,
+        *,
+        session: str,
+        parent: str | None,
+        model: str | None,
+        text: str,
+        recalled: tuple[Recalled, ...] = (),
+    ) -> None:
         """Keep what a streaming reply has so far; after a crash it is a truncated turn. Raises LogUnwritable."""
         with self._writing:
-            self._log.stream(Stream(turn, session, parent, model, text))
+            self._log.stream(Stream(turn, session, parent, model, text, recalled))
 
     def erase(self, *events: int) -> None:
         """Erase the texts of events for good, by sequence number. Raises LogUnwritable or InvalidEvent."""
@@ -161,6 +175,39 @@ class Memory:
 
     def head(self) -> int:
         return self._log.head
+
+    def unembedded(self, model: str, limit: int) -> list[tuple[bytes, str]]:
+        """Content hash and text of what was said and has no vector of `model`, newest first, each text once."""
+        with self._reader.snapshot() as db:
+            return self._pending.find(db, model, limit)
+
+    def keep_vectors(self, model: str, vectors: "Sequence[tuple[bytes, NDArray[np.floating]]]") -> None:
+        """Keep vectors by content hash, all or none; what was erased meanwhile is left out.
+
+        Raises LogUnwritable, or InvalidVector for NaN, infinity, zero, or a dimension that is not the model's.
+        """
+        with self._writing:
+            self._log.keep_vectors(model, vectors)
+
+    def embedded(self, model: str) -> tuple[int, int]:
+        """How many different texts have a vector of `model`, and how many there are."""
+        with self._reader.snapshot() as db:
+            return contents.embedded(db, model)
+
+    def embedders(self) -> list[tuple[str, int, int]]:
+        """Key, dimension and number of vectors of the embedders in use so far, the newest last."""
+        with self._reader.snapshot() as db:
+            return contents.embedders(db)
+
+    def forget_embedder(self, model: str) -> None:
+        """Delete a model's vectors. Raises LogUnwritable; some may be gone then, and the rest goes the next time."""
+        more = True
+        while more:
+            with self._writing:
+                more = self._log.forget_embedder(model)
+
+    def imported(self, sources: Sequence[str]) -> dict[str, str]:
+        return self._reader.imported(sources)
 
     def _examine_graph(self, *, deep: bool) -> list[Check]:
         try:

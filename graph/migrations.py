@@ -10,6 +10,7 @@ The word index reads its text from `events` through a view and is kept by trigge
 import sqlite3
 from collections.abc import Callable
 
+from graph.contents import hash_of
 from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
 
@@ -73,7 +74,58 @@ _FIRST_SCHEMA = (
     """,
 )
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema,)
+
+def recall_schema(db: sqlite3.Connection) -> None:
+    """Version 2: when things were said, who is asked for by source, content hashes and their vectors, context packs."""
+    for statement in _RECALL_SCHEMA:
+        db.execute(statement)
+    db.create_function("hash_of", 1, hash_of, deterministic=True)
+    db.execute(
+        """
+        INSERT INTO contents SELECT seq, hash_of(CAST(text AS BLOB)) FROM events
+        WHERE kind = 'turn.said' AND role <> 'tool' AND hash_of(CAST(text AS BLOB)) IS NOT NULL
+        """
+    )
+
+
+# `told` is when something was said: the time it brought along, or else that of its event.
+READ_OLD = """
+structure ->> '$.source' AS source,
+coalesce(structure ->> '$.said_at', at) AS told,
+structure ->> '$.role' AS role
+"""
+
+_RECALL_SCHEMA = (
+    "ALTER TABLE events ADD COLUMN source TEXT GENERATED ALWAYS AS (structure ->> '$.source') VIRTUAL",
+    "ALTER TABLE events ADD COLUMN told INTEGER GENERATED ALWAYS AS (coalesce(structure ->> '$.said_at', at)) VIRTUAL",
+    "ALTER TABLE events ADD COLUMN role TEXT GENERATED ALWAYS AS (structure ->> '$.role') VIRTUAL",
+    "CREATE INDEX by_source ON events (source) WHERE source IS NOT NULL",
+    "CREATE INDEX by_time ON events (told, seq, role) WHERE kind = 'turn.said'",
+    "CREATE INDEX by_session_time ON events (session, told, seq) WHERE kind = 'turn.said'",
+    "CREATE INDEX of_tools ON events (seq) WHERE role = 'tool'",
+    "CREATE TABLE contents (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT",
+    "CREATE INDEX by_content ON contents (hash)",
+    # Numbers are never used again: who has read up to one finds all that is newer past it.
+    """
+    CREATE TABLE embedders (
+        id        INTEGER PRIMARY KEY AUTOINCREMENT,
+        name      TEXT    NOT NULL UNIQUE,
+        dimension INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE vectors (
+        id       INTEGER PRIMARY KEY AUTOINCREMENT,
+        embedder INTEGER NOT NULL,
+        hash     BLOB    NOT NULL,
+        vector   BLOB    NOT NULL,
+        UNIQUE (embedder, hash)
+    ) STRICT
+    """,
+    "ALTER TABLE streams ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'",
+)
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema, recall_schema)
 NEWEST = len(MIGRATIONS)
 
 

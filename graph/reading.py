@@ -4,6 +4,7 @@ Invariants: every answer is read in one SQLite snapshot; nothing is kept between
 the conversation. Texts that were erased read as None; turns keep their place.
 """
 
+import json
 import queue
 import sqlite3
 from bisect import bisect_left
@@ -19,7 +20,7 @@ from graph.events import Event
 from graph.files import LOG as FILE
 from graph.ids import as_ms
 from graph.log import hash_before
-from graph.migrations import version_of
+from graph.migrations import READ_OLD, version_of
 from graph.rows import EVENT, SESSION, TURN, Raw, event_of, session_of, turn_of
 from graph.sqlite import open_reader, reading
 from graph.stranger import refuse_emptied, refuse_stranger
@@ -53,7 +54,7 @@ AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = said.session A
 _FILTERS = {
     "session": "said.session = :session",
     "client": "said.structure ->> '$.client' = :client",
-    "since": "said.at >= :since",
+    "since": "said.told >= :since",
     "project": """
     EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
             AND begun.kind IN ('session.started', 'session.forked') AND begun.structure ->> '$.project' = :project)
@@ -86,7 +87,7 @@ class LogReader:
     def sessions(self, *, archived: bool = False) -> list[Session]:
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
         with self.snapshot() as db:
-            rows = db.execute(f"{SESSION} WHERE {_BEGUN} ORDER BY activity DESC").fetchall()
+            rows = db.execute(f"{SESSION} WHERE {_BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
             found = [_session(db, row) for row in rows]
         return [each for each in found if not each.deleted and (archived or not each.archived)]
 
@@ -153,8 +154,8 @@ class LogReader:
             "limit": max(0, min(limit, MOST_EXCHANGES)),
         }
         filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
-        conditions = " AND ".join([_SAID, "said.structure ->> '$.role' = 'user'", _KEPT, *filters])
-        query = f"{TURN} WHERE {conditions} ORDER BY said.seq DESC LIMIT :limit"
+        conditions = " AND ".join([_SAID, "said.role = 'user'", _KEPT, *filters])
+        query = f"{TURN} WHERE {conditions} ORDER BY said.told DESC, said.seq DESC LIMIT :limit"
         with self.snapshot() as db:
             return [_exchange(db, turn) for turn in _turns(db, db.execute(query, values).fetchall())]
 
@@ -175,9 +176,9 @@ class LogReader:
 
     def said(self, limit: int) -> list[str]:
         """The user's own messages, newest first, without hidden and deleted ones."""
-        query = f"{TURN} WHERE {_SAID} AND said.structure ->> '$.role' = 'user' AND said.text IS NOT NULL AND {_KEPT}"
+        query = f"{TURN} WHERE {_SAID} AND said.role = 'user' AND said.text IS NOT NULL AND {_KEPT}"
         with self.snapshot() as db:
-            rows = db.execute(f"{query} ORDER BY said.seq DESC", ())
+            rows = db.execute(f"{query} ORDER BY said.told DESC, said.seq DESC")
             texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
             return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
 
@@ -186,6 +187,12 @@ class LogReader:
         sql = "SELECT turn FROM words JOIN events ON events.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
         with self.snapshot() as db:
             return [turn for (turn,) in db.execute(sql, (query, limit))]
+
+    def imported(self, sources: Sequence[str]) -> dict[str, str]:
+        """The turn, or else the session, that was imported from each source, also one deleted since."""
+        query = "SELECT source, coalesce(turn, session) FROM events WHERE source IN (SELECT value FROM json_each(?))"
+        with self.snapshot() as db:
+            return dict(db.execute(query, (json.dumps(list(sources)),)))
 
     def counts(self) -> dict[str, int]:
         """How much there is: events, turns and sessions (the deleted ones of both left out)."""
@@ -239,7 +246,7 @@ class LogReader:
             try:
                 db = self._idle.get_nowait()
             except queue.Empty:
-                db = open_reader(self._path)
+                db = _opened(self._path)
             try:
                 db.execute("BEGIN")
                 yield db
@@ -250,6 +257,15 @@ class LogReader:
             self._idle.put(db)
             if self._closed:
                 self.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection to read with; in a log of the version before, a view stands in for the columns that are new."""
+    db = open_reader(path)
+    if version_of(db) == 1:
+        db.execute("PRAGMA temp_store = MEMORY")
+        db.execute(f"CREATE TEMP VIEW events AS SELECT *, {READ_OLD} FROM main.events")
+    return db
 
 
 def _number(db: sqlite3.Connection, query: str) -> int:

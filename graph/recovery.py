@@ -34,6 +34,7 @@ def _recover_reply(log: Log, reader: LogReader, stream: Stream) -> bool:
         client=asked.client if asked is not None else "clew",
         stop_reason=StopReason.CRASHED,
         model=stream.model,
+        recalled=stream.recalled,
         text=stream.text,
     )
     log.append([reply], ends_stream=stream.turn)

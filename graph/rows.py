@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from graph.codec import Stored, decode
+from graph.events import RECALLED
 from graph.ids import as_datetime
 from graph.values import Session, Turn
 
@@ -11,18 +12,20 @@ Raw = tuple[Any, ...]
 
 EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
 
-# A turn is placed by its saying, or by its taking if it was queued.
+# A turn is placed by its saying, or by its taking if it was queued. `told` is when it was said, for an imported one too.
 TURN = """
-SELECT said.seq, said.at, said.session, said.structure, said.text,
+SELECT said.seq, said.told, said.session, said.structure, said.text,
     (SELECT taken.structure FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken'),
     (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
-     AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
+     AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1),
+    (SELECT pin.kind FROM events AS pin WHERE pin.turn = said.turn
+     AND pin.kind IN ('pin.set', 'pin.cleared') ORDER BY pin.seq DESC LIMIT 1)
 FROM events AS said
 """
 
 # The head is what the last event left that moves it; a title counts while none of the turns it was made from is hidden.
 SESSION = """
-SELECT begun.session, begun.at, begun.structure,
+SELECT begun.session, begun.told, begun.structure,
     (SELECT name.text FROM events AS name WHERE name.session = begun.session AND name.kind = 'session.renamed'
      ORDER BY name.seq DESC LIMIT 1),
     (SELECT title.text FROM events AS title WHERE title.session = begun.session AND title.kind = 'session.titled'
@@ -43,10 +46,10 @@ SELECT begun.session, begun.at, begun.structure,
      AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1),
     EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'),
     (SELECT count(*) FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'),
-    (SELECT said.at FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'
-     ORDER BY said.seq DESC LIMIT 1),
-    coalesce((SELECT max(said.seq) FROM events AS said WHERE said.session = begun.session
-        AND said.kind = 'turn.said'), begun.seq) AS activity,
+    coalesce((SELECT max(said.told) FROM events AS said WHERE said.session = begun.session
+        AND said.kind = 'turn.said'), begun.told) AS last_told,
+    coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'
+        ORDER BY said.told DESC, said.seq DESC LIMIT 1), begun.seq) AS last_seq,
     (SELECT own.seq FROM events AS own WHERE own.session = begun.session AND own.kind = 'session.configured'
      ORDER BY own.seq DESC LIMIT 1) AS configured
 FROM events AS begun
@@ -61,7 +64,7 @@ def event_of(row: Raw) -> Stored:
 
 def turn_of(row: Raw, index: int) -> Turn:
     """A turn, from a row of TURN; `index` is its number in its session."""
-    _, at, _, structure, text, taken, seen = row
+    _, told, _, structure, text, taken, seen, pin = row
     said = json.loads(structure)
     placed = json.loads(taken) if taken is not None else said
     waits = said["queued"] and taken is None
@@ -73,7 +76,7 @@ def turn_of(row: Raw, index: int) -> Turn:
         role=said["role"],
         speaker=said["speaker"],
         text=text,
-        at=as_datetime(at),
+        at=as_datetime(told),
         client=said["client"],
         queued=waits,
         hidden=seen == "turn.hidden",
@@ -86,12 +89,14 @@ def turn_of(row: Raw, index: int) -> Turn:
         completion_tokens=said.get("completion_tokens"),
         first_token_ms=said.get("first_token_ms"),
         total_ms=said.get("total_ms"),
+        recalled=RECALLED.validate_python(said["recalled"]) if said.get("recalled") else (),
+        pinned=pin == "pin.set",
     )
 
 
 def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
     """A session, from a row of SESSION and the structure and text of its last `session.configured`."""
-    id, at, structure, name, title, head, shelf, deleted, turns, last_at, _, _ = row
+    id, told, structure, name, title, head, shelf, deleted, turns, last_told, _, _ = row
     begun = json.loads(structure)
     own = json.loads(configured[0]) if configured is not None else {}
     return Session(
@@ -103,8 +108,8 @@ def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
         head=None if deleted else head,
         archived=shelf == "session.archived",
         deleted=bool(deleted),
-        started_at=as_datetime(at),
-        last_at=as_datetime(last_at) if last_at is not None else as_datetime(at),
+        started_at=as_datetime(told),
+        last_at=as_datetime(last_told),
         turns=turns,
         model=own.get("model"),
         system_prompt=configured[1] if configured is not None else None,

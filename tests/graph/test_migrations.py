@@ -1,14 +1,23 @@
 """Logs of every earlier version open, complete; `fixtures/` has one file for each."""
 
+import contextlib
 import shutil
 import sqlite3
+from dataclasses import astuple, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from graph.codec import encode, genesis, hash_link
+from graph.events import Event, SessionStarted
+from graph.log import INSERT
 from graph.memory import Memory
-from graph.migrations import MIGRATIONS, NEWEST, migrate, version_of
+from graph.migrations import APPLICATION_ID, MIGRATIONS, NEWEST, first_schema, migrate, version_of
+from graph.reading import LogReader
 from tests.graph.conftest import Open, ignore
+from tests.graph.fixtures.make import PACKED
+from tests.graph.talk import said
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -34,6 +43,66 @@ def test_a_log_of_an_earlier_version_opens_with_every_word(folder: Path, opening
     assert memory.search_words("maze") == ["f1"]
     assert memory.recovered == 1
     assert [check for check in memory.doctor() if not check.ok] == []
+
+
+def test_a_log_of_version_2_brings_times_context_packs_and_vectors(folder: Path, opening: Open) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v2.sqlite", folder / "log.sqlite")
+    memory = opening()
+    assert memory.turn("o1").at == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    assert memory.imported(["chat:1", "chat:1:2", "chat:2"]) == {"chat:1": "old", "chat:1:2": "o3"}
+    assert memory.turn("o3").recalled == memory.turn("cut").recalled == (PACKED,)
+    assert memory.turn("q1").pinned
+    assert memory.embedders() == [("tiny@0", 8, 2)]
+    assert memory.embedded("tiny@0") == (2, 7)  # with the reply that was cut off; two texts are erased and a tool's
+
+
+def test_a_log_of_version_1_gets_the_hash_of_every_text_that_lives(folder: Path, opening: Open) -> None:
+    folder.mkdir(mode=0o700)
+    with contextlib.closing(old_log(folder, turns=1000)) as db:
+        db.execute("UPDATE events SET text = NULL, salt = NULL WHERE seq = 7")
+        db.execute("UPDATE events SET text = ' ' WHERE seq = 8")
+    memory = opening()
+    assert memory.embedded("any") == (0, 500)  # every text is said twice, and one of each still is
+    assert [text for _, text in memory.unembedded("any", 2)] == ["text 499", "text 498"]
+    reader = LogReader.open(folder)
+    assert [turn.text for turn in reader.thread("s", limit=2)] == ["text 498", "text 499"]
+    reader.close()
+
+
+def test_a_log_of_version_1_is_read_without_being_migrated(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v1.sqlite", folder / "log.sqlite")
+    before = (folder / "log.sqlite").read_bytes()
+    reader = LogReader.open(folder)
+    assert [session.id for session in reader.sessions()] == ["f", "s"]
+    assert [exchange.turn.id for exchange in reader.exchanges()] == ["f1", "q1"]
+    assert [turn.id for turn in reader.thread("s")] == ["q1", "a1", "q2", "a2"]
+    assert reader.counts() == {"events": 11, "turns": 4, "sessions": 2}
+    reader.close()
+    assert (folder / "log.sqlite").read_bytes() == before
+
+
+def old_log(folder: Path, *, turns: int) -> sqlite3.Connection:
+    """A log of version 1 with a long session, every text of it said twice."""
+    db = sqlite3.connect(folder / "log.sqlite", isolation_level=None)
+    db.execute("BEGIN")
+    first_schema(db)
+    before = genesis(db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0])
+    texts = [f"text {number % (turns // 2)}" for number in range(turns)]
+    turns_said = [
+        said(f"t{number}", parent=f"t{number - 1}" if number else None, text=text) for number, text in enumerate(texts)
+    ]
+    events: list[Event] = [SessionStarted(session="s", client="test"), *turns_said]
+    for seq, event in enumerate(events, 1):
+        row = encode(event, seq=seq, id=f"e{seq}", at=seq, before=b"")
+        row = replace(row, version=1, structure=row.structure.replace('"recalled":[],', ""))
+        before = hash_link(before, row.seq, row.id, row.at, row.kind, 1, row.structure, row.text_hash)
+        db.execute(INSERT, astuple(replace(row, hash=before)))
+    db.execute("PRAGMA user_version = 1")
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute("COMMIT")
+    return db
 
 
 def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ called from any thread.
 import atexit
 import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,6 +149,9 @@ class Memory:
 
     def turn(self, id: str) -> Turn:
         return self._reader.turn(id)
+
+    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
+        return self._reader.quotable(ids)
 
     def exchanges(
         self,

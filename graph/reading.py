@@ -9,7 +9,7 @@ import queue
 import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -132,6 +132,16 @@ class LogReader:
         """One turn, also a deleted one. Raises NotFound."""
         with self.snapshot() as db:
             return _turns(db, [_said_row(db, id)])[0]
+
+    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
+        """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
+
+        By their ids, and without their numbers in their sessions (`index` is 0), which would cost more than they.
+        """
+        query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {_SAID} AND {_KEPT}"
+        with self.snapshot() as db:
+            found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
+        return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
 
     def exchanges(
         self,

@@ -4,7 +4,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -36,6 +36,18 @@ CONFIG_TEXT = """\
 # Processor threads (0: as many as there are cores) and layers put on a GPU (-1: all that fit, 0: none).
 # threads = 0
 # gpu_layers = -1
+
+# Megabytes of disk for what the model worked out of a chat, so that a long one is resumed at once (0: none).
+# kv_mb = 1024
+
+# What was said before is looked up for each message, and put before the model as quotes: at most so many turns, and so
+# many tokens of them. Fewer are faster.
+# recall = true
+# recall_limit = 6
+# recall_tokens = 500
+
+# Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion parameters and more.
+# tools = "auto"
 
 # Looks: "dark", "light", or the name of any theme in the palette (Ctrl+P).
 # theme = "dark"
@@ -70,6 +82,11 @@ class Settings(BaseSettings):
     low_water: Annotated[int, Field(ge=256)] = 3000
     threads: Annotated[int, Field(ge=0, le=1024)] = 0
     gpu_layers: Annotated[int, Field(ge=-1)] = -1
+    kv_mb: Annotated[int, Field(ge=0)] = 1024
+    recall: bool = True
+    recall_limit: Annotated[int, Field(ge=1, le=50)] = 6
+    recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 500
+    tools: Literal["auto", "on", "off"] = "auto"
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10
     sampling: Sampling = Sampling()

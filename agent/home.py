@@ -48,6 +48,11 @@ class Home:
         """Drafts and native output: nothing here is missed when it is lost."""
         return self.root / "cache"
 
+    @property
+    def states(self) -> Path:
+        """The folder of the KV states."""
+        return self.cache / "kv"
+
     def _make(self, *, writing: bool) -> None:
         there = self.root.is_dir()
         for folder in (self.root, self.memory, self.cache, self.models):

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -52,11 +52,18 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
 
 
 class ModelHost:
-    """Holds the one loaded chat model; `get` swaps it where another is asked for."""
+    """Holds the one loaded chat model; `get` swaps it where another is asked for. `leaving` is awaited before that."""
 
-    def __init__(self, loader: Loader, notify: Callable[[Notice], None]) -> None:
+    def __init__(
+        self,
+        loader: Loader,
+        notify: Callable[[Notice], None],
+        *,
+        leaving: Callable[[Generator], Awaitable[None]] | None = None,
+    ) -> None:
         self._loader = loader
         self._notify = notify
+        self._leaving = leaving
         self._lock = asyncio.Lock()
         self._closing = threading.Event()
         self._name: str | None = None
@@ -74,8 +81,7 @@ class ModelHost:
                 if self.current is not None:
                     self._notify(ModelReady(self.current.info.name, self.current.info.context))
                 raise
-            if self.current is not None:
-                await self.current.close()
+            await self._give_back()
             self.current, self._name = fresh, name
             self._notify(ModelReady(fresh.info.name, fresh.info.context))
             return fresh
@@ -84,9 +90,14 @@ class ModelHost:
         """Give the model back; a fetch that runs is ended, a load is waited for."""
         self._closing.set()
         async with self._lock:
-            if self.current is not None:
-                await self.current.close()
-                self.current = None
+            await self._give_back()
+
+    async def _give_back(self) -> None:
+        if self.current is not None:
+            if self._leaving is not None:
+                await self._leaving(self.current)
+            await self.current.close()
+            self.current = None
 
     async def _load(self, name: str) -> Generator:
         loop = asyncio.get_running_loop()
@@ -102,6 +113,5 @@ class ModelHost:
             if self.current is None:
                 raise
             # The one that is loaded takes the room: give it back and try again. It is loaded anew when asked for.
-            await self.current.close()
-            self.current = None
+            await self._give_back()
             return await asyncio.to_thread(self._loader, name, progress)

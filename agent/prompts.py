@@ -7,32 +7,28 @@ meanwhile is answered on the old one, and the work goes on afterwards from where
 import asyncio
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from typing import Any
 
 from graph.memory import Memory
 from graph.values import Session
 from models.protocols import Generator
+from models.states import KVStates, mentions
 
 from . import prompt
 from .events import Compaction, Notice
 from .prompt import Cause, Limits, PromptLog
+from .shelf import WORTH, Key, Shelf, to_note
 
 KEPT = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A prompt log fits one session and one loaded model: the very object, as tokens mean nothing to another."""
-
-    session: str
-    model: Generator
 
 
 class Prompts:
     """The logs by session, least recently used first out; `rewrites` counts every exception to append-only."""
 
-    def __init__(self, memory: Memory, notify: Callable[[Notice], None], *, default_system: str) -> None:
+    def __init__(
+        self, memory: Memory, notify: Callable[[Notice], None], *, default_system: str, states: KVStates
+    ) -> None:
         self._memory = memory
         self._notify = notify
         self._default_system = default_system
@@ -40,6 +36,8 @@ class Prompts:
         self._plans: dict[Key, str] = {}
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
+        self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
+        self.shelf = Shelf(states, self._saveable)
         self.rewrites: Counter[Cause] = Counter()
 
     def system(self, session: Session) -> str:
@@ -49,7 +47,10 @@ class Prompts:
     async def before_reply(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
         """The session's log, up to its head, with room for a reply; whatever runs in the background is put off."""
         await self.pause()
+        key = Key(session, generator)
+        await self.shelf.leave(stays=key)
         log, before = await asyncio.to_thread(self._update, session, generator, limits)
+        await self.shelf.bring_back(key, log)
         if before:
             self.rewrites["compaction"] += 1
             self._notify(Compaction(session, "done", before, len(log.tokens)))
@@ -58,6 +59,7 @@ class Prompts:
     def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
         key = Key(session, generator)
+        self.shelf.used(key)
         log = self._logs.get(key)
         if log is not None and len(log.tokens) >= limits.high_water:
             self._work = asyncio.create_task(self._compact(key, generator, limits))
@@ -84,10 +86,39 @@ class Prompts:
         if self._work is not None:
             await asyncio.wait({self._work})
 
-    def forget(self, session: str) -> None:
-        """Drop a session's logs."""
+    async def forget(self, session: str) -> None:
+        """Drop a session's logs, and its states on disk."""
         for key in [key for key in self._logs if key.session == session]:
             del self._logs[key]
+        await self.shelf.forget(session)
+
+    async def forget_turns(self, turns: Collection[str]) -> None:
+        """Let no state on disk keep turns that were hidden, deleted or erased; call it after that is in the log.
+
+        Sessions that were shown one are not saved again until their log was brought up to date.
+        """
+        self._doubtful |= await asyncio.to_thread(self._showing, frozenset(turns))
+        await self.shelf.forget_turns(turns)
+
+    async def tidy(self) -> None:
+        """Remove the states of sessions that are no more."""
+        sessions = await asyncio.to_thread(self._memory.sessions, archived=True)
+        await self.shelf.tidy({session.id for session in sessions})
+
+    async def give_up(self, model: Generator) -> None:
+        """A model is about to be closed: end the background work, and save what it knows of the sessions."""
+        await self.pause()
+        await self.shelf.give_up(model)
+
+    def _showing(self, turns: frozenset[str]) -> set[str]:
+        with self._updating:
+            return {key.session for key, log in self._logs.items() if mentions(to_note(log), turns)}
+
+    def _saveable(self, key: Key) -> tuple[list[int], Any] | None:
+        """A session's tokens and its whole log as JSON values, as they are now."""
+        with self._updating:
+            log = self._logs.get(key)
+            return None if log is None or key.session in self._doubtful else (list(log.tokens), to_note(log))
 
     def _update(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
         """The log up to the head, and its size before it had to be shortened at once (0 if it had not)."""
@@ -99,6 +130,8 @@ class Prompts:
         log = self._logs.get(key)
         about = self._memory.session(session)
         system = self.system(about)
+        if log is None:
+            log = self.shelf.log(key)
         if log is None:
             log = prompt.resume(generator, system, self._memory.thread(session), limits)
         else:
@@ -112,6 +145,7 @@ class Prompts:
             log = prompt.build(generator, system, self._memory.thread(session), limits, budget=limits.low_water)
             self._plans.pop(key, None)
         self._keep(key, log)
+        self._doubtful.discard(session)
         return log, before
 
     def _keep(self, key: Key, log: PromptLog) -> None:
@@ -137,6 +171,7 @@ class Prompts:
                 self._plans.pop(key, None)
                 self.rewrites["compaction"] += 1
                 self._keep(key, short)
+                self.shelf.used(key)
             self._notify(Compaction(key.session, "done" if done else "interrupted", before, after))
 
     def _shortened(self, key: Key, generator: Generator, limits: Limits) -> PromptLog:
@@ -155,6 +190,11 @@ class Prompts:
         return log
 
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
+        key = Key(session, generator)
+        await self.shelf.leave(stays=key)
         log, _ = await asyncio.to_thread(self._update, session, generator, limits)
+        await self.shelf.bring_back(key, log)
         if log.marks:
-            await generator.prefill(log.tokens)
+            cold = len(log.tokens) - generator.warm(log.tokens)
+            if await generator.prefill(log.tokens) and cold >= WORTH:
+                self.shelf.used(key)

@@ -22,6 +22,7 @@ from graph.memory import Memory
 from graph.values import Exchange, Progress, Session, Turn
 from models.errors import ModelError
 from models.protocols import Generator
+from models.states import KVStates
 
 from .conversation import Conversation
 from .errors import AgentError
@@ -64,6 +65,7 @@ class Agent:
         self._background: set[asyncio.Task[None]] = set()
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None
+        self._looked_at: str | None = None
         self._closing = False
         self._conversation: Conversation
         self._models: ModelHost
@@ -78,8 +80,9 @@ class Agent:
         """
         memory = await asyncio.to_thread(Memory.open, self._home.memory, command=f"clew ({self._client})")
         self._memory_or_none = memory
-        self._models = ModelHost(self._loader, self._tell)
-        self._prompts = Prompts(memory, self._tell, default_system=self.settings.system_prompt)
+        states = KVStates(self._home.states, limit=self.settings.kv_mb << 20)
+        self._prompts = Prompts(memory, self._tell, default_system=self.settings.system_prompt, states=states)
+        self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
         self._conversation = Conversation(
             memory,
             self._models,
@@ -92,6 +95,7 @@ class Agent:
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
         self._spawn(self._open_graph(memory))
+        self._spawn(self._prompts.tidy())
         if load_model:
             self._spawn(self._load(self.settings.model))
 
@@ -212,7 +216,7 @@ class Agent:
         await self.session(session)
         await self._conversation.drop(session)
         await self._record(SessionDeleted(session=session))
-        self._prompts.forget(session)
+        await self._prompts.forget(session)
 
     async def configure(
         self,
@@ -272,6 +276,7 @@ class Agent:
 
     async def opened(self, session: str) -> None:
         """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""
+        self._looked_at = session
         generator = self._models.current
         if generator is not None and self.answering is None:
             self._prompts.warm(session, generator, self._conversation.limits(generator))
@@ -318,6 +323,8 @@ class Agent:
             await self._models.get(name)
         except (ModelError, Abandoned):
             return  # told by a notice, or nobody waits any more
+        if self._looked_at is not None:
+            await self.opened(self._looked_at)
 
     def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
         """A reply is durable; `first_turn` is the message it answers, if that began the session."""

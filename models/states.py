@@ -55,11 +55,11 @@ class Kept:
 
 
 class KVStates:
-    """The states in `folder`, at most `limit` bytes. All methods block, may be called from any thread, never raise."""
+    """The states in `folder`, at most `limit` bytes (0: none). All methods block, in any thread, and never raise."""
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder
-        self._limit = limit
+        self.limit = limit
         self._lock = threading.Lock()
 
     def save(self, session: str, model: str, state: KVState, note: Any) -> bool:
@@ -150,12 +150,12 @@ class KVStates:
 
     def _make_room(self, path: Path, needed: int) -> bool:
         """Have `needed` bytes to spare under the limit and on the disk, `path` not counted: it is replaced."""
-        if needed > self._limit:
+        if needed > self.limit:
             return False
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         others = [other for other in self._files() if other != path]
         total = sum(map(_size, others))
-        while total + needed > self._limit:
+        while total + needed > self.limit:
             oldest = others.pop(0)
             total -= _size(oldest)
             self._remove(oldest)

@@ -1,0 +1,200 @@
+"""The graph's turns as columns in memory, so that a filter or a step along an edge is one operation on an array.
+
+Invariants:
+- A row is a turn, in the order of the log (`seq` ascends), and keeps its number for as long as the columns live: words
+  and vectors are aligned to it.
+- The columns are what the graph says at event `at`, never the log: liveness, edges and speakers are projections.
+- `parent` is the row of the nearest turn it replies to that is not a tool's: a call and its result are no neighbours.
+- Not thread-safe: whoever recalls holds the lock of `Recall`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graph.store import GraphStore
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    import pyarrow
+    from numpy.typing import NDArray
+
+ROLES = ("user", "assistant", "note", "tool")
+TOOL = ROLES.index("tool")
+NONE = -1
+ALL_SESSIONS = 100  # from so many on, all are read: the engine compares with each of a list
+
+_NUMBERS = {  # column of a Turn to its type here
+    "at": "i8",
+    "index": "i4",
+    "live": "?",
+    "hidden": "?",
+    "deleted": "?",
+    "pinned": "?",
+}
+_CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
+_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
+
+
+@dataclass(slots=True)
+class SessionRow:
+    """What recall asks of a session."""
+
+    world: str
+    project: str | None
+    started_at: int
+
+
+class Names:
+    """Strings as small numbers, in the order they came."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, name: str) -> int:
+        """The number of a name, NONE if it never came."""
+        return self._codes.get(name, NONE)
+
+    def add(self, name: str) -> int:
+        if name not in self._codes:
+            self._codes[name] = len(self.names)
+            self.names.append(name)
+        return self._codes[name]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Columns:
+    """The turns of one open graph. `refresh` reads what changed since the last time."""
+
+    def __init__(self, store: GraphStore) -> None:
+        import numpy as np
+
+        self.store = store
+        self.at_event = 0
+        self.size = 0
+        self.sessions, self.speakers, self.worlds = Names(), Names(), Names()
+        self.session_rows: list[SessionRow | None] = []
+        self.forks: dict[str, str | None] = {}
+        self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
+        types = {"seq": "i8", "id": "S26", "role": "i1", "parent": "i4", **_NUMBERS, **_CODES}
+        self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, type) for name, type in types.items()}
+
+    def __getitem__(self, column: str) -> "NDArray[Any]":
+        """One value for each turn."""
+        return self._columns[column][: self.size]
+
+    def refresh(self, applied: int) -> None:
+        """Bring the columns to event `applied` or later. Raises GraphFailure."""
+        if applied == self.at_event:
+            return
+        changed = "WHERE t.touched > $after" if self.at_event else ""
+        parameters = {"after": self.at_event} if self.at_event else {}
+        listed = ", ".join(f"t.`{name}` AS `{name}`" for name in _READ)
+        turns = self.store.columns(f"MATCH (t:Turn) {changed} RETURN {listed}", parameters)
+        if turns.num_rows:
+            edges = self.store.columns(
+                f"MATCH (t:Turn)-[:REPLIES_TO]->(p:Turn) {changed} RETURN t.seq AS child, p.seq AS parent", parameters
+            )
+            self._take(turns.sort_by("seq"), edges)
+            self._read_sessions()
+        self.at_event = applied
+
+    def rows(self, seqs: "NDArray[np.int64]") -> "NDArray[np.intp]":
+        """The rows of events by number, NONE for what is no turn here."""
+        import numpy as np
+
+        known = self["seq"]
+        if not self.size:
+            return np.full(len(seqs), NONE, np.intp)
+        places = np.minimum(np.searchsorted(known, seqs), self.size - 1)
+        return np.where(known[places] == seqs, places, NONE)
+
+    def ids(self, rows: Iterable[int]) -> list[str]:
+        """The turns' ids."""
+        column = self._columns["id"]
+        return [str(column[row], "utf-8") for row in rows]
+
+    def session_of(self, row: int) -> str:
+        return self.sessions.names[int(self._columns["session"][row])]
+
+    def speaker_of(self, row: int) -> str:
+        return self.speakers.names[int(self._columns["speaker"][row])]
+
+    def role_of(self, row: int) -> str:
+        return ROLES[int(self._columns["role"][row])]
+
+    def _take(self, turns: "pyarrow.Table", edges: "pyarrow.Table") -> None:
+        """Put turns, sorted by `seq`, into their rows: the known ones over what was there, the new ones at the end."""
+        import numpy as np
+
+        seqs = turns["seq"].to_numpy()
+        rows = self.rows(seqs)
+        new = rows == NONE
+        rows[new] = self.size + np.arange(new.sum())
+        self._grow(self.size + int(new.sum()), turns["id"])
+        before = self["live"].copy() if not new.all() else None
+        self._columns["seq"][rows] = seqs
+        self._columns["id"][rows] = np.array(turns["id"].to_pylist(), self._columns["id"].dtype)
+        self._columns["role"][rows] = _coded(turns["role"], lambda role: ROLES.index(role))
+        for name, type in _NUMBERS.items():
+            self._columns[name][rows] = turns[name].to_numpy().astype(type)
+        for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
+            self._columns[name][rows] = _coded(turns[name], names.add)
+        self._columns["parent"][rows] = NONE
+        self._connect(self.rows(edges["child"].to_numpy()), self.rows(edges["parent"].to_numpy()))
+        if before is not None and not np.array_equal(before, self["live"][: len(before)]):
+            self.liveness += 1
+
+    def _connect(self, children: "NDArray[np.intp]", parents: "NDArray[np.intp]") -> None:
+        """Set parents, passing by the turns of tools; those have the parent the graph says."""
+        import numpy as np
+
+        parent, role = self._columns["parent"], self._columns["role"]
+        parent[children] = parents
+        while True:
+            above = parent[children]
+            passed = (above != NONE) & (role[np.maximum(above, 0)] == TOOL) & (role[children] != TOOL)
+            if not passed.any():
+                return
+            parent[children[passed]] = parent[above[passed]]
+
+    def _grow(self, size: int, ids: "pyarrow.ChunkedArray") -> None:
+        import numpy as np
+
+        self.size = size
+        if size > len(self._columns["seq"]):
+            room = size + size // 4 + 64
+            for name, column in self._columns.items():
+                grown = np.zeros(room, column.dtype)
+                grown[: len(column)] = column
+                self._columns[name] = grown
+        longest = max((len(id.encode()) for id in ids.to_pylist()), default=0)
+        if longest > self._columns["id"].dtype.itemsize:  # ours have 26 characters; an import's may have more
+            self._columns["id"] = self._columns["id"].astype(f"S{longest}")
+
+    def _read_sessions(self) -> None:
+        """Worlds and projects of sessions that are new."""
+        unread = self.sessions.names[len(self.session_rows) :]
+        if not unread:
+            return
+        some = "WHERE s.id IN $ids" if len(unread) < ALL_SESSIONS else ""
+        listed = "s.id AS id, s.world AS world, s.project AS project, s.started_at AS started_at"
+        query = f"MATCH (s:Session) {some} RETURN {listed}"
+        found = self.store.columns(query, {"ids": unread} if some else {}).to_pylist()
+        read = {row["id"]: SessionRow(row["world"], row["project"], row["started_at"]) for row in found}
+        self.session_rows += [read.get(id) for id in unread]
+        worlds = self.store.columns("MATCH (w:World) RETURN w.id AS id, w.fork AS fork").to_pylist()
+        self.forks = {row["id"]: row["fork"] for row in worlds}
+
+
+def _coded(column: "pyarrow.ChunkedArray", code: Any) -> "NDArray[np.int32]":
+    """A column of strings as numbers: each different string is looked up once."""
+    import numpy as np
+
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = np.array([code(value) for value in encoded.dictionary.to_pylist()], np.int32)
+    places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+    return codes[places] if len(codes) else np.zeros(0, np.int32)

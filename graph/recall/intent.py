@@ -1,0 +1,118 @@
+"""What a question is after, read without a model: a time, a person, the recent past, this conversation, themes.
+
+Only English is read here; a question in another language is one for words and meaning (`recall`).
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from typing import Literal
+
+from graph.recall.lexical import STOP_WORDS
+from graph.recall.times import find_time
+
+Route = Literal["recall", "recent", "thread", "themes"]
+
+LONGEST = 2_000  # characters that are read; a longer text is no question about time
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What is asked for: the route, the range of time (UTC, `until` exclusive), people named, and the words left.
+
+    `recent` tells that the newest is asked for ("lately"), also where the route is `recall`.
+    """
+
+    route: Route
+    since: datetime | None = None
+    until: datetime | None = None
+    names: tuple[str, ...] = ()
+    words: str = ""
+    recent: bool = False
+
+
+_THEMES = re.compile(
+    r"\b(?:themes|(?:main|common|recurring|overall|overarching|central) (?:themes?|topics|threads|patterns|subjects)"
+    r"|(?:theme|topics|patterns|threads|subjects) (?:across|through(?:out)?|that (?:recur|come up|keep coming))"
+    r"|(?:what|which) (?:topics|subjects) (?:have|do|did) (?:we|i)"
+    r"|what (?:do|have) (?:we|i) (?:\w+ )?(?:talk|talked|chat|chatted|write) about (?:the )?(?:most|usually))\b",
+    re.IGNORECASE,
+)
+_TALK = r"(?:conversations?|chats?|discussions?|threads?|sessions?|dialogs?|dialogues?)"
+_THREAD = re.compile(
+    rf"\b(?:this|the current|our current|the present) (?:\w+ )?{_TALK}\b|\b(?:so far|up to now|until now)\b"
+    r"|\b(?:just|already) (?:said|say|told|tell|asked|ask|talked|talk|discussed|discuss|mentioned|mention)\b|\b(?:sum up|recap) (?:this|what we said)\b",
+    re.IGNORECASE,
+)
+_RECENT = re.compile(
+    r"\b(?:recent(?:ly)?|lately|latest|newest|of late|these days|most recent|the last few|last few|last time"
+    r"|the other day|catch me up)\b",
+    re.IGNORECASE,
+)
+_ASKS_BACK = re.compile(
+    rf"\b(?:talk(?:ed|ing)?|chat(?:ted|ting)?|discuss(?:ed|ing)?|spoke|spoken|speak|said|say|told|tell|wrote|written"
+    rf"|mention(?:ed)?|remember|recall|summar\w+|recap|overview|review|history|messages?|{_TALK}"
+    r"|what (?:did|have|had|was|were|happened)|catch me up)\b",
+    re.IGNORECASE,
+)
+_EMPTY_WORDS = (
+    "ago anything brief briefly can catch chat chats chatted chatting conversation conversations date day days "
+    "discuss discussed discussing discussion discussions do earlier everything exchange exchanges far get give go "
+    "got happen happened happening hello hey hi history important know last late lately latest let list main "
+    "mention mentioned message messages month months newest ok okay one ones overview past please previous quick "
+    "quickly re recall recalled recap recent recently remember review said say session sessions short show "
+    "something speak spoke spoken stuff subject subjects summaries summarise summarised summarize summarized "
+    "summarizing summary talk talked talking tell thing things thread threads time times told topic topics us was "
+    "week weeks went work worked write written wrote year years"
+)
+_EMPTY = frozenset(STOP_WORDS.split()) | frozenset(_EMPTY_WORDS.split())
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str] = ()) -> Intent:
+    """Read a question. `now` is aware; `names` are the speakers and entities that there are, in any case.
+
+    A time or a word like "lately" alone asks for the recent past; beside words that mean something it is for recall
+    to weigh.
+    """
+    text = " ".join(query[:LONGEST].split())
+    span = find_time(text, now=now, timezone=timezone) if len(query) <= LONGEST else None
+    without = f"{text[: span.start]} {text[span.end :]}" if span else text
+    named = _names_in(text, names)
+    since, until = (span.since, span.until) if span else (None, None)
+    recent = _RECENT.search(text) is not None
+    words = " ".join((without if span else query).split())
+    route: Route = "recall"
+    left = [word for word in _WORD.findall(without.lower()) if word.split("'")[0] not in _EMPTY]
+    if _THEMES.search(text):
+        route = "themes"
+    elif left or named or len(query) > LONGEST:
+        route = "recall"
+    elif _THREAD.search(text) and span is None:
+        route = "thread"
+    elif span is not None and not _WORD.search(without):
+        route = "recent"
+    elif _ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text)):
+        route = "recent"
+    return Intent(route, since, until, named, words, recent)
+
+
+def _asks_for_all(text: str) -> bool:
+    """Conversations in general, as in "summarize our conversations": what else could be meant but the newest?"""
+    return re.search(r"\b(?:conversations|chats|discussions|sessions|talk(?:ed|ing)? about)\b", text, re.I) is not None
+
+
+def _names_in(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """Those of `names` that stand in the text as words, in the order given."""
+    if not names:
+        return ()
+    said = {match.casefold() for match in _one_of(frozenset(names)).findall(text)}
+    return tuple(name for name in names if name.casefold() in said)
+
+
+@lru_cache(maxsize=4)
+def _one_of(names: frozenset[str]) -> "re.Pattern[str]":
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first)) or '(?!)'})(?!\w)", re.IGNORECASE)

@@ -31,6 +31,8 @@ LOCK = ("lock", "holder.json", "holder.new")
 CACHE = re.compile(r"native\.log|probed\.json(\.[0-9]+)?")  # the number is that of the process that wrote it
 DRAFTS = re.compile(r"(new|[0-9A-Z]{26})\.(txt|new)")  # by session
 
+STATES = re.compile(r"[0-9A-Za-z]+-[0-9a-z]+\.(kv|new)")  # by session and model
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
@@ -65,7 +67,7 @@ def erase(
 def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     """The files that go: the memory first, what can be had again last."""
     names = [home.memory / name for name in memory_names()]
-    for folder, pattern in ((home.cache, CACHE), (home.cache / "drafts", DRAFTS)):
+    for folder, pattern in ((home.cache, CACHE), (home.cache / "drafts", DRAFTS), (home.states, STATES)):
         names += sorted(path for path in folder.glob("*") if pattern.fullmatch(path.name))
     names += [home.root / name for name in SETTINGS]
     yield from (path for path in names if os.path.lexists(path))
@@ -129,7 +131,7 @@ def _tidy(home: "Home") -> list[Path]:
     Those of the lock's files that could not be removed.
     """
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
-    folders = [home.memory, home.cache / "drafts", home.cache]
+    folders = [home.memory, home.cache / "drafts", home.states, home.cache]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
     for folder in [*folders, home.root]:

@@ -25,6 +25,8 @@ def lived_in(home: Path, remember: Run) -> Path:
         "cache/probed.json",
         "cache/probed.json.4711",
         "cache/drafts/new.txt",
+        "cache/kv/01ARZ3NDEKTSV4RRFFQ69G5FAV-0123456789abcdef.kv",
+        "cache/kv/01ARZ3NDEKTSV4RRFFQ69G5FAV-0123456789abcdef.new",
         "cache/drafts/01ARZ3NDEKTSV4RRFFQ69G5FAV.txt",
         f"models/{CATALOGUE[0].file}",
         f"models/.partial/{CATALOGUE[1].file}.part",
@@ -105,6 +107,7 @@ def test_a_backup_beside_the_memory_is_not_clews_and_stays(clew: Run, lived_in: 
         "memory/log.sqlite-wal2",
         "cache/native.log.old",
         "cache/drafts/my.txt",
+        "cache/kv/my.kv",
     )
     for name in names:
         (lived_in / name).write_text("not clew's")

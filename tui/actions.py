@@ -10,6 +10,7 @@ class Group(StrEnum):
 
     CHAT = "Chat"
     CHATS = "Chats"
+    MEMORY = "Memory"
     VIEW = "View"
     CLEW = "clew"
 
@@ -45,6 +46,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("rename", "Name this chat", Group.CHATS, "rename", argument="[name]"),
     Action("archive", "Take this chat out of the list", Group.CHATS, "archive"),
     Action("delete", "Delete this chat, after asking", Group.CHATS, "delete"),
+    Action("search", "Search everything ever said", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
+    Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f3",), aliases=("why",)),
+    Action("recall", "Look what would be recalled for words of yours", Group.MEMORY, "recall", argument="[words]"),
+    Action("about", "All there is about a person, place or project", Group.MEMORY, "about", argument="[name]"),
+    Action("back", "Go back to where you were before a jump", Group.MEMORY, "back", ("alt+left",)),
     Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name|file] [here]"),
     Action("theme", "Change the colours", Group.VIEW, "theme", argument="[dark|light|name]"),
     Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
@@ -73,8 +79,18 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("j k or ↑ ↓", "next and previous message"),
     ("c", "copy the message"),
     ("b", "copy its code block; again for the next one"),
-    ("Enter", "open a long message whole"),
+    ("Enter", "open a long message whole; unfold a tool call"),
+    ("m", "show what was recalled for it"),
     ("Esc", "back to the composer"),
+)
+MEMORY_KEYS: tuple[tuple[str, str], ...] = (
+    ("F3", "open the panel; again: go to it; once more: close it"),
+    ("↑ ↓ Enter", "choose, and go to where it was said"),
+    ("p", "pin: it is always given to the model; again: unpin"),
+    ("h", "hide: recall leaves it out; again: bring it back"),
+    ("u", "undo the last pin or hide"),
+    ("← →", "the reply before, the reply after"),
+    ("Esc", "back to the composer; the panel stays if there is room"),
 )
 LIST_KEYS: tuple[tuple[str, str], ...] = (
     ("type", "search the titles"),

@@ -27,10 +27,12 @@ from tui.service import Backstage
 from tui.state import State
 from tui.text import one_line
 from tui.themes import DARK, THEMES
+from tui.trail import Trail
 from tui.widgets.banner import Banner
 from tui.widgets.completions import Completions
 from tui.widgets.composer import Composer
 from tui.widgets.greeting import Greeting
+from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
 from tui.widgets.status import StatusBar
@@ -42,6 +44,7 @@ from tui.writing import Writing
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
+    from tui.remembering import Remembering
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
@@ -93,9 +96,12 @@ class ClewApp(App[int]):
         self.chat: Chat | None = None
         self.drafts = Drafts(cache / "drafts")
         self.writing = Writing(self, self.drafts)
+        self._remembering: Remembering | None = None
         self.fixed_theme: str | None = None
         self.connect = connect
         self.early = State()  # until there is a chat
+        self.trail = Trail()
+        self.sought = ""  # what was searched for last
         self._leaving = Leaving(self)
 
     def get_default_screen(self) -> Screen[None]:
@@ -125,6 +131,15 @@ class ClewApp(App[int]):
     @property
     def sessions(self) -> SessionList:
         return self.screen_stack[0].query_one(SessionList)
+
+    @property
+    def remembering(self) -> "Remembering":
+        """The memory panel's part of the app, made when it is first needed."""
+        if self._remembering is None:
+            from tui.remembering import Remembering
+
+            self._remembering = Remembering(self)
+        return self._remembering
 
     @property
     def state(self) -> State:
@@ -182,7 +197,7 @@ class ClewApp(App[int]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """A word for the person: above the composer for a while, or over the dialog that is open."""
-        if len(self.screen_stack) > 1:
+        if len(self.screen_stack) > 1 or not self.screen_stack[0].query_one("#main").display:
             self.notify(one_line(words), severity="error" if error else "information", markup=False)
         else:
             self.screen_stack[0].query_one(Banner).say(words, error=error)
@@ -217,6 +232,7 @@ class ClewApp(App[int]):
         chat.session = session  # at once: what is typed from here on is this chat's draft
         await chat.open(session)
         await self._show_about()
+        self.remembering.chat_opened()
         await _listing().fill(self)
 
     async def session_changed(self, session: str) -> None:
@@ -228,6 +244,22 @@ class ClewApp(App[int]):
     @work
     async def _about_session(self, event: SessionList.Asked) -> None:
         await self._guarded(_listing().asked(self, event.what, event.session))
+
+    # The memory panel
+
+    @on(MemoryPanel.Asked)
+    @work
+    async def _about_memory(self, event: MemoryPanel.Asked) -> None:
+        await self._guarded(self.remembering.asked(event.what, event.item))
+
+    @on(Message.Remembered)
+    @work
+    async def _remember(self, event: Message.Remembered) -> None:
+        await self._guarded(self.remembering.show(message=event.message.turn))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if self._remembering is not None and isinstance(event.widget, (Message, Composer)):
+            self._remembering.focus(event.widget if isinstance(event.widget, Message) else None)
 
     # What a person asks for
 

@@ -16,27 +16,37 @@ from agent.events import (
     AgentEvent,
     Failed,
     Notice,
+    RecallDone,
     ReplyEnded,
     ReplyStarted,
     TokensArrived,
+    ToolAsked,
+    ToolDone,
     TurnAccepted,
 )
+from tui import toolwords
 from tui.fold import fold
 from tui.service import Service
 from tui.state import State, model_label, resumed
 from tui.widgets.greeting import Greeting
-from tui.widgets.message import Answer, Said, how_it_ended
+from tui.widgets.message import Answer, Message, Said, how_it_ended
+from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
-from tui.window import Window, down, older_read, opened, said, tail, top, up
+from tui.window import Window, around, changed, down, older_read, opened, said, tail, top, up
 
 READ = 60  # turns read at a time
+EXCHANGE = 20  # turns of a message, the most tools called for it, the reply, and the message before
 PAINT_S = 0.1
 SLOWEST_PAINT_S = 1.0
 CORE_SHARE = 8  # a paint waits until this many times what the last one cost has passed
 
 
 class Chat:
-    """One chat at a time on the screen. It calls `changed` when the state did, `ended` and `failed` on those events."""
+    """One chat at a time on the screen.
+
+    It calls `changed` when the state did, `ended` and `failed` on those events, and `recalled` when there may be
+    something else to say of what was recalled for the newest reply.
+    """
 
     def __init__(
         self,
@@ -46,6 +56,7 @@ class Chat:
         changed: Callable[[], None],
         ended: Callable[[ReplyEnded], None],
         failed: Callable[[Failed, str], None],
+        recalled: Callable[[], None] = lambda: None,
     ) -> None:
         self.service = service
         self.transcript = transcript
@@ -56,6 +67,7 @@ class Chat:
         self._changed = changed
         self._ended = ended
         self._failed = failed
+        self._recalled = recalled
         self._lock = asyncio.Lock()  # one at a time changes the transcript
         self._begun: asyncio.Future[str | None] | None = None  # the id of a new chat whose first message is on its way
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,6 +141,13 @@ class Chat:
                 if self.transcript.message(turn) is None:
                     await self.transcript.add(Said(turn, event.text, queued=queued))
                 self.transcript.to_tail()
+            case ToolAsked(session=session) if session == self.session and here:
+                block = ToolBlock(event.call, toolwords.asked(event))
+                await self.transcript.add(block, after=self.transcript.last_of(event.turn))
+            case ToolDone(session=session) if session == self.session:
+                called = self.transcript.message(event.call)
+                if isinstance(called, ToolBlock):
+                    called.tell(toolwords.answered(called.call, event))
             case ReplyStarted(session=session) if session == self.session and here:
                 await self._begin(event)
             case TokensArrived(session=session) if session == self.session:
@@ -142,6 +161,8 @@ class Chat:
             case Failed():
                 if not await self._mark_unanswered(event, before):
                     self._failed(event, text if event.turn is None else "")
+        if isinstance(event, (RecallDone, ReplyStarted, ReplyEnded)) and event.session == self.session:
+            self._recalled()
         if not isinstance(event, TokensArrived):  # those are painted at the painter's own pace
             self._changed()
         self._keep_painting()
@@ -150,7 +171,9 @@ class Chat:
         message = self.transcript.message(event.turn)
         if isinstance(message, Said):
             message.take()
-        await self.transcript.add(Answer(event.reply_turn, writing=True), after=event.turn)
+        recall = self.state.recall_for(event.turn)
+        answer = Answer(event.reply_turn, writing=True, recalled=len(recall.hits) if recall is not None else 0)
+        await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
         if event.cut_tokens:
             words = f"Too long for the model's context: {event.cut_tokens:,} tokens of it were left out of the prompt."
             await self.transcript.add(line(words, "warning"), after=event.turn)
@@ -161,7 +184,8 @@ class Chat:
         if isinstance(answer, Answer):
             await answer.finish(note)
         elif self.transcript.window.at_tail and event.text:
-            await self.transcript.add(Answer(event.reply_turn, event.text, note=note), after=event.turn)
+            whole = Answer(event.reply_turn, event.text, note=note)
+            await self.transcript.add(whole, after=self.transcript.last_of(event.turn))
         await self._settle()
 
     async def _mark_unanswered(self, event: Failed, before: State) -> bool:
@@ -183,7 +207,7 @@ class Chat:
             return
         window = self.transcript.window
         known = {turn.id for turn in window.turns[-READ:]}
-        for turn in await self.service.thread(self.session, limit=4):
+        for turn in await self.service.thread(self.session, limit=EXCHANGE):
             if turn.id not in known:
                 window = said(window, turn)
         await self.transcript.move(window)
@@ -238,9 +262,14 @@ class Chat:
             return []
         known = {turn.id for turn in window.turns}
         widgets: list[Widget] = []
+        tool = self.state.tool
+        if tool is not None and tool.session == self.session and tool.call not in known:
+            widgets.append(ToolBlock(tool.call, toolwords.asked(tool)))
         reply = self.state.reply_in(self.session)
         if reply is not None and reply.reply_turn not in known:
-            widgets.append(Answer(reply.reply_turn, reply.text, writing=True))
+            recall = self.state.recall_for(reply.turn)
+            recalled = len(recall.hits) if recall is not None else 0
+            widgets.append(Answer(reply.reply_turn, reply.text, writing=True, recalled=recalled))
         widgets.extend(
             Said(t.id, t.text, queued=True) for t in await self.service.waiting(self.session) if t.id not in known
         )
@@ -275,6 +304,37 @@ class Chat:
             first = top(window)
             await self.transcript.show(first, *(await self._on_their_way(first) if first.at_tail else ()), follow=False)
 
+    async def show_turn(self, turn: str) -> bool:
+        """Bring a turn of this chat into view, however far up; False if it is not on the path that the chat took."""
+        async with self._lock:
+            if self.transcript.message(turn) is not None:
+                self.transcript.reveal(turn)
+                return True
+            window = around(self.transcript.window, turn) or await self._read_to(turn)
+            if window is None:
+                return False
+            later = await self._on_their_way(window) if window.at_tail else []
+            await self.transcript.show(window, *later, follow=False, at=turn)
+            return True
+
+    async def _read_to(self, turn: str) -> Window | None:
+        """The page around a turn that was not read yet, everything from it to the newest turn being read."""
+        window, asked = self.transcript.window, READ
+        found = None
+        while found is None and window.more and self.session is not None:
+            asked *= 4  # a chat of thousands of turns is read in a few pieces, a near turn with one
+            older = await self.service.thread(self.session, before=window.oldest, limit=asked)
+            window = older_read(window, older, asked=asked)
+            found = around(window, turn)
+        return found
+
+    def hidden(self, turn: str, *, hidden: bool) -> None:
+        """A turn was hidden from recall, or is found again: say so at the message, if it is here."""
+        self.transcript.window = changed(self.transcript.window, turn, hidden=hidden)
+        message = self.transcript.message(turn)
+        if message is not None:
+            message.hide(hidden=hidden)
+
     async def to_tail(self) -> None:
         """The newest words."""
         async with self._lock:
@@ -288,7 +348,7 @@ class Chat:
 
     async def _add_on_their_way(self, window: Window) -> None:
         for widget in await self._on_their_way(window):
-            if isinstance(widget, (Said, Answer)) and self.transcript.message(widget.turn) is None:
+            if isinstance(widget, Message) and self.transcript.message(widget.turn) is None:
                 await self.transcript.add(widget)
 
     # Ending

@@ -12,6 +12,7 @@ from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 from tui.widgets.message import Message
+from tui.widgets.tool import ToolBlock
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
@@ -106,6 +107,43 @@ async def sessions(app: "ClewApp", argument: str) -> None:
     from tui import listing
 
     await listing.toggle(app)
+
+
+async def search(app: "ClewApp", argument: str) -> None:
+    from tui import finding
+
+    await finding.search(app, argument)
+
+
+async def memory(app: "ClewApp", argument: str) -> None:
+    await app.remembering.toggle()
+
+
+async def recall(app: "ClewApp", argument: str) -> None:
+    if argument.strip():
+        await app.remembering.show(query=argument.strip())
+    else:
+        await app.remembering.show()
+
+
+async def about(app: "ClewApp", argument: str) -> None:
+    if app.chat is None:
+        app.say("The memory is still being opened.")
+        return
+    name: str | None = argument.strip()
+    if not name:
+        name = await app.push_screen_wait(AskLine("About whom or what?", placeholder="A person, place or project"))
+    if name:
+        from tui.widgets.about_page import about_content
+
+        found = await app.chat.service.about(name)
+        app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width)))
+
+
+async def back(app: "ClewApp", argument: str) -> None:
+    from tui import finding
+
+    await finding.back(app)
 
 
 async def rename(app: "ClewApp", argument: str) -> None:
@@ -230,6 +268,11 @@ DEEDS: dict[str, Deed] = {
     "sampling": tuning.sampling,
     "new": new,
     "sessions": sessions,
+    "search": search,
+    "back": back,
+    "memory": memory,
+    "recall": recall,
+    "about": about,
     "rename": rename,
     "archive": archive,
     "delete": delete,
@@ -265,6 +308,10 @@ def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
             app.run_worker(copy_text(app, message.text, "The message"))
         case "b":
             app.run_worker(copy_block(app, message))
+        case "m":
+            app.run_worker(app.remembering.show(message=message.turn))
+        case "enter" if isinstance(message, ToolBlock):
+            message.toggle()
         case "enter":
             read_message(app, message)
         case "pageup" | "pagedown":

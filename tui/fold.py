@@ -24,7 +24,7 @@ from agent.events import (
     TurnAccepted,
     Warned,
 )
-from tui.state import Model, Reply, State, Waiting, used_now
+from tui.state import RECALLS_KEPT, Model, Reply, State, Waiting, used_now
 
 
 def fold(state: State, event: AgentEvent | Notice) -> State:
@@ -53,21 +53,27 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, compacting=None, context=used)
         case Warned(message=message):
             return replace(state, trouble=message)
-        case SessionsChanged() | EmbeddingProgress():
+        case EmbeddingProgress(state=stage, message=message):
+            return replace(state, embedding=event, trouble=message if stage == "failed" else state.trouble)
+        case SessionsChanged():
             return state
 
 
 def _fold_reply(state: State, event: AgentEvent) -> State:
     match event:
-        case RecallDone() | ToolAsked() | ToolDone():
-            return state
+        case RecallDone():
+            return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:])
+        case ToolAsked():
+            return replace(state, tool=event)
+        case ToolDone(call=call):
+            return replace(state, tool=None if state.tool is not None and state.tool.call == call else state.tool)
         case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
         case ReplyStarted():
             reply = Reply(
                 event.session, event.turn, event.reply_turn, event.model, event.prompt_tokens, event.cut_tokens
             )
-            return replace(state, reply=reply, waiting=_without(state.waiting, event.turn))
+            return replace(state, reply=reply, waiting=_without(state.waiting, event.turn), tool=None)
         case TokensArrived():
             if state.reply is None or state.reply.reply_turn != event.reply_turn:
                 return state
@@ -92,7 +98,11 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
         case Failed(message=message, turn=turn):
             ours = state.reply is not None and state.reply.turn == turn
             return replace(
-                state, reply=None if ours else state.reply, waiting=_without(state.waiting, turn), trouble=message
+                state,
+                reply=None if ours else state.reply,
+                waiting=_without(state.waiting, turn),
+                trouble=message,
+                tool=None if state.tool is not None and state.tool.turn == turn else state.tool,
             )
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from graph.values import Session
     from tui.app import ClewApp
 
+ROOM_FOR_THREE = 120  # cells from which the memory panel may stand there too
 ROOM_FOR_BOTH = 72  # cells from which the list stands beside the chat instead of in its place
 
 
@@ -17,6 +18,8 @@ async def toggle(app: "ClewApp") -> None:
     if app.sessions.display:
         hide(app)
         return
+    if app.size.width < ROOM_FOR_THREE and app.remembering.open:
+        app.remembering.hide()
     app.sessions.display = True
     app.screen_stack[0].set_class(True, "-listing")
     await fill(app)

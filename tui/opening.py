@@ -27,7 +27,12 @@ async def open_memory(app: "ClewApp") -> None:
     app.backstage = backstage
     app.theme = app.fixed_theme or app.known_theme(full_name(backstage.service.settings.theme))
     chat = Chat(
-        backstage.service, app.transcript, changed=app.paint, ended=app.reply_ended, failed=app.message_unanswered
+        backstage.service,
+        app.transcript,
+        changed=app.paint,
+        ended=app.reply_ended,
+        failed=app.message_unanswered,
+        recalled=app.remembering.renew,
     )
     app.run_worker(_follow(app, chat, backstage))
     await asyncio.sleep(0)  # the listener is there before the first notice
@@ -64,7 +69,9 @@ def _recovered(count: int) -> str:
 
 async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
     """Every notice until the agent is closed."""
-    from agent.events import GraphProgress, SessionsChanged, Warned
+    from agent.events import EmbeddingProgress, GraphProgress, SessionsChanged, Warned
+
+    told: set[str] = set()  # what is wrong with the embedder is said once
 
     async for notice in backstage.service.notices():
         chat.notice(notice)
@@ -73,5 +80,10 @@ async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
                 await app.session_changed(session)
             case Warned(message=message) | GraphProgress(state="failed", message=message):
                 app.say(message, error=True)
+            case EmbeddingProgress(state="failed", message=message) if message not in told:
+                told.add(message)
+                app.say(message, error=True)
+        if isinstance(notice, (EmbeddingProgress, GraphProgress)):
+            app.remembering.refresh_soon()
         app.early = chat.state
         app.paint()

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from agent.events import GraphProgress, ReplyEnded
+    from agent.events import EmbeddingProgress, GraphProgress, RecallDone, ReplyEnded, ToolAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,9 @@ class State:
     memory_open: bool = False
     recovered: int = 0
     graph: "GraphProgress | None" = None  # None: not opened yet
+    embedding: "EmbeddingProgress | None" = None  # None: no word of the embedder yet
+    recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
+    tool: "ToolAsked | None" = None  # being called now
     model: Model = Model()
     loaded: Model | None = None  # stays when another cannot be loaded
     chat_model: str = ""  # the one that answers in the chat on the screen
@@ -69,11 +72,18 @@ class State:
     last: "ReplyEnded | None" = None
     trouble: str | None = None
 
+    def recall_for(self, turn: str) -> "RecallDone | None":
+        """What was recalled for that message, if it was not long ago."""
+        return next((recall for recall in reversed(self.recalls) if recall.turn == turn), None)
+
     def waiting_in(self, session: str | None) -> tuple[Waiting, ...]:
         return tuple(message for message in self.waiting if message.session == session)
 
     def reply_in(self, session: str | None) -> Reply | None:
         return self.reply if self.reply is not None and self.reply.session == session else None
+
+
+RECALLS_KEPT = 8
 
 
 def model_label(name: str) -> str:
@@ -103,6 +113,8 @@ def activity(state: State, session: str | None) -> str:
         if reply.session != session:
             return "writing elsewhere"
         return "thinking" if reply.thinking or not reply.text else "writing"
+    if state.tool is not None and state.tool.session == session:
+        return "looking it up"
     match state.model.state:
         case "fetching":
             return "fetching the model"

@@ -79,6 +79,21 @@ def top(window: Window) -> Window:
     return replace(window, first=0, last=min(len(window.turns), PAGE))
 
 
+def around(window: Window, turn: str) -> Window | None:
+    """The page in whose midst that turn stands; None if it is not among those read."""
+    place = next((place for place, each in enumerate(window.turns) if each.id == turn), None)
+    if place is None:
+        return None
+    first = max(0, place - PAGE // 2)
+    return replace(window, first=first, last=min(len(window.turns), first + 2 * PAGE))
+
+
+def changed(window: Window, turn: str, *, hidden: bool) -> Window:
+    """The window after a turn was hidden, or is seen again."""
+    turns = tuple(replace(each, hidden=hidden) if each.id == turn else each for each in window.turns)
+    return replace(window, turns=turns)
+
+
 def said(window: Window, turn: "Turn") -> Window:
     """The window with one more turn at the end, mounted if the tail was; the oldest go beyond MOUNTED."""
     turns = (*window.turns, turn)

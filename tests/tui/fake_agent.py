@@ -1,6 +1,7 @@
 """A small agent in memory for the screen's tests: it keeps the promises of Agent and writes what it is told to."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,14 +17,18 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    RecallDone,
     ReplyEnded,
     ReplyStarted,
     SessionsChanged,
     TokensArrived,
+    ToolAsked,
+    ToolDone,
     TurnAccepted,
 )
-from graph.events import Sampling
-from graph.values import Session, Turn
+from graph.events import Recalled, Sampling
+from graph.hits import About, Found, Hit, Segment
+from graph.values import Exchange, Session, Turn
 from tui.service import Choice
 
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -39,6 +44,7 @@ class FakeSettings:
     system_prompt: str = "You are clew."
     theme: str = "dark"
     bell_after_s: float = 10
+    recall: bool = True
     sampling: Sampling = field(default_factory=Sampling)
 
 
@@ -74,6 +80,14 @@ class FakeAgent:
         self.reads: list[tuple[str | None, int | None]] = []
         self.closed = False
         self.used: list[str] = []
+        self.hits: list[Hit] = []  # what recall finds for any message
+        self.note = ""  # why it finds nothing
+        self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
+        self.searched: list[tuple[str, int]] = []
+        self.searching = asyncio.Event()  # a search waits for it
+        self.searching.set()
+        self.search_failure: str | None = None
+        self.off_path: dict[str, list[Turn]] = {}
         self._answering: str | None = None
         self._stopped = False
         self._one = asyncio.Lock()
@@ -169,6 +183,15 @@ class FakeAgent:
         self._answering, self._stopped = session, False
         self._count += 1
         identity = f"R{self._count:06}"
+        yield RecallDone(session, turn, "recall", tuple(self.hits), 3.0, self.note)
+        for number, (tool, arguments, result) in enumerate(self.tools):
+            call = f"{identity}C{number}"
+            yield ToolAsked(session, turn, call, tool, arguments)
+            await self.go.wait()
+            stored = json.dumps({"tool": tool, "arguments": arguments, "result": result})
+            said = self._say(session, "tool", stored)
+            self.turns[session][-1] = replace(said, id=call)
+            yield ToolDone(session, turn, call, tool, result)
         yield ReplyStarted(session, turn, identity, "smollm2-135m", 40)
         words, count = "", 0
         for word in self.reply.replace(" ", " \0").split("\0"):
@@ -179,7 +202,8 @@ class FakeAgent:
             yield TokensArrived(session, identity, word, count, 12.5)
             await asyncio.sleep(0)
         reason = "failed" if self.reply_failure else "stopped" if self._stopped else "end"
-        said = self._say(session, "assistant", words, stop_reason=reason, error=self.reply_failure)
+        recalled = tuple(Recalled(id=hit.id, score=hit.score) for hit in self.hits)
+        said = self._say(session, "assistant", words, stop_reason=reason, error=self.reply_failure, recalled=recalled)
         self.turns[session][-1] = replace(said, id=identity)
         self._answering = None
         yield ReplyEnded(
@@ -277,6 +301,73 @@ class FakeAgent:
             self.settings = replace(self.settings, model=name)
         else:
             await self.configure(session, model=name)
+
+    # recall and search
+
+    def hit(self, turn: Turn, **more: Any) -> Hit:
+        """That turn as recall finds it."""
+        name = self.all_sessions[turn.session].name
+        return Hit("turn", turn.id, turn.session, name, turn.role, turn.speaker, turn.text or "", turn.at, 1.0, **more)
+
+    def _everything(self) -> list[Turn]:
+        return [turn for turns in (*self.turns.values(), *self.off_path.values()) for turn in turns]
+
+    def turn(self, identity: str) -> Turn:
+        found = next((turn for turn in self._everything() if turn.id == identity), None)
+        if found is None:
+            raise FakeFailure(f"There is no turn {identity}.")
+        return found
+
+    async def search(self, text: str, limit: int = 50) -> list[Found]:
+        self.searched.append((text, limit))
+        await self.searching.wait()
+        if self.search_failure is not None:
+            raise FakeFailure(self.search_failure)
+        words = text.casefold().split()
+        away = {turn.id for turns in self.off_path.values() for turn in turns}
+        found = []
+        for turn in self._everything():
+            said = turn.text or ""
+            if words and all(word in said.casefold() for word in words):
+                place = said.casefold().index(words[0])
+                parts = (said[:place], said[place : place + len(words[0])], said[place + len(words[0]) :])
+                snippet = tuple(Segment(part, number == 1) for number, part in enumerate(parts) if part)
+                mark: Any = "alternative" if turn.id in away else "hidden" if turn.hidden else ""
+                found.append(Found(turn, self.all_sessions[turn.session].name, snippet, mark))
+        return found[:limit]
+
+    async def recall(self, query: str, *, limit: int = 10) -> list[Hit]:
+        return [self.hit(found.turn) for found in await self.search(query, limit)]
+
+    async def about(self, name: str) -> About:
+        found = [each.turn for each in await self.search(name)]
+        return About(name, "word", 0, len(found), None, None, (), tuple(found))
+
+    async def context(self, reply_turn: str) -> list[Hit]:
+        known = {hit.id: hit for hit in self.hits}
+        return [known[item.id] for item in self.turn(reply_turn).recalled if item.id in known]
+
+    async def exchange(self, turn: str) -> Exchange:
+        return Exchange(self.turn(turn), None, None)
+
+    def _replace(self, identity: str, **changes: Any) -> None:
+        for turns in (*self.turns.values(), *self.off_path.values()):
+            turns[:] = [replace(turn, **changes) if turn.id == identity else turn for turn in turns]
+
+    async def pin(self, turn: str) -> None:
+        self._replace(turn, pinned=True)
+
+    async def unpin(self, turn: str) -> None:
+        self._replace(turn, pinned=False)
+
+    async def hide(self, turn: str) -> None:
+        self._replace(turn, hidden=True)
+
+    async def unhide(self, turn: str) -> None:
+        self._replace(turn, hidden=False)
+
+    async def pinned(self) -> list[Turn]:
+        return [turn for turn in self._everything() if turn.pinned]
 
     async def opened(self, session: str) -> None:
         return None

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from tui.actions import COMPOSER_KEYS, LIST_KEYS, MESSAGE_KEYS, by_group, key_name
+from tui.actions import COMPOSER_KEYS, LIST_KEYS, MEMORY_KEYS, MESSAGE_KEYS, by_group, key_name
 from tui.text import plain
 from tui.widgets.columns import row
 
@@ -12,7 +12,13 @@ WIDE = 16
 def help_content(width: int) -> Content:
     """The whole help for a dialog `width` cells wide inside."""
     parts: list[Content] = []
-    for title, keys in (("Writing", COMPOSER_KEYS), ("Messages (Tab)", MESSAGE_KEYS), ("List of chats", LIST_KEYS)):
+    places = (
+        ("Writing", COMPOSER_KEYS),
+        ("Messages (Tab)", MESSAGE_KEYS),
+        ("List of chats (F2)", LIST_KEYS),
+        ("Memory (F3)", MEMORY_KEYS),
+    )
+    for title, keys in places:
         parts.extend((Content(""), _heading(title)))
         parts.extend(row(key, words, width, WIDE) for key, words in keys)
     for group, actions in by_group():

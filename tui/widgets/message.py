@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -18,6 +19,27 @@ FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
 QUEUED = "queued: it is kept, and answered next"
+FLASH_S = 2.0
+
+
+class HiddenNote(Static):
+    """Says that recall leaves a message out."""
+
+    def __init__(self) -> None:
+        super().__init__("hidden: recall leaves it out", classes="hidden-note", markup=False)
+
+
+class RecalledLine(Static):
+    """The line below a reply that leads to what was recalled for it."""
+
+    class Clicked(TextualMessage):
+        """A click on it."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(plain(f"recalled {count}"), classes="recalled", markup=False)
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked())
 
 
 class Message(Vertical, can_focus=True):
@@ -30,10 +52,32 @@ class Message(Vertical, can_focus=True):
             super().__init__()
             self.message = message
 
-    def __init__(self, turn: str, *, classes: str = "") -> None:
+    class Remembered(TextualMessage):
+        """The line below a reply was clicked: show what was recalled for it."""
+
+        def __init__(self, message: "Message") -> None:
+            super().__init__()
+            self.message = message
+
+    def __init__(self, turn: str, *, classes: str = "", hidden: bool = False) -> None:
         super().__init__(classes=classes)
         self.turn = turn
         self.next_block = 0
+        self.hidden = hidden  # recall leaves it out
+
+    def hide(self, *, hidden: bool) -> None:
+        """It was hidden from recall, or is found again."""
+        self.hidden = hidden
+        notes = self.query(HiddenNote)
+        if hidden and not notes:
+            self.mount(HiddenNote())
+        elif not hidden:
+            notes.remove()
+
+    def flash(self) -> None:
+        """Mark it for a moment: the reader was brought here."""
+        self.add_class("-flash")
+        self.set_timer(FLASH_S, partial(self.remove_class, "-flash"))
 
     @property
     def text(self) -> str:
@@ -47,8 +91,8 @@ class Message(Vertical, can_focus=True):
 class Said(Message):
     """What a person said: plain text, exactly as typed; folded when it is very long."""
 
-    def __init__(self, turn: str, text: str | None, *, queued: bool = False) -> None:
-        super().__init__(turn, classes="said")
+    def __init__(self, turn: str, text: str | None, *, queued: bool = False, hidden: bool = False) -> None:
+        super().__init__(turn, classes="said", hidden=hidden)
         self._text = text
         self.queued = queued
         self.failed = False  # it was not answered, and the line below says why
@@ -63,6 +107,8 @@ class Said(Message):
         note = Static(QUEUED, classes="note", markup=False)
         note.display = self.queued
         yield note
+        if self.hidden:
+            yield HiddenNote()
 
     def _content(self) -> Content:
         if self._text is None:
@@ -103,8 +149,18 @@ class Said(Message):
 class Answer(Message):
     """A reply: Markdown that may still be growing, and a line below it when it did not end by itself."""
 
-    def __init__(self, turn: str, text: str | None = "", *, note: str = "", writing: bool = False) -> None:
-        super().__init__(turn, classes="answer")
+    def __init__(
+        self,
+        turn: str,
+        text: str | None = "",
+        *,
+        note: str = "",
+        writing: bool = False,
+        recalled: int = 0,
+        hidden: bool = False,
+    ) -> None:
+        super().__init__(turn, classes="answer", hidden=hidden)
+        self.recalled = recalled
         self._text = text or ""
         self._erased = text is None
         self._note = note
@@ -125,6 +181,13 @@ class Answer(Message):
         )
         note.display = bool(self._note) or (self.writing and not self._text)
         yield note
+        if self.recalled:
+            yield RecalledLine(self.recalled)
+        if self.hidden:
+            yield HiddenNote()
+
+    def on_recalled_line_clicked(self) -> None:
+        self.post_message(self.Remembered(self))
 
     def write(self, text: str) -> None:
         """More of the reply; painted at the next `flush`."""

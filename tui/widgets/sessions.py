@@ -1,38 +1,24 @@
 """The list of chats: search over the titles, and what can be done with one."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.dates import when
 from tui.text import MUTED, one_line, plain
+from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from graph.values import Session
 
 UNTITLED = "New chat"
-MARK = "›"
-
-
-class Rows(OptionList):
-    """The chats; the chosen one has a mark as well as a ground, which NO_COLOR and some terminals hardly show."""
-
-    def render_line(self, y: int) -> Strip:
-        strip = super().render_line(y)
-        place = self.scroll_offset.y + y
-        if place >= len(self._lines) or self._lines[place] != (self.highlighted, 0):
-            return strip
-        first = next(iter(strip), None)
-        mark = Segment(MARK, first.style if first is not None else None)
-        return Strip.join([Strip([mark], 1), strip.crop(1)])
 
 
 class SessionList(Vertical):
@@ -129,16 +115,3 @@ def _row(session: "Session", current: bool, now: datetime) -> Content:
     title = plain(_title(session), style).truncate(200, ellipsis=True)
     turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
     return Content.assemble(title, "\n", plain(f"{when(session.last_at, now)} · {turns}", MUTED))
-
-
-def when(at: datetime, now: datetime) -> str:
-    """A time for people, in their own time zone: 14:02, yesterday, Tuesday, 3 Jun, 3 Jun 2024."""
-    local = at.astimezone(now.tzinfo)
-    days = (now.date() - local.date()) / timedelta(days=1)
-    if days <= 0:
-        return f"{local:%H:%M}"
-    if days == 1:
-        return "yesterday"
-    if days < 7:
-        return f"{local:%A}"
-    return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"

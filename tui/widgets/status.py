@@ -7,6 +7,7 @@ from tui.state import State, activity
 from tui.text import MUTED, one_line, plain, short_count
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of
 Part = tuple[str, str]  # text, style
 
 
@@ -37,6 +38,8 @@ def compose_line(state: State, session: str | None, width: int, beat: int) -> Co
     right = _right(state, session)
     while right and _length(left) + _length(right) + 3 > width:
         right.pop(0)
+    while len(left) > 1 and _length(left) > width:
+        left.pop()
     if _length(left) > width:
         left = [(text[: max(0, width - 1)], style) for text, style in left[:1]]
     gap = " " * max(1, width - _length(left) - _length(right)) if right else ""
@@ -67,7 +70,19 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
         parts.append((f" · {words}{share}", "$secondary"))
     elif graph is not None and graph.state == "failed":
         parts.append((" · graph failed", "$error"))
+    parts.extend(_embedding(state))
     return parts
+
+
+def _embedding(state: State) -> list[Part]:
+    embedding = state.embedding
+    match embedding.state if embedding is not None else None:
+        case "embedding" if embedding is not None and embedding.total - embedding.done >= WORTH_TELLING:
+            return [(f" · embedding {embedding.done:,}/{embedding.total:,}", "$secondary")]
+        case "failed":
+            return [(" · no embedder", "$warning")]
+        case _:
+            return []
 
 
 def _right(state: State, session: str | None) -> list[Part]:

@@ -15,11 +15,16 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui.text import plain
+from tui.toolwords import read_call
 from tui.widgets.message import Answer, Message, Said, how_it_ended
+from tui.widgets.tool import ToolBlock
 from tui.window import Window
 
 if TYPE_CHECKING:
     from graph.values import Turn
+
+
+CONTEXT = 4  # what is jumped to has this part of the view above it
 
 
 class Transcript(VerticalScroll, can_focus=False):
@@ -138,8 +143,17 @@ class Transcript(VerticalScroll, can_focus=False):
     def last_answer(self) -> Answer | None:
         return next((message for message in reversed(self.messages) if isinstance(message, Answer)), None)
 
-    async def show(self, window: Window, *later: Widget, greeting: Widget | None = None, follow: bool = True) -> None:
-        """Replace everything: the window's messages, then those on their way; at the end, or at the beginning."""
+    async def show(
+        self,
+        window: Window,
+        *later: Widget,
+        greeting: Widget | None = None,
+        follow: bool = True,
+        at: str | None = None,
+    ) -> None:
+        """Replace everything: the window's messages, then those on their way; at the end, at the beginning, or `at`
+        that turn.
+        """
         self.window = window
         with self.app.batch_update():
             await self.remove_children()
@@ -152,6 +166,34 @@ class Transcript(VerticalScroll, can_focus=False):
                 widgets = [greeting]
             self.set_class(widgets == [greeting], "-empty")
             await self.mount_all([*widgets, *later])
+            if at is not None:
+                self.reveal(at)
+
+    def reveal(self, turn: str) -> None:
+        """Bring a mounted message near the top of the view, and mark it for a moment."""
+        message = self.message(turn)
+        if message is not None:
+            self.follow = False
+            self._held = (message, self.size.height // CONTEXT)
+            self.refresh(layout=True)
+            message.flash()
+
+    @property
+    def top_turn(self) -> str | None:
+        """The turn at the top of the view; None where the newest is followed."""
+        if self.follow or self._held is None or not isinstance(self._held[0], Message):
+            return None
+        return self._held[0].turn
+
+    def last_of(self, turn: str) -> str:
+        """The last turn of what belongs to a message so far: the message itself, or a tool called for it."""
+        messages = self.messages
+        place = next((place for place, message in enumerate(messages) if message.turn == turn), len(messages))
+        for message in messages[place + 1 :]:
+            if not isinstance(message, ToolBlock):
+                break
+            turn = message.turn
+        return turn
 
     async def move(self, window: Window) -> None:
         """Mount and unmount so that `window` is what stands here; messages that stay are not touched.
@@ -200,8 +242,11 @@ class Transcript(VerticalScroll, can_focus=False):
 def widget_for(turn: "Turn") -> Widget:
     """The widget of a turn that is over."""
     if turn.role == "assistant":
-        return Answer(turn.id, turn.text, note=how_it_ended(turn.stop_reason, turn.error, empty=turn.text == ""))
-    return Said(turn.id, turn.text, queued=turn.queued)
+        note = how_it_ended(turn.stop_reason, turn.error, empty=turn.text == "")
+        return Answer(turn.id, turn.text, note=note, recalled=len(turn.recalled), hidden=turn.hidden)
+    if turn.role == "tool":
+        return ToolBlock(turn.id, read_call(turn))
+    return Said(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden)
 
 
 def line(text: str, kind: str) -> Static:

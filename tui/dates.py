@@ -1,0 +1,23 @@
+"""Times and places in a row for people: 14:02, yesterday, Tuesday, 3 Jun; 1st, 2nd, 3rd."""
+
+from datetime import datetime, timedelta
+
+
+def when(at: datetime, now: datetime) -> str:
+    """A time for people, in their own time zone: 14:02, yesterday, Tuesday, 3 Jun, 3 Jun 2024."""
+    local = at.astimezone(now.tzinfo)
+    days = (now.date() - local.date()) / timedelta(days=1)
+    if days <= 0:
+        return f"{local:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    if days < 7:
+        return f"{local:%A}"
+    return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{('th', 'st', 'nd', 'rd')[number % 10] if number % 10 < 4 else 'th'}"

@@ -1,0 +1,174 @@
+"""What the memory panel shows, as one frozen value: what was recalled for a reply, why, and why there is nothing.
+
+Pure: made from what the agent hands out, tested without an app.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tui.dates import when
+from tui.reasons import who, why
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from agent.events import RecallDone
+    from graph.hits import Hit
+    from graph.values import Turn
+    from tui.state import State
+
+LONGEST = 280  # characters of an item's words; Enter opens all of them
+MOST_PINNED = 12
+NO_REPLY = "No reply here yet. What is recalled for one stands here."
+RECALL_OFF = "Recall is off (recall = false in config.toml): replies are given this chat alone."
+NOTHING_FITS = "Nothing in the memory fits this message."
+NOTHING_THEN = "Nothing was put before the model for this reply but its own chat."
+GONE = "What was recalled for this reply has been erased since."
+LOOKING = "Looking through the memory …"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing recalled or pinned: where it stands, what it says, and why it is here."""
+
+    turn: str
+    session: str
+    head: str
+    words: str
+    why: str = ""
+    pinned: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """The panel: the pinned items, then the recalled ones of `title`; `note` says what is missing, and why."""
+
+    title: str = ""
+    recalled: tuple[Item, ...] = ()
+    pinned: tuple[Item, ...] = ()
+    more_pinned: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the panel is asked to show: the reply of that id (None: the one in the making) to the message `turn`.
+
+    `query` is what was looked for by hand instead; then there is no reply.
+    """
+
+    reply: str | None = None
+    turn: str | None = None
+    said: str = ""
+    recalled: int = 0
+    newest: bool = True
+    query: str | None = None
+
+
+def title_of(wanted: Wanted) -> str:
+    """What the items below were recalled for."""
+    said = wanted.query if wanted.query is not None else wanted.said
+    return f"for “{cut(said, 60)}”" if said.strip() else ""
+
+
+def cut(text: str, most: int) -> str:
+    """Text on one line, at most so many characters."""
+    line = one_line(text)
+    return f"{line[: most - 1].rstrip()}…" if len(line) > most else line
+
+
+def item_of_hit(hit: "Hit", now: datetime, *, pinned: bool, hidden: bool) -> Item:
+    """A hit as an item."""
+    head = " · ".join(part for part in (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name)) if part)
+    return Item(hit.id, hit.session, head, cut(hit.text, LONGEST), why(hit), pinned, hidden)
+
+
+def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> Item:
+    """A pinned turn as an item."""
+    parts = (when(turn.at, now), who(turn.role, turn.speaker), _chat(names.get(turn.session)))
+    head = " · ".join(part for part in parts if part)
+    words = "erased" if turn.text is None else cut(turn.text, LONGEST)
+    return Item(turn.id, turn.session, head, words, "", pinned=True, hidden=hidden or turn.hidden)
+
+
+def _chat(name: str | None) -> str:
+    return cut(name or "", 40)
+
+
+def pack_of(
+    wanted: Wanted,
+    hits: "Sequence[Hit]",
+    pins: "Sequence[Turn]",
+    *,
+    state: "State",
+    recall_on: bool,
+    now: datetime,
+    names: Mapping[str, str | None],
+    hidden: frozenset[str] = frozenset(),
+) -> Pack:
+    """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats."""
+    pinned_ids = {turn.id for turn in pins}
+    items = tuple(item_of_hit(hit, now, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits)
+    return Pack(
+        title_of(wanted),
+        items,
+        tuple(item_of_pin(turn, now, names, hidden=turn.id in hidden) for turn in pins[:MOST_PINNED]),
+        max(0, len(pins) - MOST_PINNED),
+        note_of(wanted, bool(items), state, recall_on=recall_on),
+    )
+
+
+def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> str:
+    """Why there is nothing to see, or what the search could not use; empty where nothing needs saying."""
+    recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
+    if wanted.query is None and wanted.reply is None and wanted.turn is None:
+        return NO_REPLY if recall_on else RECALL_OFF
+    now = wanted.newest or wanted.query is not None
+    trouble = _trouble(state) if now else ""
+    if found:
+        return trouble
+    if wanted.recalled and wanted.reply is not None and recall is None:
+        return GONE
+    if recall is not None and recall.note:
+        return one_line(recall.note)
+    if not recall_on and wanted.query is None:
+        return RECALL_OFF
+    if wanted.reply is None and wanted.query is None and recall is None:
+        return LOOKING
+    fits = NOTHING_FITS if now else NOTHING_THEN
+    return f"{fits} {trouble}".strip()
+
+
+def route_words(recall: "RecallDone | None") -> str:
+    """How it was looked for, where that is not by what fits."""
+    match recall.route if recall is not None else "recall":
+        case "recent":
+            return "the newest conversations, as asked"
+        case "thread":
+            return "this chat itself, as asked"
+        case "themes":
+            return "themes across everything, as asked"
+        case _:
+            return ""
+
+
+def _trouble(state: "State") -> str:
+    """What recall cannot use just now."""
+    graph, embedding = state.graph, state.embedding
+    if graph is None or graph.state == "opening":
+        return "The memory's graph is still being opened."
+    if graph.state in ("rebuilding", "catching up"):
+        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
+        return f"The graph is {doing}{share}; recall is whole again when that is done."
+    if graph.state == "failed":
+        return "The graph cannot be read, so nothing can be recalled. `clew doctor` says what to do."
+    if embedding is not None and embedding.state == "loading":
+        return "The embedder is still loading: found by words, not yet by meaning."
+    if embedding is not None and embedding.state == "failed":
+        return "There is no embedder: found by words, not by meaning."
+    if embedding is not None and embedding.state == "embedding" and 2 * embedding.done < embedding.total:
+        return f"{embedding.done:,} of {embedding.total:,} turns are found by meaning so far, all by their words."
+    return ""

@@ -1,0 +1,272 @@
+"""What the memory panel does: which reply it is about, what it shows of it, and what its keys ask for.
+
+The reply in focus is the one the reader chose among the messages, or in the panel with ← and →; else the newest.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tui import finding
+from tui.latest import Latest
+from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
+from tui.pack import Pack, Wanted, pack_of
+from tui.widgets.memory import MemoryPanel
+from tui.widgets.message import Answer, Message, Said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graph.hits import Hit
+    from tui.app import ClewApp
+    from tui.chat import Chat
+    from tui.pack import Item
+
+RECALLED_BY_HAND = 12  # items of /recall
+DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden: recall leaves it out", "unhide": "Recall finds it again"}
+UNDOES = {"pin": "unpin", "unpin": "pin", "hide": "unhide", "unhide": "hide"}
+
+
+class Remembering:
+    """The panel's part of the app; the panel itself is mounted when it is first asked for."""
+
+    def __init__(self, app: "ClewApp") -> None:
+        self._app = app
+        self._message: str | None = None  # the turn of the message in focus; None: the newest reply
+        self._query: str | None = None
+        self._held: Wanted | None = None  # stays on the panel while the reader goes from item to item
+        self._done: list[tuple[str, Item]] = []  # what was done here, to be undone with u
+        self._latest: Latest[Wanted, tuple[Pack, str]] = Latest(self._read, self._show)
+
+    @property
+    def panel(self) -> MemoryPanel | None:
+        """The panel, if it was ever shown."""
+        found = self._app.screen_stack[0].query(MemoryPanel)
+        return found.first() if found else None
+
+    @property
+    def open(self) -> bool:
+        """The panel is on the screen."""
+        return self.panel is not None and self.panel.display
+
+    # Showing
+
+    async def toggle(self) -> None:
+        """Show it; go to it; hide it."""
+        panel = self.panel
+        if panel is not None and panel.display and panel.focused:
+            self.hide()
+        else:
+            await self.show()
+
+    async def show(self, *, message: str | None = None, query: str | None = None) -> None:
+        """Show the panel for a message, for words to recall, or for what is in focus; its keys work at once."""
+        app, panel = self._app, self.panel
+        focused = app.screen_stack[0].focused
+        if message is not None or query is not None:
+            self._be_about(message, query)
+        elif panel is None or not panel.display:
+            self._be_about(focused.turn if isinstance(focused, Message) else None)
+        if app.sessions.display and app.size.width < ROOM_FOR_THREE:
+            hide(app)
+        if panel is None:
+            panel = MemoryPanel()
+            await app.screen_stack[0].query_one("#body").mount(panel)
+        panel.display = True
+        app.screen_stack[0].set_class(True, "-remembering")
+        panel.take_focus()
+        await self.refresh()
+
+    def hide(self) -> None:
+        """Back to the chat alone."""
+        panel = self.panel
+        if panel is not None:
+            panel.display = False
+        self._app.screen_stack[0].set_class(False, "-remembering")
+        self._be_about(None)
+        self._app.composer.focus()
+
+    def focus(self, message: Message | None) -> None:
+        """The focus went to a message, or back to the composer: the panel is about that one, or the newest."""
+        turn = message.turn if message is not None else None
+        if self.open and (turn != self._message or self._query is not None or self._held is not None):
+            self._be_about(turn)
+            self.refresh_soon()
+
+    def renew(self) -> None:
+        """There is a newer reply: the panel is about that."""
+        self._be_about(None)
+        self.refresh_soon()
+
+    def chat_opened(self) -> None:
+        """Another chat is on the screen: the panel is about that, unless the panel led there."""
+        if self._held is None:
+            self.renew()
+
+    def _be_about(self, message: str | None, query: str | None = None) -> None:
+        self._message, self._query, self._held = message, query, None
+
+    def refresh_soon(self) -> None:
+        """Read again what the panel shows, if it is shown."""
+        if self.open:
+            self._app.run_worker(self.refresh())
+
+    async def refresh(self) -> None:
+        """Read again what the panel shows."""
+        await self._latest.ask(self.wanted())
+
+    # Which reply
+
+    def wanted(self) -> Wanted:
+        """What the panel is to show now."""
+        if self._held is not None:
+            return self._held
+        if self._query is not None:
+            return Wanted(query=self._query)
+        chat = self._app.chat
+        if chat is None:
+            return Wanted()
+        reply, waiting = chat.state.reply_in(chat.session), chat.state.waiting_in(chat.session)
+        messages = self._app.transcript.messages
+        place = next((place for place, each in enumerate(messages) if each.turn == self._message), None)
+        if place is None:
+            if reply is not None:
+                return Wanted(None, reply.turn, _said(messages, reply.turn))
+            if waiting:
+                return Wanted(None, waiting[0].turn, waiting[0].text)
+            place = len(messages) - 1
+        answer = _answer_at(messages, place)
+        if answer is None:
+            return Wanted()
+        said = _question_of(messages, messages.index(answer))
+        turn = said.turn if said is not None else None
+        newest = answer is _answer_at(messages, len(messages) - 1)
+        own = None if answer.writing else answer.turn
+        return Wanted(own, turn, said.text if said is not None else "", answer.recalled, newest)
+
+    def _walk(self, step: int) -> None:
+        """To the reply before or after the one that is shown."""
+        answers = [message for message in self._app.transcript.messages if isinstance(message, Answer)]
+        if not answers:
+            return
+        now = self.wanted()
+        here = next((place for place, each in enumerate(answers) if each.turn == now.reply), len(answers) - 1)
+        target = answers[max(0, min(len(answers) - 1, here + step))]
+        self._be_about(target.turn)
+        target.scroll_visible(animate=False)
+        target.flash()
+        self.refresh_soon()
+
+    # Reading
+
+    async def _read(self, wanted: Wanted) -> tuple[Pack, str]:
+        """The pack, and what failed while it was read."""
+        app, backstage = self._app, self._app.backstage
+        if app.chat is None or backstage is None:
+            return Pack(note="The memory is still being opened."), ""
+        try:
+            return await self._pack(app.chat, wanted), ""
+        except backstage.failures as error:
+            return Pack(note=str(error)), str(error)
+
+    async def _pack(self, chat: "Chat", wanted: Wanted) -> Pack:
+        service = chat.service
+        hits = await self._hits(chat, wanted)
+        pins = await service.pinned()
+        names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
+        exchanges = [await service.exchange(hit.id) for hit in hits if hit.kind == "turn"]
+        turns = [turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None]
+        return pack_of(
+            wanted,
+            hits,
+            pins,
+            state=chat.state,
+            recall_on=service.settings.recall,
+            now=datetime.now().astimezone(),
+            names=names,
+            hidden=frozenset(turn.id for turn in turns if turn.hidden),
+        )
+
+    async def _hits(self, chat: "Chat", wanted: Wanted) -> "Sequence[Hit]":
+        if wanted.query is not None:
+            return await chat.service.recall(wanted.query, limit=RECALLED_BY_HAND)
+        recall = chat.state.recall_for(wanted.turn) if wanted.turn is not None else None
+        if wanted.reply is not None:
+            return await chat.service.context(wanted.reply)
+        return recall.hits if recall is not None else ()
+
+    def _show(self, wanted: Wanted, answer: tuple[Pack, str]) -> None:
+        panel = self.panel
+        if panel is not None:
+            panel.show(answer[0])
+
+    # The panel's keys
+
+    async def asked(self, what: str, item: "Item | None") -> None:
+        """A key in the panel."""
+        match what:
+            case "leave" if self._app.size.width < ROOM_FOR_BOTH:
+                self.hide()
+            case "leave":
+                self._app.composer.focus()
+            case "earlier" | "later":
+                self._walk(-1 if what == "earlier" else 1)
+            case "undo":
+                await self._undo()
+            case "open" if item is not None:
+                if self._app.size.width < ROOM_FOR_BOTH:
+                    self.hide()
+                else:
+                    self._held = self.wanted()
+                await finding.go_to(self._app, item.session, item.turn)
+            case "pin" if item is not None:
+                await self._do("unpin" if item.pinned else "pin", item)
+            case "hide" if item is not None:
+                await self._do("unhide" if item.hidden else "hide", item)
+
+    async def _undo(self) -> None:
+        if not self._done:
+            self._app.say("There is nothing to undo here.")
+            return
+        what, item = self._done.pop()
+        await self._do(UNDOES[what], item, undoing=True)
+
+    async def _do(self, what: str, item: "Item", *, undoing: bool = False) -> None:
+        chat = self._app.chat
+        if chat is None:
+            return
+        match what:
+            case "pin":
+                await chat.service.pin(item.turn)
+            case "unpin":
+                await chat.service.unpin(item.turn)
+            case "hide":
+                await chat.service.hide(item.turn)
+            case _:
+                await chat.service.unhide(item.turn)
+        if what in ("hide", "unhide"):
+            chat.hidden(item.turn, hidden=what == "hide")
+        if not undoing:
+            self._done.append((what, replace(item)))
+        self._app.say(f"{DONE[what]}." if undoing else f"{DONE[what]}. u undoes it.")
+        await self.refresh()
+
+
+def _answer_at(messages: "Sequence[Message]", place: int) -> Answer | None:
+    """The reply that belongs to the message at `place`: itself, or the next one before another question; else the last
+    before it.
+    """
+    for message in messages[place:]:
+        if isinstance(message, Answer):
+            return message
+        if isinstance(message, Said) and message is not messages[place]:
+            break
+    return next((each for each in reversed(messages[:place]) if isinstance(each, Answer)), None)
+
+
+def _question_of(messages: "Sequence[Message]", place: int) -> Said | None:
+    return next((each for each in reversed(messages[:place]) if isinstance(each, Said)), None)
+
+
+def _said(messages: "Sequence[Message]", turn: str) -> str:
+    return next((message.text for message in messages if message.turn == turn), "")

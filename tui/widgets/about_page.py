@@ -1,0 +1,37 @@
+"""The words of /about: what there is about a person, place or project, and where."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui.dates import when
+from tui.pack import cut
+from tui.reasons import who
+from tui.text import MUTED, one_line, plain
+from tui.widgets.columns import row
+
+if TYPE_CHECKING:
+    from graph.hits import About
+
+NAMES = 14
+LONGEST = 200
+
+
+def about_content(about: "About", width: int) -> Content:
+    """The page, `width` cells wide inside."""
+    if not about.said and not about.mentioned and not about.turns:
+        return plain(f"Nothing in the memory names {one_line(about.name)}.")
+    now = datetime.now().astimezone()
+    lines = [
+        row("said", f"{about.said:,} messages", width, NAMES),
+        row("mentioned", f"in {about.mentioned:,} messages of others", width, NAMES),
+    ]
+    if about.first_at is not None and about.last_at is not None:
+        lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, NAMES))
+    for _, name, count in about.sessions:
+        lines.append(row("in", f"{one_line(name or 'New chat')} ({count:,})", width, NAMES))
+    for turn in about.turns:
+        head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
+        lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
+    return Content("\n").join(lines)

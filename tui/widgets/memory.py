@@ -1,0 +1,155 @@
+"""The memory panel: what was recalled for the reply in focus, from when, and why; what is pinned stands on top."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.pack import Item, Pack
+from tui.text import MUTED, plain
+from tui.widgets.rows import Rows
+
+PIN = "◆"
+
+
+class MemoryPanel(Vertical):
+    """Rows to walk through; what a key asks for goes to the app, which alone talks to the memory."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "choose(1)", show=False),
+        Binding("k", "choose(-1)", show=False),
+        Binding("p", "ask('pin')", show=False),
+        Binding("h", "ask('hide')", show=False),
+        Binding("u", "ask('undo')", show=False),
+        Binding("left", "ask('earlier')", show=False, priority=True),
+        Binding("right", "ask('later')", show=False, priority=True),
+        Binding("escape", "ask('leave')", show=False, priority=True),
+    ]
+
+    class Asked(Message):
+        """`what` is to be done, with `item` where that is about one."""
+
+        def __init__(self, what: str, item: Item | None) -> None:
+            super().__init__()
+            self.what = what
+            self.item = item
+
+    def __init__(self) -> None:
+        super().__init__(id="memory")
+        self.pack = Pack()
+        self._places: list[Item | None] = []  # for each row: its item, or None for a heading
+
+    def compose(self) -> ComposeResult:
+        yield Static("Memory", id="memory-title", markup=False)
+        yield Static("", id="memory-note", markup=False)
+        yield Rows(id="memory-rows", markup=False, compact=True)
+        keys = Content.assemble(
+            ("Enter", "bold"),
+            " open  ",
+            ("p", "bold"),
+            " pin  ",
+            ("h", "bold"),
+            " hide  ",
+            ("u", "bold"),
+            " undo\n",
+            ("← →", "bold"),
+            " other replies  ",
+            ("Esc", "bold"),
+            " back",
+        )
+        yield Static(keys, id="memory-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._paint()
+
+    def show(self, pack: Pack) -> None:
+        """Show this; the chosen item stays chosen if it is still there."""
+        if pack != self.pack:
+            self.pack = pack
+            if self.is_mounted:
+                self._paint()
+
+    def _paint(self) -> None:
+        pack, rows, chosen = self.pack, self.query_one(Rows), self.chosen
+        title = Content.assemble(("Memory", "bold $primary"), plain(f"  {pack.title}", MUTED))
+        self.query_one("#memory-title", Static).update(title)
+        note = self.query_one("#memory-note", Static)
+        note.update(plain(pack.note))
+        note.display = bool(pack.note)
+        self._places = []
+        options: list[Option] = []
+        for heading, items in (("Pinned", pack.pinned), (_count(pack), pack.recalled)):
+            if not items:
+                continue
+            if self._places or pack.pinned:
+                options.append(Option(_heading(heading, first=not options), disabled=True))
+                self._places.append(None)
+            options.extend(Option(_row(item)) for item in items)
+            self._places.extend(items)
+            if heading == "Pinned" and pack.more_pinned:
+                options.append(Option(plain(f"and {pack.more_pinned} more\n", MUTED), disabled=True))
+                self._places.append(None)
+        rows.clear_options()
+        rows.add_options(options)
+        rows.display = bool(options)
+        rows.highlighted = self._place_of(chosen)
+
+    def _place_of(self, chosen: Item | None) -> int | None:
+        """Where the chosen item stands now, else the first recalled one, else the first."""
+        turns = [item.turn if item is not None else None for item in self._places]
+        if chosen is not None and chosen.turn in turns:
+            return turns.index(chosen.turn)
+        first = next(iter(self.pack.recalled or self.pack.pinned), None)
+        return len(turns) - 1 - turns[::-1].index(first.turn) if first is not None else None
+
+    @property
+    def chosen(self) -> Item | None:
+        """The item the mark stands at."""
+        place = self.query_one(Rows).highlighted
+        return self._places[place] if place is not None and place < len(self._places) else None
+
+    @property
+    def focused(self) -> bool:
+        """The keys go to the panel."""
+        return self.has_focus_within
+
+    def take_focus(self) -> None:
+        self.query_one(Rows).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_ask("open")
+
+    def action_choose(self, step: int) -> None:
+        rows = self.query_one(Rows)
+        if step > 0:
+            rows.action_cursor_down()
+        else:
+            rows.action_cursor_up()
+
+    def action_ask(self, what: str) -> None:
+        self.post_message(self.Asked(what, self.chosen))
+
+
+def _count(pack: Pack) -> str:
+    return f"Recalled {len(pack.recalled)}"
+
+
+def _heading(words: str, *, first: bool) -> Content:
+    return plain(words if first else f"{words}", "bold $secondary")
+
+
+def _row(item: Item) -> Content:
+    mark = f"{PIN} " if item.pinned else ""
+    head = Content.assemble(plain(mark, "$primary"), plain(item.head, "bold" if not item.hidden else MUTED))
+    if item.hidden:
+        head = Content.assemble(head, plain("  hidden", "italic $warning"))
+    parts = [head, "\n", plain(item.words, MUTED if item.hidden else "")]
+    if item.why:
+        parts.extend(("\n", plain(item.why, f"italic {MUTED}")))
+    return Content.assemble(*parts, "\n")

@@ -1,0 +1,167 @@
+"""The search over everything ever said: results as one types, the words that match marked, Enter goes there."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.dates import when
+from tui.latest import Latest
+from tui.reasons import who
+from tui.text import MUTED, one_line, plain, shown
+from tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from graph.hits import Found, Segment
+
+PAGE = 50  # results at first; as many more each time more are asked for
+MOST = 500
+MATCH = "bold underline $primary"
+HINT = "Words in any order; the last one may be a beginning. Alternatives and hidden messages are found too."
+
+Search = Callable[[str, int], Awaitable["list[Found]"]]
+
+
+class SearchInput(Input):
+    """A line of any length; what is pasted becomes one line, with nothing in it that a terminal would obey."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        words = one_line(event.text)
+        if self.selection.is_empty:
+            self.insert_text_at_cursor(words)
+        else:
+            self.replace(words, *self.selection)
+
+
+class SearchScreen(ModalScreen["Found | None"]):
+    """`search(text, limit)` is asked with every change; an answer that is not the newest is never shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
+        Binding("up", "choose(-1)", show=False, priority=True),
+        Binding("down", "choose(1)", show=False, priority=True),
+        Binding("pageup", "choose(-5)", show=False, priority=True),
+        Binding("pagedown", "choose(5)", show=False, priority=True),
+    ]
+
+    def __init__(self, search: Search, failures: tuple[type[Exception], ...], text: str = "") -> None:
+        super().__init__()
+        self.text = text
+        self._search = search
+        self._failures = failures
+        self._found: list[Found] = []
+        self._limit = PAGE
+        self._latest: Latest[tuple[str, int], list[Found] | str] = Latest(self._find, self._show)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog page search"):
+            yield Static("Search everything ever said", classes="dialog-title", markup=False)
+            yield SearchInput(shown(self.text), placeholder="Words to look for", compact=True, select_on_focus=True)
+            yield Static(HINT, classes="search-note", markup=False)
+            yield Rows(markup=False, compact=True, classes="page-body")
+            keys = Content.assemble(
+                ("↑ ↓", "bold"), " choose    ", ("Enter", "bold"), " go there    ", ("Esc", "bold"), " back"
+            )
+            yield Static(keys, classes="dialog-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self.text, self._limit = event.value, PAGE
+        self._ask()
+
+    def _ask(self) -> None:
+        if not self._latest.seeking:
+            self._note("searching …" if self.text.strip() else HINT)
+        self.run_worker(self._latest.ask((self.text, self._limit)))
+
+    async def _find(self, asked: "tuple[str, int]") -> "list[Found] | str":
+        text, limit = asked
+        if not text.strip():
+            return []
+        try:
+            return await self._search(text, limit)
+        except self._failures as error:
+            return str(error)
+
+    def _show(self, asked: "tuple[str, int]", answer: "list[Found] | str") -> None:
+        if not self.is_mounted:
+            return
+        text, limit = asked
+        before = self.query_one(Rows).highlighted or 0
+        self._found = [] if isinstance(answer, str) else answer
+        more = len(self._found) >= limit and limit < MOST
+        rows, now = self.query_one(Rows), datetime.now().astimezone()
+        rows.clear_options()
+        rows.add_options([Option(_row(found, now)) for found in self._found])
+        if more:
+            rows.add_option(Option(plain("more …", f"italic {MUTED}")))
+        if self._found:
+            rows.highlighted = before if limit > PAGE else 0
+        self._note(answer if isinstance(answer, str) else _count(text, len(self._found), limit, more=more))
+
+    def _note(self, words: str) -> None:
+        self.query_one(".search-note", Static).update(plain(words))
+
+    @on(Input.Submitted)
+    @on(OptionList.OptionSelected)
+    def _take(self) -> None:
+        place = self.query_one(Rows).highlighted
+        if self._latest.seeking or place is None:
+            return  # what is on the list is not what was asked for last
+        if place < len(self._found):
+            self.dismiss(self._found[place])
+        else:
+            self._limit = min(MOST, self._limit + PAGE)
+            self._ask()
+
+    def action_choose(self, step: int) -> None:
+        rows = self.query_one(Rows)
+        if rows.option_count:
+            rows.highlighted = max(0, min(rows.option_count - 1, (rows.highlighted or 0) + step))
+
+
+def _count(text: str, found: int, limit: int, *, more: bool) -> str:
+    if not text.strip():
+        return HINT
+    if more:
+        return f"the first {found} · more at the end of the list"
+    if found >= limit:
+        return f"the first {found}: add a word to narrow it down"
+    return f"{found} found" if found else "Nothing was ever said with these words."
+
+
+def _row(found: "Found", now: datetime) -> Content:
+    turn = found.turn
+    speaker = who(turn.role, turn.speaker)
+    head = " · ".join(
+        part for part in (when(turn.at, now), speaker, one_line(found.session_name or "New chat")) if part
+    )
+    mark = plain(f"  {found.mark}", "italic $warning") if found.mark else ""
+    return Content.assemble(plain(head, MUTED), mark, "\n", snippet(found.snippet), "\n")
+
+
+def snippet(segments: "Sequence[Segment]") -> Content:
+    """The words around the match on one line, the match marked."""
+    parts = [plain(_flat(segment.text), MATCH if segment.matched else "") for segment in segments]
+    return Content.assemble(*parts).rstrip() if parts else Content("")
+
+
+def _flat(text: str) -> str:
+    """Text on one line, with the blanks at its ends, which stand beside a match."""
+    line = one_line(text)
+    before = " " if text[:1].isspace() else ""
+    after = " " if line and text[-1:].isspace() else ""
+    return f"{before}{line}{after}"

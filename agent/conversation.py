@@ -217,6 +217,7 @@ class Conversation:
             out(Failed("Stopped before the model was asked. Your message is kept: /retry answers it.", taken.turn))
             return
         limits = self.limits(generator)
+        await self._prompts.prepare(taken.session, generator, limits)
         log = await self._prompts.before_reply(taken.session, generator, limits)
         reply, reply_turn = Reply(), new_id()
         sampling = Sampling.model_validate(session.sampling) if session.sampling else self._settings.sampling

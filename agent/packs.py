@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from graph.errors import NotFound
 from graph.events import Recalled
 from graph.hits import Hit
 from graph.memory import Memory
@@ -46,22 +45,6 @@ def pack_of(hits: Iterable[Hit]) -> Pack:
     )
 
 
-def quotable(memory: Memory, ids: Iterable[str]) -> dict[str, Turn]:
-    """Those of the turns that may be quoted: not hidden, not erased, of a session that was not deleted."""
-    found: dict[str, Turn] = {}
-    deleted: dict[str, bool] = {}
-    for id in set(ids):
-        try:
-            turn = memory.turn(id)
-            if turn.session not in deleted:
-                deleted[turn.session] = memory.session(turn.session).deleted
-        except NotFound:
-            continue
-        if turn.text is not None and not turn.hidden and not deleted[turn.session]:
-            found[id] = turn
-    return found
-
-
 class Packs:
     """Makes the quotes of a prompt; tells once of each pin that there is no room for."""
 
@@ -79,10 +62,10 @@ class Packs:
         packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
         if fresh is not None:
             packs[fresh.turn] = fresh.pack
-        pinned = self._memory.pinned()
+        pinned = pinned_turns(self._memory)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
-        there = quotable(self._memory, ids - {turn.id for turn in path} - {turn.id for turn in pinned})
+        there = self._memory.quotable(ids - {turn.id for turn in path} - {turn.id for turn in pinned})
         there |= {turn.id: turn for turn in [*path, *pinned] if turn.text is not None and not turn.hidden}
         said = {turn.id: turn.text or "" for turn in path}
         return Quotes(
@@ -97,7 +80,7 @@ class Packs:
 
     def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str]) -> Pack:
         """The pins that a prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(self._memory.pinned(), generator, limits)
+        pins = self._pins(pinned_turns(self._memory), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
@@ -111,7 +94,9 @@ class Packs:
 
     def _pins(self, pinned: Sequence[Turn], generator: Generator, limits: Limits) -> tuple[Quote, ...]:
         """The pins that fit their share of the prompt, the oldest first."""
-        pins, room, left_out = [], limits.pins, []
+        pins: list[Quote] = []
+        left_out: list[Quote] = []
+        room = limits.pins
         for turn in pinned:
             pin = self._pin(turn)
             room -= len(generator.tokenize(pin.line)) + 1
@@ -121,7 +106,7 @@ class Packs:
             self._told.update(pin.id for pin in fresh)
             self._notify(
                 Warned(
-                    f"{len(left_out)} of {len(pinned)} pins do not fit into the {limits.pins} tokens that pins may take "
+                    f"{len(left_out)} of {len(pinned)} pins do not fit into the {limits.pins} tokens they may take "
                     "of the prompt: the oldest stay in it. Unpin some with /unpin; nothing was lost."
                 )
             )
@@ -138,4 +123,10 @@ def asked_by(path: Sequence[Turn]) -> dict[str, Turn]:
                 found[turn.id] = asked
         else:
             asked = turn
+    return found
+
+
+def pinned_turns(memory: Memory) -> list[Turn]:
+    """The pinned turns that are live, oldest first."""
+    found: list[Turn] = getattr(memory, "pinned", list)()
     return found

@@ -7,31 +7,50 @@ meanwhile is answered on the old one, and the work goes on afterwards from where
 import asyncio
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graph.memory import Memory
-from graph.values import Session
+from graph.values import Session, Turn
 from models.protocols import Generator
 from models.states import KVStates, mentions
 
 from . import prompt
 from .events import Compaction, Notice
-from .prompt import Cause, Limits, PromptLog
+from .packs import Fresh, Pack, Packs
+from .prompt import Cause, Limits, PromptLog, Quotes
 from .shelf import WORTH, Key, Shelf, to_note
 
 KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a session's prompt holds ahead of a reply, as ids; its oldest turn; and the pins that are new to it."""
+
+    held: frozenset[str]
+    first_turn: str | None
+    new_pins: Pack
 
 
 class Prompts:
     """The logs by session, least recently used first out; `rewrites` counts every exception to append-only."""
 
     def __init__(
-        self, memory: Memory, notify: Callable[[Notice], None], *, default_system: str, states: KVStates
+        self,
+        memory: Memory,
+        notify: Callable[[Notice], None],
+        *,
+        default_system: str,
+        states: KVStates,
+        guide: Callable[[Generator], str] = lambda generator: "",
     ) -> None:
         self._memory = memory
         self._notify = notify
         self._default_system = default_system
+        self._guide = guide  # what a model that has tools is told of them, after the system prompt
+        self._packs = Packs(memory, notify)
         self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
         self._plans: dict[Key, str] = {}
         self._work: asyncio.Task[None] | None = None
@@ -40,21 +59,26 @@ class Prompts:
         self.shelf = Shelf(states, self._saveable)
         self.rewrites: Counter[Cause] = Counter()
 
-    def system(self, session: Session) -> str:
+    def system(self, session: Session, generator: Generator) -> str:
         """The system prompt in force for a session."""
-        return self._default_system if session.system_prompt is None else session.system_prompt
+        own = self._default_system if session.system_prompt is None else session.system_prompt
+        guide = self._guide(generator)
+        return f"{own}\n\n{guide}" if guide else own
 
-    async def before_reply(self, session: str, generator: Generator, limits: Limits) -> PromptLog:
-        """The session's log, up to its head, with room for a reply; whatever runs in the background is put off."""
+    async def prepare(self, session: str, generator: Generator, limits: Limits) -> Prepared:
+        """The session's log up to its last reply, warm; whatever runs in the background is put off."""
         await self.pause()
         key = Key(session, generator)
         await self.shelf.leave(stays=key)
-        log, before = await asyncio.to_thread(self._update, session, generator, limits)
+        log = await self._updated_log(key, limits, answered=True)
         await self.shelf.bring_back(key, log)
-        if before:
-            self.rewrites["compaction"] += 1
-            self._notify(Compaction(session, "done", before, len(log.tokens)))
-        return log
+        return await asyncio.to_thread(self._prepared, key, log, limits)
+
+    async def before_reply(
+        self, session: str, generator: Generator, limits: Limits, fresh: Fresh | None = None
+    ) -> PromptLog:
+        """The session's log, up to its head, with room for a reply; `fresh` is quoted beside the message it is for."""
+        return await self._updated_log(Key(session, generator), limits, fresh=fresh)
 
     def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
@@ -120,29 +144,57 @@ class Prompts:
             log = self._logs.get(key)
             return None if log is None or key.session in self._doubtful else (list(log.tokens), to_note(log))
 
-    def _update(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
-        """The log up to the head, and its size before it had to be shortened at once (0 if it had not)."""
-        with self._updating:
-            return self._updated(session, generator, limits)
+    async def _updated_log(
+        self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+    ) -> PromptLog:
+        log, before = await asyncio.to_thread(self._update, key, limits, answered=answered, fresh=fresh)
+        if before:
+            self.rewrites["compaction"] += 1
+            self._notify(Compaction(key.session, "done", before, len(log.tokens)))
+        return log
 
-    def _updated(self, session: str, generator: Generator, limits: Limits) -> tuple[PromptLog, int]:
-        key, before = Key(session, generator), 0
+    def _prepared(self, key: Key, log: PromptLog, limits: Limits) -> Prepared:
+        """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
+        path = self._memory.thread(key.session, limit=len(log.marks) + 4)
+        held = frozenset(log.held | {turn.id for turn in _unanswered(path)})
+        return Prepared(held, log.first_turn, self._packs.new_pins(key.model, limits, held))
+
+    def _update(
+        self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+    ) -> tuple[PromptLog, int]:
+        """The log up to the head, and its size before it had to be shortened at once (0 if it had not).
+
+        Only up to the last reply where `answered`.
+        """
+        with self._updating:
+            return self._updated(key, limits, answered=answered, fresh=fresh)
+
+    def _updated(self, key: Key, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
+        session, generator, before = key.session, key.model, 0
         log = self._logs.get(key)
-        about = self._memory.session(session)
-        system = self.system(about)
+        system = self.system(self._memory.session(session), generator)
+
+        def thread(limit: int | None = None) -> list[Turn]:
+            path = self._memory.thread(session, limit=limit)
+            return path[: len(path) - len(_unanswered(path))] if answered else path
+
+        def quotes(path: Sequence[Turn]) -> Quotes:
+            return self._packs.quotes(path, generator, limits, log, fresh)
+
         if log is None:
             log = self.shelf.log(key)
         if log is None:
-            log = prompt.resume(generator, system, self._memory.thread(session), limits)
+            path = thread()
+            log = prompt.resume(generator, system, path, limits, quotes(path))
         else:
-            tail = self._memory.thread(session, limit=len(log.marks) + 4)
-            if log.first_turn is not None and all(turn.id != log.first_turn for turn in tail):
-                tail = self._memory.thread(session)
-            log = prompt.extend(log, generator, system, tail, limits, self.rewrites)
+            path = thread(len(log.marks) + 4)
+            if log.first_turn is not None and all(turn.id != log.first_turn for turn in path):
+                path = thread()
+            log = prompt.extend(log, generator, system, path, limits, self.rewrites, quotes(path))
         if len(log.tokens) + limits.reply > limits.context:
             # No room for a reply, and no time to shorten in the background: the message before it was too long.
-            before = len(log.tokens)
-            log = prompt.build(generator, system, self._memory.thread(session), limits, budget=limits.low_water)
+            before, path = len(log.tokens), thread()
+            log = prompt.build(generator, system, path, limits, budget=limits.low_water, quotes=quotes(path))
             self._plans.pop(key, None)
         self._keep(key, log)
         self._doubtful.discard(session)
@@ -176,15 +228,16 @@ class Prompts:
 
     def _shortened(self, key: Key, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
-        system = self.system(self._memory.session(key.session))
+        system = self.system(self._memory.session(key.session), generator)
         path = self._memory.thread(key.session)
+        quotes = self._packs.quotes(path, generator, limits, None, None)
         planned = self._plans.get(key)
         start = next((i for i, turn in enumerate(path) if turn.id == planned), None)
         if start is not None:
-            log = prompt.build(generator, system, path[start:], limits, budget=limits.high_water)
+            log = prompt.build(generator, system, path[start:], limits, budget=limits.high_water, quotes=quotes)
             if log.first_turn == planned and len(log.tokens) < (limits.low_water + limits.high_water) // 2:
                 return log
-        log = prompt.build(generator, system, path, limits, budget=limits.low_water)
+        log = prompt.build(generator, system, path, limits, budget=limits.low_water, quotes=quotes)
         if log.first_turn is not None:
             self._plans[key] = log.first_turn
         return log
@@ -192,9 +245,15 @@ class Prompts:
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
         key = Key(session, generator)
         await self.shelf.leave(stays=key)
-        log, _ = await asyncio.to_thread(self._update, session, generator, limits)
+        log = await self._updated_log(key, limits, answered=True)
         await self.shelf.bring_back(key, log)
         if log.marks:
             cold = len(log.tokens) - generator.warm(log.tokens)
             if await generator.prefill(log.tokens) and cold >= WORTH:
                 self.shelf.used(key)
+
+
+def _unanswered(path: Sequence[Turn]) -> Sequence[Turn]:
+    """The end of a path that no reply follows."""
+    last = max((i for i, turn in enumerate(path) if turn.role == "assistant"), default=-1)
+    return path[last + 1 :]

@@ -9,7 +9,7 @@ import atexit
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,12 @@ from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
 from graph.follower import Follower
+from graph.hits import Filters, Hit, Vector
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
 from graph.reading import LogReader
+from graph.recall.search import Recall
 from graph.recovery import recover
 from graph.values import Check, Exchange, Progress, Recorded, Session, Turn
 from graph.witness import WITNESS, examine_witness
@@ -30,6 +32,8 @@ from graph.witness import WITNESS, examine_witness
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+ALL = Filters()
 
 
 class Memory:
@@ -43,6 +47,7 @@ class Memory:
         self._writing = threading.Lock()
         self._closed = False
         self._graph = Follower(folder, reader)
+        self._recall = Recall(folder / FILE, self._graph)
         self._pending = contents.Pending()
         self.starts = log.starts
         self.recovered = recover(log, reader)
@@ -173,6 +178,23 @@ class Memory:
     def search_words(self, query: str, *, limit: int = 20) -> list[str]:
         return self._reader.search_words(query, limit=limit)
 
+    def recall(
+        self,
+        query: str,
+        *,
+        vector: Vector | None = None,
+        filters: Filters = ALL,
+        now: datetime,
+        timezone: tzinfo,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """What was said that matters for `query`, the best first, each with why; calls no model.
+
+        `vector` is the query's embedding, if there is one; `now` is aware. Raises GraphFailure while the graph is
+        closed or behind: the chat goes on without.
+        """
+        return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
+
     def counts(self) -> dict[str, int]:
         return self._reader.counts()
 
@@ -228,6 +250,7 @@ class Memory:
             self._closed = True
             atexit.unregister(self.close)
             self._graph.close()
+            self._recall.close()
             self._reader.close()
             self._log.close()
             self._lock.release()

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graph.schema import TURN
 from graph.store import GraphStore
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -33,7 +34,7 @@ _NUMBERS = {  # column of a Turn to its type here
     "pinned": "?",
 }
 _CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
-_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
+_READ = tuple(name for name in ("id", "seq", "role", *_NUMBERS, *_CODES) if name in TURN.names)
 
 
 @dataclass(slots=True)
@@ -80,6 +81,7 @@ class Columns:
         self.forks: dict[str, str | None] = {}
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
         types = {"seq": "i8", "id": "S26", "role": "i1", "parent": "i4", **_NUMBERS, **_CODES}
+        self._places: dict[bytes, int] = {}  # of ids, filled when first asked for
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, type) for name, type in types.items()}
 
     def __getitem__(self, column: str) -> "NDArray[Any]":
@@ -90,8 +92,9 @@ class Columns:
         """Bring the columns to event `applied` or later. Raises GraphFailure."""
         if applied == self.at_event:
             return
-        changed = "WHERE t.touched > $after" if self.at_event else ""
-        parameters = {"after": self.at_event} if self.at_event else {}
+        follows = bool(self.at_event) and "touched" in TURN.names
+        changed = "WHERE t.touched > $after" if follows else ""
+        parameters = {"after": self.at_event} if follows else {}
         listed = ", ".join(f"t.`{name}` AS `{name}`" for name in _READ)
         turns = self.store.columns(f"MATCH (t:Turn) {changed} RETURN {listed}", parameters)
         if turns.num_rows:
@@ -117,6 +120,13 @@ class Columns:
         column = self._columns["id"]
         return [str(column[row], "utf-8") for row in rows]
 
+    def row_of(self, id: str) -> int:
+        """The row of a turn, NONE if there is none."""
+        if len(self._places) < self.size:
+            first = len(self._places)
+            self._places.update((each, first + place) for place, each in enumerate(self["id"][first:].tolist()))
+        return self._places.get(id.encode(), NONE)
+
     def session_of(self, row: int) -> str:
         return self.sessions.names[int(self._columns["session"][row])]
 
@@ -140,6 +150,8 @@ class Columns:
         self._columns["id"][rows] = np.array(turns["id"].to_pylist(), self._columns["id"].dtype)
         self._columns["role"][rows] = _coded(turns["role"], lambda role: ROLES.index(role))
         for name, type in _NUMBERS.items():
+            if name not in TURN.names:
+                continue
             self._columns[name][rows] = turns[name].to_numpy().astype(type)
         for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
             self._columns[name][rows] = _coded(turns[name], names.add)

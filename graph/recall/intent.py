@@ -43,7 +43,9 @@ _THEMES = re.compile(
 _TALK = r"(?:conversations?|chats?|discussions?|threads?|sessions?|dialogs?|dialogues?)"
 _THREAD = re.compile(
     rf"\b(?:this|the current|our current|the present) (?:\w+ )?{_TALK}\b|\b(?:so far|up to now|until now)\b"
-    r"|\b(?:just|already) (?:said|say|told|tell|asked|ask|talked|talk|discussed|discuss|mentioned|mention)\b|\b(?:sum up|recap) (?:this|what we said)\b",
+    r"|\b(?:just|already) "
+    r"(?:said|say|told|tell|asked|ask|talked|talk|discussed|discuss|mentioned|mention)\b"
+    r"|\b(?:sum up|recap) (?:this|what we said)\b",
     re.IGNORECASE,
 )
 _RECENT = re.compile(
@@ -86,15 +88,14 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     words = " ".join((without if span else query).split())
     route: Route = "recall"
     left = [word for word in _WORD.findall(without.lower()) if word.split("'")[0] not in _EMPTY]
+    bare = span is not None and not _WORD.search(without)
     if _THEMES.search(text):
         route = "themes"
     elif left or named or len(query) > LONGEST:
         route = "recall"
     elif _THREAD.search(text) and span is None:
         route = "thread"
-    elif span is not None and not _WORD.search(without):
-        route = "recent"
-    elif _ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text)):
+    elif bare or (_ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text))):
         route = "recent"
     return Intent(route, since, until, named, words, recent)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from models.engine import Call, Engine, Task, shared_engine
+from models.engine import Call, Engine, Rank, Task, shared_engine
 from models.errors import EngineClosed, TooBigForMemory
 from models.header import GgufHeader
 from models.loading import available_memory, load_model, physical_cores
@@ -55,9 +55,12 @@ class LlamaEmbedder:
     def dimension(self) -> int:
         return self.model.dimension
 
-    async def embed(self, texts: Sequence[str]) -> Any:
-        """float32[len(texts), dimension], each row of length 1; texts beyond `info.context` tokens are cut."""
-        job = EmbedJob(self, texts)
+    async def embed(self, texts: Sequence[str], *, brief: bool = False, most: int | None = None) -> Any:
+        """float32[len(texts), dimension], each row of length 1; texts beyond `info.context` or `most` are cut.
+
+        See the Embedder protocol for `brief`.
+        """
+        job = EmbedJob(self, texts, rank=Rank.BRIEF if brief else Rank.BACKGROUND, most=most)
         self._engine.submit(job)
         try:
             return await job.outcome
@@ -85,8 +88,10 @@ class LlamaEmbedder:
 class EmbedJob(Task):
     """Texts one by one; after an interruption it goes on with the text it was at."""
 
-    def __init__(self, embedder: LlamaEmbedder, texts: Sequence[str]) -> None:
+    def __init__(self, embedder: LlamaEmbedder, texts: Sequence[str], *, rank: Rank, most: int | None) -> None:
         super().__init__()
+        self.rank = rank
+        self._most = min(embedder.context.size, most or embedder.context.size)
         self._embedder = embedder
         self._texts = list(texts)
         self._vectors: list[Any] = []
@@ -99,7 +104,7 @@ class EmbedJob(Task):
             if self._embedder.closed:
                 raise EngineClosed
             text = self._texts[len(self._vectors)] or " "
-            vector = context.embed(_fit(model.tokenize(text, special=False, whole=True), context.size))
+            vector = context.embed(_fit(model.tokenize(text, special=False, whole=True), self._most))
             if vector is None:
                 return False
             self._vectors.append(vector / max(float(np.linalg.norm(vector)), 1e-12))

@@ -3,7 +3,8 @@
 Jobs are resumable: `run` returns False when it was interrupted, and is called again from where its KV cache stands.
 What interrupts is the abort flag: raised when a foreground job arrives while a background one runs, or when the running
 job is cancelled; it ends a decode within milliseconds. All models of the process share one engine, so that an
-embedding never competes with a reply for the cores.
+embedding never competes with a reply for the cores. A brief job, of some milliseconds, comes before all others, and
+into a reply between two of its steps: nobody waits for the end of a reply to look something up.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import atexit
 import threading
 from collections import deque
 from collections.abc import Callable
+from enum import IntEnum
 from types import TracebackType
 from typing import Any
 
@@ -18,10 +20,18 @@ from models.errors import EngineClosed
 from models.native import AbortFlag
 
 
+class Rank(IntEnum):
+    """Whose turn it is first."""
+
+    BRIEF = 0
+    FOREGROUND = 1
+    BACKGROUND = 2
+
+
 class Job:
     """Something for the engine's thread to do; subclasses hold what must survive an interruption."""
 
-    foreground = False
+    rank = Rank.BACKGROUND
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -71,10 +81,10 @@ class Task(Job):
 class Call(Task):
     """A plain function on the engine's thread, between two jobs."""
 
-    def __init__(self, function: Callable[[], object], *, foreground: bool = True) -> None:
+    def __init__(self, function: Callable[[], object], *, rank: Rank = Rank.FOREGROUND) -> None:
         super().__init__()
+        self.rank = rank
         self._function = function
-        self.foreground = foreground
 
     def run(self) -> bool:
         self.succeed(self._function())
@@ -102,12 +112,12 @@ class _Handover:
 
 
 class Engine:
-    """The thread and its two queues. `flag` belongs in every context that its jobs use."""
+    """The thread and its queues. `flag` belongs in every context that its jobs use."""
 
     def __init__(self) -> None:
         self.flag = AbortFlag()
         self._changed = threading.Condition()
-        self._queues: tuple[deque[Job], deque[Job]] = (deque(), deque())  # foreground, background
+        self._queues: tuple[deque[Job], ...] = tuple(deque() for _ in Rank)
         self._running: Job | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -123,12 +133,12 @@ class Engine:
             self._owned.remove(free)
 
     def submit(self, job: Job) -> None:
-        """Queue a job; a foreground one interrupts the background. Raises EngineClosed."""
+        """Queue a job; a foreground or brief one interrupts the background. Raises EngineClosed."""
         with self._changed:
             if self._closed:
                 raise EngineClosed
-            self._queues[0 if job.foreground else 1].append(job)
-            if job.foreground and self._running is not None and not self._running.foreground:
+            self._queues[job.rank].append(job)
+            if self._running is not None and job.rank < self._running.rank == Rank.BACKGROUND:
                 self.flag.set(True)
             if self._thread is None:
                 # A daemon, as the interpreter would wait for any other; `shutdown` at exit ends it in order.
@@ -153,11 +163,28 @@ class Engine:
     def stop_foreground(self) -> None:
         """Cancel the foreground jobs, but let them run to say how they ended."""
         with self._changed:
-            for job in self._queues[0]:
+            for job in self._queues[Rank.FOREGROUND]:
                 job.cancelled = True
-            if self._running is not None and self._running.foreground:
+            if self._running is not None and self._running.rank == Rank.FOREGROUND:
                 self._running.cancelled = True
                 self.flag.set(True)
+
+    def between(self) -> None:
+        """Run the brief jobs that wait; long foreground jobs call it between two steps, on the engine's thread."""
+        briefs = self._queues[Rank.BRIEF]
+        while briefs:
+            with self._changed:
+                if not briefs:
+                    return
+                job = briefs.popleft()
+            with _Handover(job) as outcome:
+                done = job.run()
+            if outcome.failed or done or job.cancelled:
+                job.release()
+                continue
+            with self._changed:  # whoever called is being stopped, and the flag is up
+                briefs.appendleft(job)
+            return
 
     def shutdown(self) -> None:
         """End the running job, free what is owned, end the thread. Idempotent; from any thread but its own."""
@@ -189,7 +216,7 @@ class Engine:
                 self._changed.wait()
             if self._closed:
                 return None
-            job = self._queues[0 if self._queues[0] else 1].popleft()
+            job = next(queue for queue in self._queues if queue).popleft()
             self._running = job
             self.flag.set(job.cancelled)
             return job
@@ -199,7 +226,7 @@ class Engine:
             self._running = None
             done = done or job.cancelled
             if not done:
-                self._queues[1].appendleft(job)
+                self._queues[job.rank].appendleft(job)
         if done:
             job.release()
 

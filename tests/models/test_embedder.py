@@ -41,7 +41,7 @@ async def test_an_embedding_is_the_same_beside_a_reply(embedder: LlamaEmbedder, 
     prompt = generator.frame("user", "Hello", first=True)
     items = [item async for item in generator.generate(prompt, SamplingParams(max_tokens=4))]
     assert len(items) > 0
-    assert (await beside == alone).all()
+    assert await beside == pytest.approx(alone, abs=1e-5)  # more or fewer threads may round differently
 
 
 async def test_a_closed_embedder_says_so(embed_gguf: Path) -> None:

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from models.engine import Call, Engine, Task, shared_engine
+from models.engine import Call, Engine, Rank, Task, shared_engine
 from models.errors import EngineClosed
 
 
 class Steps(Task):
     """Runs until `steps` calls were made, waiting each time for the gate or an interruption."""
 
-    def __init__(self, engine: Engine, name: str, ran: list[str], *, steps: int = 1, foreground: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, name: str, ran: list[str], *, steps: int = 1, rank: Rank = Rank.BACKGROUND
+    ) -> None:
         super().__init__()
-        self.foreground = foreground
+        self.rank = rank
         self.gate = threading.Event()
         self.entered = threading.Event()
         self.released = 0
@@ -45,7 +47,7 @@ def engine() -> Engine:
 
 async def test_the_foreground_interrupts_the_background_which_resumes(engine: Engine) -> None:
     ran = list[str]()
-    slow, quick = Steps(engine, "slow", ran), Steps(engine, "quick", ran, foreground=True)
+    slow, quick = Steps(engine, "slow", ran), Steps(engine, "quick", ran, rank=Rank.FOREGROUND)
     engine.submit(slow)
     await asyncio.to_thread(slow.entered.wait)
     quick.gate.set()
@@ -81,12 +83,56 @@ async def test_a_cancelled_job_is_dropped_where_it_waits_and_ended_where_it_runs
     engine.submit(waiting)
     engine.cancel(waiting)
     engine.cancel(running)
-    done = Call(lambda: "done", foreground=False)
+    done = Call(lambda: "done", rank=Rank.BACKGROUND)
     engine.submit(done)
     assert await done.outcome == "done"
     engine.shutdown()
     assert ran == ["running"]
     assert (running.released, waiting.released) == (1, 1)
+
+
+class Talk(Steps):
+    """A long foreground job that lets brief ones in between two steps, until it is stopped."""
+
+    def run(self) -> bool:
+        self._ran.append(self._name)
+        self.entered.set()
+        while not self.cancelled and not self.gate.wait(0.001):
+            self._engine.between()
+        self.succeed("stopped" if self.cancelled else self._name)
+        return True
+
+
+async def test_a_brief_job_comes_into_a_long_foreground_one_and_before_all_that_wait(engine: Engine) -> None:
+    ran = list[str]()
+    talk, next_one = Talk(engine, "talk", ran, rank=Rank.FOREGROUND), Steps(engine, "next", ran, rank=Rank.FOREGROUND)
+    engine.submit(talk)
+    await asyncio.to_thread(talk.entered.wait)
+    engine.submit(next_one)
+    brief = Call(lambda: ran.append("brief"), rank=Rank.BRIEF)
+    engine.submit(brief)
+    await brief.outcome
+    assert not talk.outcome.done()
+    talk.gate.set()
+    next_one.gate.set()
+    await asyncio.gather(talk.outcome, next_one.outcome)
+    assert ran == ["talk", "brief", "next"]
+    engine.shutdown()
+
+
+async def test_stopping_a_reply_leaves_the_brief_job_that_came_into_it(engine: Engine) -> None:
+    ran = list[str]()
+    talk, brief = Talk(engine, "talk", ran, rank=Rank.FOREGROUND), Steps(engine, "brief", ran, rank=Rank.BRIEF)
+    engine.submit(talk)
+    await asyncio.to_thread(talk.entered.wait)
+    engine.submit(brief)
+    await asyncio.to_thread(brief.entered.wait)
+    engine.stop_foreground()
+    assert await talk.outcome == "stopped"
+    brief.gate.set()
+    assert await brief.outcome == "brief"
+    engine.shutdown()
+    assert (talk.released, brief.released) == (1, 1)
 
 
 async def test_a_job_that_raises_fails_alone(engine: Engine) -> None:

@@ -7,27 +7,40 @@ the conversation. Texts that were erased read as None; turns keep their place.
 import json
 import queue
 import sqlite3
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Literal, Unpack, overload
 
+from graph import exchanges
 from graph.codec import Stored
-from graph.errors import Ambiguous, MemoryMissing, NotFound
-from graph.events import Event
+from graph.errors import MemoryMissing, NotFound
+from graph.events import MAIN_WORLD, Event
 from graph.files import LOG as FILE
-from graph.ids import as_ms
+from graph.finding import search
+from graph.hits import Found
 from graph.log import hash_before
 from graph.migrations import READ_OLD, version_of
-from graph.rows import EVENT, SESSION, TURN, Raw, event_of, session_of, turn_of
+from graph.recent import Recent, Within
+from graph.rows import (
+    BEGUN,
+    EVENT,
+    KEPT,
+    SAID,
+    SESSION,
+    TURN,
+    WAITS,
+    event_of,
+    said_row,
+    session_by_id,
+    session_with,
+    turn_of,
+    turns_of,
+)
 from graph.sqlite import open_reader, reading
 from graph.stranger import refuse_emptied, refuse_stranger
 from graph.values import Exchange, Session, Turn
-
-MOST_EXCHANGES = 500
-SHORTEST_PREFIX = 6
 
 _PATH = """
 WITH RECURSIVE path (turn, depth) AS (
@@ -41,25 +54,6 @@ WITH RECURSIVE path (turn, depth) AS (
     LIMIT :limit
 )
 """
-_BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
-_SAID = "said.kind = 'turn.said'"
-_WAITS = """
-said.queued = 1
-AND NOT EXISTS (SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken')
-"""
-_KEPT = """
-NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
-AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted')
-"""
-_FILTERS = {
-    "session": "said.session = :session",
-    "client": "said.structure ->> '$.client' = :client",
-    "since": "said.told >= :since",
-    "project": """
-    EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
-            AND begun.kind IN ('session.started', 'session.forked') AND begun.structure ->> '$.project' = :project)
-    """,
-}
 
 
 class LogReader:
@@ -87,14 +81,14 @@ class LogReader:
     def sessions(self, *, archived: bool = False) -> list[Session]:
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
         with self.snapshot() as db:
-            rows = db.execute(f"{SESSION} WHERE {_BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
-            found = [_session(db, row) for row in rows]
+            rows = db.execute(f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
+            found = [session_with(db, row) for row in rows]
         return [each for each in found if not each.deleted and (archived or not each.archived)]
 
     def session(self, id: str) -> Session:
         """One session, also an archived or deleted one. Raises NotFound."""
         with self.snapshot() as db:
-            return _session_by_id(db, id)
+            return session_by_id(db, id)
 
     def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
@@ -102,43 +96,42 @@ class LogReader:
         Hidden turns are flagged. Raises NotFound.
         """
         with self.snapshot() as db:
-            head = _session_by_id(db, session).head
-            start = _turns(db, [_said_row(db, before)])[0].parent if before is not None else head
+            head = session_by_id(db, session).head
+            start = turns_of(db, [said_row(db, before)])[0].parent if before is not None else head
             most = -1 if limit is None else max(limit, 0)
-            query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {_SAID} ORDER BY path.depth DESC"
-            return _turns(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
+            query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {SAID} ORDER BY path.depth DESC"
+            return turns_of(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
 
     def waiting(self, session: str) -> list[Turn]:
         """What was said while a reply was streaming and is not taken up yet, oldest first."""
-        query = f"{TURN} WHERE said.session = ? AND {_WAITS} AND {_KEPT} ORDER BY said.seq"
+        query = f"{TURN} WHERE said.session = ? AND {WAITS} AND {KEPT} ORDER BY said.seq"
         with self.snapshot() as db:
-            return _turns(db, db.execute(query, (session,)).fetchall())
+            return turns_of(db, db.execute(query, (session,)).fetchall())
 
     def waiting_sessions(self) -> list[str]:
         """Sessions with a message in the queue, deleted ones left out."""
         with self.snapshot() as db:
-            query = f"SELECT DISTINCT said.session FROM events AS said WHERE {_WAITS} AND {_KEPT}"
+            query = f"SELECT DISTINCT said.session FROM events AS said WHERE {WAITS} AND {KEPT}"
             return [session for (session,) in db.execute(query)]
 
     def has_turn(self, id: str) -> bool:
         """Whether a turn was said with this id."""
         with self.snapshot() as db:
             return (
-                db.execute(f"SELECT 1 FROM events AS said WHERE said.turn = ? AND {_SAID}", (id,)).fetchone()
-                is not None
+                db.execute(f"SELECT 1 FROM events AS said WHERE said.turn = ? AND {SAID}", (id,)).fetchone() is not None
             )
 
     def turn(self, id: str) -> Turn:
         """One turn, also a deleted one. Raises NotFound."""
         with self.snapshot() as db:
-            return _turns(db, [_said_row(db, id)])[0]
+            return turns_of(db, [said_row(db, id)])[0]
 
     def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
         """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
 
         By their ids, and without their numbers in their sessions (`index` is 0), which would cost more than they.
         """
-        query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {_SAID} AND {_KEPT}"
+        query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} AND {KEPT}"
         with self.snapshot() as db:
             found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
         return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
@@ -156,18 +149,8 @@ class LogReader:
 
         Deleted turns and sessions are left out. Raises ValueError for a naive `since`.
         """
-        values = {
-            "session": session,
-            "client": client,
-            "project": project,
-            "since": None if since is None else as_ms(since),
-            "limit": max(0, min(limit, MOST_EXCHANGES)),
-        }
-        filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
-        conditions = " AND ".join([_SAID, "said.role = 'user'", _KEPT, *filters])
-        query = f"{TURN} WHERE {conditions} ORDER BY said.told DESC, said.seq DESC LIMIT :limit"
         with self.snapshot() as db:
-            return [_exchange(db, turn) for turn in _turns(db, db.execute(query, values).fetchall())]
+            return exchanges.exchanges(db, session=session, project=project, client=client, since=since, limit=limit)
 
     def exchange(self, id: str) -> Exchange:
         """The exchange a turn belongs to, by the id of either turn or by its first 6 or more characters.
@@ -175,18 +158,45 @@ class LogReader:
         A reply's id gives that reply, a user turn's id the newest one. Raises NotFound, or Ambiguous.
         """
         with self.snapshot() as db:
-            row = db.execute(f"{TURN} WHERE said.turn = ? AND {_SAID}", (id,)).fetchone()
-            rows = [row] if row is not None else _rows_by_prefix(db, id)
-            found = [_exchange_of(db, turn) for turn in _turns(db, rows)]
-        if not found:
-            raise NotFound(f"There is no turn {id}. `clew log` lists them.")
-        if len({exchange.turn.id for exchange in found}) > 1:
-            raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
-        return found[-1]
+            return exchanges.exchange(db, id)
+
+    @overload
+    def recent(self, kind: Literal["exchange"], limit: int, **within: Unpack[Within]) -> list[Exchange]: ...
+    @overload
+    def recent(self, kind: Literal["turn"], limit: int, **within: Unpack[Within]) -> list[Turn]: ...
+    @overload
+    def recent(self, kind: Literal["session"], limit: int, **within: Unpack[Within]) -> list[Session]: ...
+
+    def recent(
+        self, kind: Literal["exchange", "turn", "session"], limit: int, **within: Unpack[Within]
+    ) -> Sequence[Exchange | Turn | Session]:
+        """What is live, the newest first by when it was said: not hidden, deleted or off the path.
+
+        Raises ValueError for a naive time.
+        """
+        with self.snapshot() as db:
+            newest = Recent(db, **within)
+            match kind:
+                case "exchange":
+                    return newest.exchanges(limit)
+                case "turn":
+                    return newest.turns(limit)
+                case "session":
+                    return newest.sessions(limit)
+
+    def pinned(self, world: str = MAIN_WORLD) -> list[Turn]:
+        """The pinned turns of a world that are live, the oldest first."""
+        with self.snapshot() as db:
+            return Recent(db, world=world).pinned()
+
+    def search(self, text: str, *, limit: int = 50) -> list[Found]:
+        """Turns that hold what was typed, whatever has become of them, the best match first."""
+        with self.snapshot() as db:
+            return search(db, text, limit=limit)
 
     def said(self, limit: int) -> list[str]:
         """The user's own messages, newest first, without hidden and deleted ones."""
-        query = f"{TURN} WHERE {_SAID} AND said.role = 'user' AND said.text IS NOT NULL AND {_KEPT}"
+        query = f"{TURN} WHERE {SAID} AND said.role = 'user' AND said.text IS NOT NULL AND {KEPT}"
         with self.snapshot() as db:
             rows = db.execute(f"{query} ORDER BY said.told DESC, said.seq DESC")
             texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
@@ -281,61 +291,3 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _number(db: sqlite3.Connection, query: str) -> int:
     number: int = db.execute(query).fetchone()[0]
     return number
-
-
-def _session_by_id(db: sqlite3.Connection, id: str) -> Session:
-    row = db.execute(f"{SESSION} WHERE begun.session = ? AND {_BEGUN}", (id,)).fetchone()
-    if row is None:
-        raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
-    return _session(db, row)
-
-
-def _session(db: sqlite3.Connection, row: Raw) -> Session:
-    configured = row[11]
-    if configured is None:
-        return session_of(row, None)
-    return session_of(row, db.execute("SELECT structure, text FROM events WHERE seq = ?", (configured,)).fetchone())
-
-
-def _said_row(db: sqlite3.Connection, turn: str) -> Raw:
-    row: Raw | None = db.execute(f"{TURN} WHERE said.turn = ? AND {_SAID}", (turn,)).fetchone()
-    if row is None:
-        raise NotFound(f"There is no turn {turn}. `clew log` lists them.")
-    return row
-
-
-def _turns(db: sqlite3.Connection, rows: Sequence[Raw]) -> list[Turn]:
-    """Turns with their numbers, counted per session once however many rows there are."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for session in {row[2] for row in rows}:
-        said = db.execute("SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,))
-        places[session] = [seq for (seq,) in said]
-    return [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
-
-
-def _rows_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Raw]:
-    if len(prefix) < SHORTEST_PREFIX:
-        return []
-    first = prefix.upper()  # ULIDs are upper case, people's typing is not
-    query = f"{TURN} WHERE said.turn >= ? AND said.turn < ? AND {_SAID} ORDER BY said.seq LIMIT 20"
-    return db.execute(query, (first, first + "\U0010ffff")).fetchall()
-
-
-def _exchange(db: sqlite3.Connection, turn: Turn, reply: Turn | None = None) -> Exchange:
-    if reply is None:
-        replies = f"""
-        {TURN} WHERE {_KEPT} AND {_SAID} AND said.structure ->> '$.role' = 'assistant' AND said.seq IN (
-            SELECT seq FROM events AS answer WHERE answer.parent = ?
-        ) ORDER BY said.seq DESC LIMIT 1
-        """
-        found = _turns(db, db.execute(replies, (turn.id,)).fetchall())
-        reply = found[0] if found else None
-    return Exchange(turn=turn, reply=reply, project=_session_by_id(db, turn.session).project)
-
-
-def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
-    if turn.role == "assistant" and turn.parent is not None:
-        asked = _turns(db, [_said_row(db, turn.parent)])[0]
-        if asked.role == "user":
-            return _exchange(db, asked, turn)
-    return _exchange(db, turn)

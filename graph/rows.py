@@ -1,9 +1,14 @@
-"""The three things read from the log as SQL, and how their rows become values."""
+"""The three things read from the log as SQL, events, turns and sessions, and how their rows become values."""
 
 import json
+import sqlite3
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from graph.codec import Stored, decode
+from graph.errors import NotFound
 from graph.events import RECALLED
 from graph.ids import as_datetime
 from graph.values import Session, Turn
@@ -12,7 +17,18 @@ Raw = tuple[Any, ...]
 
 EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
 
-# A turn is placed by its saying, or by its taking if it was queued. `told` is when it was said, for an imported one too.
+SAID = "said.kind = 'turn.said'"
+BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
+WAITS = """
+said.queued = 1
+AND NOT EXISTS (SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken')
+"""
+KEPT = """
+NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted')
+"""
+
+# A turn is placed by its saying, or by its taking if it was queued; `told` is when it was said, imported or not.
 TURN = """
 SELECT said.seq, said.told, said.session, said.structure, said.text,
     (SELECT taken.structure FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken'),
@@ -23,8 +39,19 @@ SELECT said.seq, said.told, said.session, said.structure, said.text,
 FROM events AS said
 """
 
-# The head is what the last event left that moves it; a title counts while none of the turns it was made from is hidden.
-SESSION = """
+# The head is what the last event left that moves it.
+HEAD = """
+(SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
+ FROM events AS head WHERE head.seq = max(
+     coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
+         AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
+     coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
+         AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
+ ))
+"""
+
+# A title counts while none of the turns it was made from is hidden.
+SESSION = f"""
 SELECT begun.session, begun.told, begun.structure,
     (SELECT name.text FROM events AS name WHERE name.session = begun.session AND name.kind = 'session.renamed'
      ORDER BY name.seq DESC LIMIT 1),
@@ -35,13 +62,7 @@ SELECT begun.session, begun.told, begun.structure,
              AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
          )
      ) ORDER BY title.seq DESC LIMIT 1),
-    (SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
-     FROM events AS head WHERE head.seq = max(
-         coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
-             AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
-         coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
-             AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
-     )),
+    {HEAD},
     (SELECT shelf.kind FROM events AS shelf WHERE shelf.session = begun.session
      AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1),
     EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'),
@@ -115,3 +136,36 @@ def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
         system_prompt=configured[1] if configured is not None else None,
         sampling=own.get("sampling"),
     )
+
+
+def turns_of(db: sqlite3.Connection, rows: Sequence[Raw]) -> list[Turn]:
+    """Turns with their numbers, counted per session once however many rows there are."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for session in {row[2] for row in rows}:
+        said = db.execute("SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,))
+        places[session] = [seq for (seq,) in said]
+    return [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
+
+
+def said_row(db: sqlite3.Connection, turn: str) -> Raw:
+    """The row of a turn. Raises NotFound."""
+    row: Raw | None = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (turn,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no turn {turn}. `clew log` lists them.")
+    return row
+
+
+def session_by_id(db: sqlite3.Connection, id: str) -> Session:
+    """A session. Raises NotFound."""
+    row = db.execute(f"{SESSION} WHERE begun.session = ? AND {BEGUN}", (id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
+    return session_with(db, row)
+
+
+def session_with(db: sqlite3.Connection, row: Raw) -> Session:
+    """A session, from a row of SESSION, with its own settings."""
+    configured = row[11]
+    if configured is None:
+        return session_of(row, None)
+    return session_of(row, db.execute("SELECT structure, text FROM events WHERE seq = ?", (configured,)).fetchone())

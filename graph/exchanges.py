@@ -1,0 +1,116 @@
+"""Exchanges as the log tells them: what a user said with the reply to it, also where turns of tools stand between."""
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Any
+
+from graph.errors import Ambiguous, NotFound
+from graph.ids import as_ms
+from graph.rows import KEPT, SAID, TURN, Raw, said_row, session_by_id, turns_of
+from graph.values import Exchange, Turn
+
+MOST_EXCHANGES = 500
+SHORTEST_PREFIX = 6
+
+_FILTERS = {
+    "session": "said.session = :session",
+    "client": "said.structure ->> '$.client' = :client",
+    "since": "said.told >= :since",
+    "project": """
+    EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
+            AND begun.kind IN ('session.started', 'session.forked') AND begun.structure ->> '$.project' = :project)
+    """,
+}
+_REPLIES = f"""
+{TURN} WHERE {SAID} AND said.role = 'assistant' AND said.seq IN (
+    SELECT answer.seq FROM events AS answer WHERE answer.parent IN (SELECT value FROM json_each(:turns))
+)
+"""
+
+
+def exchanges(
+    db: sqlite3.Connection,
+    *,
+    session: str | None,
+    project: str | None,
+    client: str | None,
+    since: datetime | None,
+    limit: int,
+) -> list[Exchange]:
+    """What users said, the newest first, each with its newest reply. Raises ValueError for a naive `since`."""
+    values: dict[str, Any] = {
+        "session": session,
+        "client": client,
+        "project": project,
+        "since": None if since is None else as_ms(since),
+        "limit": max(0, min(limit, MOST_EXCHANGES)),
+    }
+    filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
+    conditions = " AND ".join([SAID, "said.role = 'user'", KEPT, *filters])
+    query = f"{TURN} WHERE {conditions} ORDER BY said.told DESC, said.seq DESC LIMIT :limit"
+    return [_exchange(db, turn) for turn in turns_of(db, db.execute(query, values).fetchall())]
+
+
+def exchange(db: sqlite3.Connection, id: str) -> Exchange:
+    """The exchange of a turn, by its id or by the first characters of it. Raises NotFound or Ambiguous."""
+    row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
+    rows = [row] if row is not None else _rows_by_prefix(db, id)
+    found = [_exchange_of(db, turn) for turn in turns_of(db, rows)]
+    if not found:
+        raise NotFound(f"There is no turn {id}. `clew log` lists them.")
+    if len({exchange.turn.id for exchange in found}) > 1:
+        raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
+    return found[-1]
+
+
+def replies(db: sqlite3.Connection, turn: str) -> list[Turn]:
+    """All replies to a turn, also those that were deleted or are off the path, the newest first."""
+    return turns_of(db, db.execute(f"{_REPLIES} ORDER BY said.seq DESC", {"turns": _with_tools(db, turn)}).fetchall())
+
+
+def project_of(db: sqlite3.Connection, turn: Turn) -> str | None:
+    return session_by_id(db, turn.session).project
+
+
+def _exchange(db: sqlite3.Connection, turn: Turn, *, by_way_of: str | None = None) -> Exchange:
+    """A user's turn with its newest reply, or with the newest one below a tool's turn."""
+    query = f"{_REPLIES} AND {KEPT} ORDER BY said.seq DESC LIMIT 1"
+    found = turns_of(db, db.execute(query, {"turns": _with_tools(db, by_way_of or turn.id)}).fetchall())
+    return Exchange(turn=turn, reply=found[0] if found else None, project=project_of(db, turn))
+
+
+def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
+    asked = _asked(db, turn) if turn.role in ("assistant", "tool") else None
+    if asked is None:
+        return _exchange(db, turn)
+    if turn.role == "assistant":
+        return Exchange(turn=asked, reply=turn, project=project_of(db, asked))
+    return _exchange(db, asked, by_way_of=turn.id)
+
+
+def _asked(db: sqlite3.Connection, turn: Turn) -> Turn | None:
+    """The user's turn that a reply or a tool's turn is of, with nothing but turns of tools between."""
+    parent, role = turn.parent, "tool"
+    while parent is not None and role == "tool":
+        above, query = parent, f"SELECT said.parent, said.role FROM events AS said WHERE said.turn = ? AND {SAID}"
+        parent, role = db.execute(query, (above,)).fetchone()
+    return turns_of(db, [said_row(db, above)])[0] if role == "user" else None
+
+
+def _with_tools(db: sqlite3.Connection, turn: str) -> str:
+    """A turn and the turns of tools below it, as a JSON list: a reply to any of them is a reply to the turn."""
+    turns = [turn]
+    for above in turns:
+        turns += [
+            below for (below,) in db.execute("SELECT turn FROM events WHERE parent = ? AND role = 'tool'", (above,))
+        ]
+    return json.dumps(turns)
+
+
+def _rows_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Raw]:
+    if len(prefix) < SHORTEST_PREFIX:
+        return []
+    first = prefix.upper()  # ULIDs are upper case, people's typing is not
+    query = f"{TURN} WHERE said.turn >= ? AND said.turn < ? AND {SAID} ORDER BY said.seq LIMIT 20"
+    return db.execute(query, (first, first + "\U0010ffff")).fetchall()

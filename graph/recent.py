@@ -1,0 +1,95 @@
+"""The newest of what is live, by when it was said: exchanges, turns, sessions, and what is pinned.
+
+Read from the log, so that what was said lately is known also while the graph is behind.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from itertools import islice
+from typing import TypedDict
+
+from graph.events import MAIN_WORLD
+from graph.exchanges import project_of, replies
+from graph.ids import as_ms
+from graph.paths import Paths
+from graph.rows import BEGUN, SAID, SESSION, TURN, Raw, session_with, turn_of, turns_of
+from graph.values import Exchange, Session, Turn
+
+_BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}
+
+
+class Within(TypedDict, total=False):
+    """What is asked for: times are aware, `since` is inclusive, `until` exclusive; the world is main unless said."""
+
+    world: str
+    since: datetime | None
+    until: datetime | None
+    exclude_session: str | None
+
+
+class Recent:
+    """What is newest in one world, and in a time."""
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        *,
+        world: str = MAIN_WORLD,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        exclude_session: str | None = None,
+    ) -> None:
+        self._db = db
+        self._world = world
+        self._paths = Paths(db)
+        bounds = {"since": since and as_ms(since), "until": until and as_ms(until), "exclude": exclude_session}
+        self._values = {name: value for name, value in bounds.items() if value is not None}
+        self._bounds = "".join(f" AND {_BOUNDED[name]}" for name in self._values)
+
+    def turns(self, limit: int) -> list[Turn]:
+        """Live turns, those of tools left out."""
+        found = list(islice(self._live("said.role <> 'tool'"), max(limit, 0)))
+        return turns_of(self._db, found)
+
+    def exchanges(self, limit: int) -> list[Exchange]:
+        """Live turns of users, each with the newest live reply to it."""
+        asked = turns_of(self._db, list(islice(self._live("said.role = 'user'"), max(limit, 0))))
+        return [Exchange(turn, self._reply(turn), project_of(self._db, turn)) for turn in asked]
+
+    def sessions(self, limit: int) -> list[Session]:
+        """Sessions in which something was said in that time, archived ones too."""
+        query = f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC"
+        here = f"SELECT 1 FROM events AS said WHERE {SAID} AND said.session = :session{self._bounds} LIMIT 1"
+        found: list[Session] = []
+        with closing(self._db.execute(query)) as rows:
+            while len(found) < limit and (row := rows.fetchone()) is not None:
+                session = session_with(self._db, row)
+                said = self._db.execute(here, {**self._values, "session": session.id}).fetchone()
+                if said is not None and session.world == self._world and not session.deleted:
+                    found.append(session)
+        return found
+
+    def pinned(self) -> list[Turn]:
+        """Live pinned turns, the oldest first."""
+        pins = "SELECT turn FROM events AS pin WHERE pin.kind <> 'turn.said' AND pin.kind = 'pin.set'"
+        query = f"{TURN} WHERE {SAID} AND said.turn IN ({pins}) ORDER BY said.told, said.seq"
+        rows = self._db.execute(query).fetchall()
+        return turns_of(self._db, [row for row in rows if turn_of(row, 0).pinned and self._holds(row)])
+
+    def _live(self, condition: str) -> Iterator[Raw]:
+        """Rows of live turns with words, the newest first, read only as far as they are asked for."""
+        where = f"{SAID} AND {condition} AND said.text IS NOT NULL{self._bounds}"
+        query = f"{TURN} WHERE {where} ORDER BY said.told DESC, said.seq DESC"
+        with closing(self._db.execute(query, self._values)) as rows:
+            while (row := rows.fetchone()) is not None:
+                if self._holds(row):
+                    yield row
+
+    def _holds(self, row: Raw) -> bool:
+        turn = turn_of(row, 0)
+        return self._paths.session(turn.session).world == self._world and self._paths.live(turn)
+
+    def _reply(self, turn: Turn) -> Turn | None:
+        return next((reply for reply in replies(self._db, turn.id) if self._paths.live(reply)), None)

@@ -27,7 +27,7 @@ def load_embedder(
     size = min(LONGEST, model.train_context or LONGEST)
     engine = shared_engine()
     threads = threads or physical_cores()
-    context = NativeContext.make(model, engine.flag, size=size, paces=Paces.of(threads), embeddings=True)
+    context = NativeContext.make(model, engine.flag, size=size, paces=Paces.of_texts(threads), embeddings=True)
     if context is None:
         model.free()
         raise TooBigForMemory(path, header.size, available_memory())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 CLEARLY = 0.9  # the other number must take at most this share of the time to be kept
+HOPELESS = 3.0  # one step of a trial that takes this many times as long is enough: the next could cost a second
 SUDDENLY = 1.6  # steps that take this much longer than they did are a reason to try at once
 WINDOW = 8
 
@@ -45,7 +46,7 @@ class Pace:
             return
         if self._trying:
             self._tried.append(seconds)
-            if len(self._tried) == self.trial:
+            if len(self._tried) == self.trial or seconds > HOPELESS * median(self._usual):
                 self._judge()
             return
         self._usual.append(seconds)
@@ -92,3 +93,8 @@ class Paces:
             Pace(threads, trial=4, soon=8, seldom=512),
             Pace(threads, trial=1, soon=1, seldom=16),
         )
+
+    @classmethod
+    def of_texts(cls, threads: int) -> "Paces":
+        """For an embedder, where a step is a whole text, of some 10 ms undisturbed."""
+        return cls(Pace(threads, trial=2, soon=4, seldom=256), Pace(threads, trial=1, soon=1, seldom=16))

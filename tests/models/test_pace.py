@@ -34,6 +34,11 @@ def test_beside_a_busy_program_half_the_threads_are_used_soon() -> None:
     assert used[12:].count(2) <= 24
 
 
+def test_a_trial_that_is_hopeless_ends_with_its_first_step() -> None:
+    used = run(Paces.of(2).writing, 400, lambda threads: 2.0 if threads == 2 else 0.017)
+    assert used[12:].count(2) == len([at for at in range(13, 400) if (used[at - 1], used[at]) == (1, 2)])
+
+
 def test_it_notices_within_some_tokens_that_the_machine_became_busy_and_quiet_again() -> None:
     pace = Paces.of(2).writing
     run(pace, 1000, quiet)

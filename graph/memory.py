@@ -7,8 +7,10 @@ called from any thread.
 
 import atexit
 import contextlib
+import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +26,10 @@ from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
 from graph.reading import LogReader
+from graph.readings import Readings
 from graph.recall.search import Recall
 from graph.recovery import recover
-from graph.values import Check, Exchange, Progress, Recorded, Session, Turn
+from graph.values import Check, Progress, Recorded
 from graph.witness import WITNESS, examine_witness
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 ALL = Filters()
 
 
-class Memory:
+class Memory(Readings):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
@@ -140,44 +143,6 @@ class Memory:
         """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
         return self._graph.query(cypher, parameters, timeout_s=timeout_s)
 
-    def sessions(self, *, archived: bool = False) -> list[Session]:
-        return self._reader.sessions(archived=archived)
-
-    def session(self, id: str) -> Session:
-        return self._reader.session(id)
-
-    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
-        return self._reader.thread(session, before=before, limit=limit)
-
-    def waiting(self, session: str) -> list[Turn]:
-        return self._reader.waiting(session)
-
-    def turn(self, id: str) -> Turn:
-        return self._reader.turn(id)
-
-    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
-        return self._reader.quotable(ids)
-
-    def exchanges(
-        self,
-        *,
-        session: str | None = None,
-        project: str | None = None,
-        client: str | None = None,
-        since: datetime | None = None,
-        limit: int = 50,
-    ) -> list[Exchange]:
-        return self._reader.exchanges(session=session, project=project, client=client, since=since, limit=limit)
-
-    def exchange(self, id: str) -> Exchange:
-        return self._reader.exchange(id)
-
-    def said(self, limit: int) -> list[str]:
-        return self._reader.said(limit)
-
-    def search_words(self, query: str, *, limit: int = 20) -> list[str]:
-        return self._reader.search_words(query, limit=limit)
-
     def recall(
         self,
         query: str,
@@ -195,15 +160,12 @@ class Memory:
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
 
-    def counts(self) -> dict[str, int]:
-        return self._reader.counts()
-
     def head(self) -> int:
         return self._log.head
 
     def unembedded(self, model: str, limit: int) -> list[tuple[bytes, str]]:
         """Content hash and text of what was said and has no vector of `model`, newest first, each text once."""
-        with self._reader.snapshot() as db:
+        with self.snapshot() as db:
             return self._pending.find(db, model, limit)
 
     def keep_vectors(self, model: str, vectors: "Sequence[tuple[bytes, NDArray[np.floating]]]") -> None:
@@ -216,12 +178,12 @@ class Memory:
 
     def embedded(self, model: str) -> tuple[int, int]:
         """How many different texts have a vector of `model`, and how many there are."""
-        with self._reader.snapshot() as db:
+        with self.snapshot() as db:
             return contents.embedded(db, model)
 
     def embedders(self) -> list[tuple[str, int, int]]:
         """Key, dimension and number of vectors of the embedders in use so far, the newest last."""
-        with self._reader.snapshot() as db:
+        with self.snapshot() as db:
             return contents.embedders(db)
 
     def forget_embedder(self, model: str) -> None:
@@ -231,8 +193,8 @@ class Memory:
             with self._writing:
                 more = self._log.forget_embedder(model)
 
-    def imported(self, sources: Sequence[str]) -> dict[str, str]:
-        return self._reader.imported(sources)
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._reader.snapshot()
 
     def _examine_graph(self, *, deep: bool) -> list[Check]:
         try:

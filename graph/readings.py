@@ -1,0 +1,200 @@
+"""What the log tells: the conversation, for whoever can take a snapshot of it.
+
+Invariants: every answer is read in one SQLite snapshot; nothing is kept between calls, so there is no second copy of
+the conversation. Texts that were erased read as None; turns keep their place.
+"""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Literal, Unpack, overload
+
+from graph import exchanges
+from graph.events import MAIN_WORLD
+from graph.finding import search
+from graph.hits import Found
+from graph.recent import Recent, Within
+from graph.rows import BEGUN, KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
+from graph.values import Exchange, Session, Turn
+
+_PATH = """
+WITH RECURSIVE path (turn, depth) AS (
+    SELECT :start, 0
+    UNION ALL
+    SELECT (
+        SELECT placed.parent FROM events AS placed
+        WHERE placed.turn = path.turn AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1
+    ), depth + 1
+    FROM path WHERE path.turn IS NOT NULL
+    LIMIT :limit
+)
+"""
+
+
+class Readings(ABC):
+    """The questions that the log alone answers. Thread-safe, if `snapshot` is."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+
+    def sessions(self, *, archived: bool = False) -> list[Session]:
+        """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
+        with self.snapshot() as db:
+            rows = db.execute(f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
+            found = [session_with(db, row) for row in rows]
+        return [each for each in found if not each.deleted and (archived or not each.archived)]
+
+    def session(self, id: str) -> Session:
+        """One session, also an archived or deleted one. Raises NotFound."""
+        with self.snapshot() as db:
+            return session_by_id(db, id)
+
+    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
+
+        Hidden turns are flagged. Raises NotFound.
+        """
+        with self.snapshot() as db:
+            head = session_by_id(db, session).head
+            start = turns_of(db, [said_row(db, before)])[0].parent if before is not None else head
+            most = -1 if limit is None else max(limit, 0)
+            query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {SAID} ORDER BY path.depth DESC"
+            return turns_of(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
+
+    def waiting(self, session: str) -> list[Turn]:
+        """What was said while a reply was streaming and is not taken up yet, oldest first."""
+        query = f"{TURN} WHERE said.session = ? AND {WAITS} AND {KEPT} ORDER BY said.seq"
+        with self.snapshot() as db:
+            return turns_of(db, db.execute(query, (session,)).fetchall())
+
+    def waiting_sessions(self) -> list[str]:
+        """Sessions with a message in the queue, deleted ones left out."""
+        with self.snapshot() as db:
+            query = f"SELECT DISTINCT said.session FROM events AS said WHERE {WAITS} AND {KEPT}"
+            return [session for (session,) in db.execute(query)]
+
+    def has_turn(self, id: str) -> bool:
+        """Whether a turn was said with this id."""
+        with self.snapshot() as db:
+            return (
+                db.execute(f"SELECT 1 FROM events AS said WHERE said.turn = ? AND {SAID}", (id,)).fetchone() is not None
+            )
+
+    def turn(self, id: str) -> Turn:
+        """One turn, also a deleted one. Raises NotFound."""
+        with self.snapshot() as db:
+            return turns_of(db, [said_row(db, id)])[0]
+
+    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
+        """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
+
+        By their ids, and without their numbers in their sessions (`index` is 0), which would cost more than they.
+        """
+        query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} AND {KEPT}"
+        with self.snapshot() as db:
+            found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
+        return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
+
+    def exchanges(
+        self,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Exchange]:
+        """What users said, newest first, each with its newest reply; at most 500, `since` inclusive and aware.
+
+        Deleted turns and sessions are left out. Raises ValueError for a naive `since`.
+        """
+        with self.snapshot() as db:
+            return exchanges.exchanges(db, session=session, project=project, client=client, since=since, limit=limit)
+
+    def exchange(self, id: str) -> Exchange:
+        """The exchange a turn belongs to, by the id of either turn or by its first 6 or more characters.
+
+        A reply's id gives that reply, a user turn's id the newest one. Raises NotFound, or Ambiguous.
+        """
+        with self.snapshot() as db:
+            return exchanges.exchange(db, id)
+
+    @overload
+    def recent(self, kind: Literal["exchange"], limit: int, **within: Unpack[Within]) -> list[Exchange]: ...
+    @overload
+    def recent(self, kind: Literal["turn"], limit: int, **within: Unpack[Within]) -> list[Turn]: ...
+    @overload
+    def recent(self, kind: Literal["session"], limit: int, **within: Unpack[Within]) -> list[Session]: ...
+
+    def recent(
+        self, kind: Literal["exchange", "turn", "session"], limit: int, **within: Unpack[Within]
+    ) -> Sequence[Exchange | Turn | Session]:
+        """What is live, the newest first by when it was said: not hidden, deleted or off the path.
+
+        Raises ValueError for a naive time.
+        """
+        with self.snapshot() as db:
+            newest = Recent(db, **within)
+            match kind:
+                case "exchange":
+                    return newest.exchanges(limit)
+                case "turn":
+                    return newest.turns(limit)
+                case "session":
+                    return newest.sessions(limit)
+
+    def pinned(self, world: str = MAIN_WORLD) -> list[Turn]:
+        """The pinned turns of a world that are live, the oldest first."""
+        with self.snapshot() as db:
+            return Recent(db, world=world).pinned()
+
+    def search(self, text: str, *, limit: int = 50) -> list[Found]:
+        """Turns that hold what was typed, whatever has become of them, the best match first."""
+        with self.snapshot() as db:
+            return search(db, text, limit=limit)
+
+    def said(self, limit: int) -> list[str]:
+        """The user's own messages, newest first, without hidden and deleted ones."""
+        query = f"{TURN} WHERE {SAID} AND said.role = 'user' AND said.text IS NOT NULL AND {KEPT}"
+        with self.snapshot() as db:
+            rows = db.execute(f"{query} ORDER BY said.told DESC, said.seq DESC")
+            texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
+            return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
+
+    def search_words(self, query: str, *, limit: int = 20) -> list[str]:
+        """Ids of the turns whose words match an FTS5 `query`, the best first."""
+        sql = "SELECT turn FROM words JOIN events ON events.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        with self.snapshot() as db:
+            return [turn for (turn,) in db.execute(sql, (query, limit))]
+
+    def imported(self, sources: Sequence[str]) -> dict[str, str]:
+        """The turn, or else the session, that was imported from each source, also one deleted since."""
+        query = "SELECT source, coalesce(turn, session) FROM events WHERE source IN (SELECT value FROM json_each(?))"
+        with self.snapshot() as db:
+            return dict(db.execute(query, (json.dumps(list(sources)),)))
+
+    def counts(self) -> dict[str, int]:
+        """How much there is: events, turns and sessions (the deleted ones of both left out)."""
+        beside = "FROM events WHERE kind <> 'turn.said' AND kind"
+        with self.snapshot() as db:
+            return {
+                "events": _number(db, "SELECT coalesce(max(seq), 0) FROM events"),
+                "turns": _number(db, "SELECT count(*) FROM events WHERE session IS NOT NULL AND kind = 'turn.said'")
+                - _number(db, f"SELECT count(DISTINCT turn) {beside} = 'turn.deleted'"),
+                "sessions": _number(db, f"SELECT count(*) {beside} IN ('session.started', 'session.forked')")
+                - _number(db, f"SELECT count(DISTINCT session) {beside} = 'session.deleted'"),
+            }
+
+    def head(self) -> int:
+        """The sequence number of the last event, 0 before the first."""
+        with self.snapshot() as db:
+            return _number(db, "SELECT coalesce(max(seq), 0) FROM events")
+
+
+def _number(db: sqlite3.Connection, query: str) -> int:
+    number: int = db.execute(query).fetchone()[0]
+    return number

@@ -112,6 +112,7 @@ class Prompts:
 
     async def forget(self, session: str) -> None:
         """Drop a session's logs, and its states on disk."""
+        await self.pause()
         for key in [key for key in self._logs if key.session == session]:
             del self._logs[key]
         await self.shelf.forget(session)

@@ -215,8 +215,10 @@ class Agent:
         """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
         await self.session(session)
         await self._conversation.drop(session)
+        turns = {turn.id for turn in await self.thread(session)}
         await self._record(SessionDeleted(session=session))
         await self._prompts.forget(session)
+        await self._prompts.forget_turns(turns)  # others may quote them
 
     async def configure(
         self,

@@ -21,6 +21,7 @@ from models.states import KVStates
 from .prompt import PromptLog
 
 WORTH = 64  # tokens; fewer are evaluated sooner than they are fetched
+FETCH = 8  # a state is fetched at least that much sooner than it is evaluated
 IDLE_S = 10.0  # after a reply, so that a clew that is killed comes back fast too …
 IDLE_TOKENS = 512  # … where that much is new
 
@@ -119,7 +120,7 @@ class Shelf:
         if kept is None or len(kept.header.tokens) >= model.info.context:
             return
         shared = _shared(kept.header.tokens, log.tokens)
-        if shared < warm + WORTH:
+        if shared - warm < max(WORTH, len(kept.header.tokens) // FETCH):
             return
         state = await asyncio.to_thread(self._states.read, kept)
         if state is None:

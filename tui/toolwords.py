@@ -1,6 +1,6 @@
 """What a tool call says in the transcript: one line of what was looked for and what came of it, and the whole below."""
 
-import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,11 @@ DOING = {
 NAMED_BY = {"search_memory": "query", "about": "name"}  # the argument that stands in the line
 LONGEST = 60
 SHOWN_RESULT = 4_000
+NOTHING = "Nothing was found."  # as agent/tools.py answers
+ERROR = "Error: "
+
+_SPELLED = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+_ARGUMENT = re.compile(r'(\w+)=("([^"]*)"|[^,]*)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +48,30 @@ def asked(event: "ToolAsked") -> Call:
 
 def answered(call: Call, event: "ToolDone") -> Call:
     """The call with what came of it."""
-    return replace(call, result=event.result, error=event.error, done=True)
+    return replace(call, result=event.result, error=event.error, found=_listed(event.result), done=True)
 
 
 def read_call(turn: "Turn") -> Call:
-    """The call that a stored turn of role tool tells of, whatever wrote it."""
-    text = turn.text
-    if text is None:
-        return Call(turn.speaker, result="erased")
-    found = len(turn.recalled) or None
-    try:
-        stored = json.loads(text)
-    except ValueError:
-        stored = None
-    if not isinstance(stored, dict) or "tool" not in stored:
-        return Call(turn.speaker, result=text, error=turn.error, found=found)
-    arguments, result, error = stored.get("arguments"), stored.get("result"), stored.get("error")
-    return Call(
-        str(stored["tool"]),
-        arguments if isinstance(arguments, dict) else {},
-        result if isinstance(result, str) else "" if result is None else json.dumps(result, ensure_ascii=False),
-        str(error) if error else turn.error,
-        found,
-    )
+    """The call that a stored turn of role tool tells of: how it was spelled on the first line, the answer below it."""
+    if turn.text is None:
+        return Call("", result="erased")
+    head, _, result = turn.text.partition("\n")
+    spelled = _SPELLED.fullmatch(head.strip())
+    if spelled is None:
+        return Call("", result=turn.text, error=turn.error, found=_listed(turn.text))
+    arguments = {name: quoted if quoted else value for name, value, quoted in _ARGUMENT.findall(spelled[2])}
+    arguments = {name: value for name, value in arguments.items() if value != "None"}
+    return Call(spelled[1], arguments, result, turn.error or _failure(result), _listed(result))
+
+
+def _listed(result: str) -> int | None:
+    """How many turns an answer lists; None where it lists none and is still an answer."""
+    count = sum(line.startswith("- ") for line in result.split("\n"))
+    return count or (0 if result.strip() in ("", NOTHING) else None)
+
+
+def _failure(result: str) -> str | None:
+    return result.removeprefix(ERROR) if result.startswith(ERROR) else None
 
 
 def line_of(call: Call) -> str:
@@ -74,6 +80,8 @@ def line_of(call: Call) -> str:
 
 
 def _what(call: Call) -> str:
+    if not call.tool:
+        return "looked something up"
     doing = DOING.get(call.tool, f"called {one_line(call.tool)}")
     named = call.arguments.get(NAMED_BY.get(call.tool, ""))
     if named is None:
@@ -88,9 +96,9 @@ def _outcome(call: Call) -> str:
         return "…"
     if call.error:
         return f"failed: {one_line(call.error)}"
-    if call.found is not None:
+    if call.found:
         return f"{call.found} found"
-    return "done" if call.result else "nothing found"
+    return "nothing found" if call.found == 0 else "done"
 
 
 def whole(call: Call) -> str:

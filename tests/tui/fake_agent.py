@@ -1,7 +1,6 @@
 """A small agent in memory for the screen's tests: it keeps the promises of Agent and writes what it is told to."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -188,8 +187,8 @@ class FakeAgent:
             call = f"{identity}C{number}"
             yield ToolAsked(session, turn, call, tool, arguments)
             await self.go.wait()
-            stored = json.dumps({"tool": tool, "arguments": arguments, "result": result})
-            said = self._say(session, "tool", stored)
+            given = ", ".join(f'{name}="{value}"' for name, value in arguments.items())
+            said = self._say(session, "tool", f"{tool}({given})\n{result}")
             self.turns[session][-1] = replace(said, id=call)
             yield ToolDone(session, turn, call, tool, result)
         yield ReplyStarted(session, turn, identity, "smollm2-135m", 40)

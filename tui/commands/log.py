@@ -65,15 +65,16 @@ def log(
     except MemoryMissing:
         found = []
     if as_json:
-        put_json([_summary(exchange) for exchange in found])
+        put_json([summary_of(exchange) for exchange in found])
         return
     for exchange in found:
-        put(_lines(exchange))
+        put(lines_of(exchange))
     if not found:
         say("Nothing was said that fits.")
 
 
-def _summary(exchange: "Exchange") -> dict[str, str | None]:
+def summary_of(exchange: "Exchange") -> dict[str, str | None]:
+    """An exchange as JSON has it."""
     return {
         "turn": exchange.turn.id,
         "reply_turn": exchange.reply.id if exchange.reply else None,
@@ -84,7 +85,8 @@ def _summary(exchange: "Exchange") -> dict[str, str | None]:
     }
 
 
-def _lines(exchange: "Exchange") -> str:
+def lines_of(exchange: "Exchange") -> str:
+    """An exchange on three lines."""
     columns = width()
     head = fit(f"{exchange.turn.id}  {local(exchange.turn.at)}  {exchange.turn.client}", columns)
     said = fit(exchange.turn.text if exchange.turn.text is not None else "(erased)", columns - 2)

@@ -1,0 +1,99 @@
+"""What the memory panel says, without an app: its items, and why there is nothing."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agent.events import EmbeddingProgress, GraphProgress, RecallDone
+from graph.hits import Hit, Reason
+from graph.values import Turn
+from tui import pack
+from tui.fold import fold
+from tui.pack import Pack, Wanted, pack_of
+from tui.state import State
+
+AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
+NOW = datetime(2025, 6, 4, 9, 0, tzinfo=UTC)
+HIT = Hit("turn", "T1", "S1", "Crete", "user", "you", "Tide\npools " * 100, AT, 1.0, (Reason("lexical", 1, 1.0),))
+READY = fold(State(), GraphProgress("ready"))
+ASKED = Wanted(None, "Q", "what about the tide pools?")
+
+
+def pinned(number: int) -> Turn:
+    return Turn(f"P{number}", "S1", None, 0, "user", "you", f"pin {number}", AT, "chat", pinned=True)
+
+
+def made(wanted: Wanted, *hits: Hit, state: State = READY, on: bool = True, **more: Any) -> Pack:
+    pins = more.pop("pins", [])
+    return pack_of(wanted, hits, pins, state=state, recall_on=on, now=NOW, names={"S1": "Crete"}, **more)
+
+
+def recalled(note: str = "", *hits: Hit) -> State:
+    return fold(READY, RecallDone("S", "Q", "recall", hits, 1.0, note))
+
+
+def test_an_item_says_when_who_where_what_and_why() -> None:
+    item = made(ASKED, HIT).recalled[0]
+    assert item.head == "yesterday · you · Crete"
+    assert item.words.startswith("Tide pools Tide")
+    assert len(item.words) <= pack.LONGEST
+    assert item.why == "by its words (1st)"
+
+
+def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
+    many = made(ASKED, HIT, pins=[*(pinned(number) for number in range(20))])
+    assert len(many.pinned) == pack.MOST_PINNED
+    assert many.more_pinned == 20 - pack.MOST_PINNED
+    own = Turn("T1", "S1", None, 0, "user", "you", "Tide pools", AT, "chat", pinned=True)
+    assert made(ASKED, HIT, pins=[own]).recalled[0].pinned
+
+
+def test_what_recall_leaves_out_is_marked() -> None:
+    assert made(ASKED, HIT, hidden=frozenset({"T1"})).recalled[0].hidden
+
+
+@pytest.mark.parametrize(
+    ("wanted", "state", "on", "words"),
+    [
+        (Wanted(), READY, True, pack.NO_REPLY),
+        (Wanted(), READY, False, pack.RECALL_OFF),
+        (ASKED, READY, False, pack.RECALL_OFF),
+        (ASKED, READY, True, pack.LOOKING),
+        (ASKED, recalled(), True, pack.NOTHING_FITS),
+        (ASKED, recalled("Nothing is older than this chat."), True, "Nothing is older than this chat."),
+        (Wanted("R", "T", "old"), READY, True, pack.NOTHING_FITS),
+        (Wanted("R", "T", "old", newest=False), READY, True, pack.NOTHING_THEN),
+        (Wanted("R", "T", "old", recalled=2), READY, True, pack.GONE),
+        (Wanted(query="tide"), READY, False, pack.NOTHING_FITS),
+    ],
+)
+def test_where_there_is_nothing_it_says_why(wanted: Wanted, state: State, on: bool, words: str) -> None:
+    assert made(wanted, state=state, on=on).note == words
+
+
+@pytest.mark.parametrize(
+    ("notices", "words"),
+    [
+        ([], "still being opened"),
+        ([GraphProgress("rebuilding", 43, 100)], "being rebuilt (43 %)"),
+        ([GraphProgress("failed", message="x")], "clew doctor"),
+        ([GraphProgress("ready"), EmbeddingProgress("loading", "m")], "embedder is still loading"),
+        ([GraphProgress("ready"), EmbeddingProgress("failed", "m", message="x")], "no embedder"),
+        ([GraphProgress("ready"), EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 turns"),
+    ],
+)
+def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: list[Any], words: str) -> None:
+    state = State()
+    for notice in notices:
+        state = fold(state, notice)
+    assert words in made(Wanted(query="tide"), HIT, state=state).note
+    assert words in made(Wanted(query="tide"), state=state).note
+    assert made(Wanted("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
+
+
+def test_words_of_the_memory_can_do_nothing_to_the_screen() -> None:
+    bad = Hit("turn", "T1", "S1", "[red]a\x1b]0;x\x07", "user", "\u202eyou", "\x1b[2J[bold]", AT, 1.0)
+    item = made(Wanted(query="\x1b[31m"), bad).recalled[0]
+    title = made(Wanted(query="\x1b[31m"), bad).title
+    assert not any(mark in item.head + item.words + title for mark in "\x1b\x07\u202e")

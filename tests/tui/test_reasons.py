@@ -1,0 +1,76 @@
+"""Why something was recalled, in words a person reads."""
+
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+import pytest
+
+from graph.events import Strategy
+from graph.hits import Boost, Hit, Reason, Step
+from tui.dates import ordinal, when
+from tui.reasons import FOUND_BY, who, why
+
+AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
+
+
+def hit(
+    *reasons: Reason, boosts: tuple[Boost, ...] = (), path: tuple[Step, ...] = (), role: str = "user", by: str = "you"
+) -> Hit:
+    return Hit("turn", "T", "S", "Crete", role, by, "Tide pools", AT, 1.0, reasons, boosts, path)
+
+
+def test_every_strategy_has_words() -> None:
+    assert set(FOUND_BY) == set(get_args(Strategy))
+
+
+def test_the_reasons_come_with_their_ranks_the_best_first_and_then_what_lifted_it() -> None:
+    found = hit(
+        Reason("semantic", 3, 0.7),
+        Reason("lexical", 1, 3.2),
+        Reason("graph", 4, 0.1),
+        boosts=(Boost("recency", 0.1), Boost("speaker", 0.1), Boost("pin", 0.0)),
+    )
+    assert why(found) == "by its words (1st), by its meaning (3rd), next to a hit; recent, you are named"
+
+
+def test_a_path_says_how_the_neighbour_led_here() -> None:
+    found = hit(Reason("graph", 2, 0.1), path=(Step("REPLIES_TO", "T0"),))
+    assert why(found) == "a reply away from a hit"
+    assert why(hit(Reason("graph", 2, 0.1), path=(Step("NEW_ONE", "T0"),))) == "next to a hit"
+
+
+def test_another_speaker_is_named_and_an_unknown_boost_is_its_name() -> None:
+    found = hit(Reason("lexical", 11, 1), boosts=(Boost("speaker", 0.1), Boost("moon_phase", 0.1)), by="Ada\x1b[2J")
+    assert why(found) == "by its words (11th); Ada␛[2J is named, moon phase"
+
+
+def test_without_any_reason_there_is_nothing_to_say() -> None:
+    assert why(hit()) == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (22, "22nd"), (113, "113th")]
+)
+def test_ordinals(number: int, words: str) -> None:
+    assert ordinal(number) == words
+
+
+def test_people_are_named_as_the_screen_names_them() -> None:
+    assert who("assistant", "assistant") == "clew"
+    assert who("user", "Caroline") == "Caroline"
+    assert who("note", "") == "note"
+
+
+@pytest.mark.parametrize(
+    ("ago", "words"),
+    [
+        (timedelta(0), "12:00"),
+        (timedelta(days=1), "yesterday"),
+        (timedelta(days=3), "Sunday"),
+        (timedelta(days=30), "5 May"),
+        (timedelta(days=400), "30 Apr 2024"),
+    ],
+)
+def test_times_are_as_short_as_they_may_be(ago: timedelta, words: str) -> None:
+    now = datetime(2025, 6, 4, 12, tzinfo=UTC)
+    assert when(now - ago, now) == words

@@ -1,0 +1,116 @@
+"""What a model looked up on its way to a reply: one folded line, live and read back."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.events import ToolAsked, ToolDone
+from graph.values import Turn
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import START, FakeAgent
+from tui.toolwords import SHOWN_RESULT, Call, answered, asked, line_of, read_call, whole
+from tui.widgets.message import Answer
+from tui.widgets.tool import ToolBlock
+
+RESULT = '- #ABC123 2025-06-03, user: "The tide pools"\n- #ABC124 2025-06-03, assistant: "Lovely"'
+CALL = ("search_memory", {"query": "tide pools"}, RESULT)
+
+
+def stored(text: str | None, **more: str) -> Turn:
+    return Turn("C", "S", None, 1, "tool", "tool", text, START, "chat", **more)  # type: ignore[arg-type]
+
+
+def test_a_stored_call_reads_as_it_was_told_live() -> None:
+    live = asked(ToolAsked("S", "T", "C", "search_memory", {"query": "tide pools", "limit": 5}))
+    assert line_of(live) == "searched memory for “tide pools” · …"
+    live = answered(live, ToolDone("S", "T", "C", "search_memory", RESULT))
+    assert line_of(live) == "searched memory for “tide pools” · 2 found"
+    back = read_call(stored(f'search_memory(query="tide pools", limit=5)\n{RESULT}'))
+    assert line_of(back) == line_of(live)
+    assert RESULT in whole(back)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('about(name="Ada")\nNothing was said by or about Ada.', "looked up “Ada” · done"),
+        ('search_memory(query="x", limit=1)\nNothing was found.', "searched memory for “x” · nothing found"),
+        ("recent_conversations(limit=5, since=None)\n- a\n- b", "looked at recent conversations · 2 found"),
+        ("themes()\nTwo themes.", "looked for themes · done"),
+        ('open_turn(id="#X")\nError: There is no turn #X.', "opened a message · failed: There is no turn #X."),
+        ("dance(fast=True)\nok", "called dance · done"),
+        ("words that no tool wrote", "looked something up · done"),
+        (None, "looked something up · done"),
+        ("", "looked something up · nothing found"),
+    ],
+)
+def test_whatever_is_stored_becomes_one_line(text: str | None, line: str) -> None:
+    assert line_of(read_call(stored(text))) == line
+
+
+def test_a_failure_is_told_and_a_huge_answer_is_cut() -> None:
+    call = answered(Call("about", {"name": "x" * 500}), ToolDone("S", "T", "C", "about", "Error: no", error="no\nno"))
+    assert line_of(call).endswith("…” · failed: no no")
+    assert len(line_of(call)) < 120
+    assert len(whole(Call("about", {}, "x" * 100_000))) < SHOWN_RESULT + 100
+
+
+async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds_it(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.tools = [CALL, ("themes", {}, "[bold]Two[/] themes.")]
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: "searched memory for “tide pools” · …" in screen_text(app))
+        assert "looking it up" in screen_text(app)
+        agent.go.set()
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        await wait_until(pilot, lambda: "· 2 found" in screen_text(app))
+        kinds = [type(message) for message in app.transcript.messages[1:]]
+        assert kinds == [ToolBlock, ToolBlock, Answer]
+        assert "#ABC123" not in screen_text(app)
+        await pilot.press("tab", "k", "k", "enter")
+        await wait_until(pilot, lambda: "#ABC123" in screen_text(app))
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: "[bold]Two[/] themes." in screen_text(app))
+        await pilot.press("enter", "k", "enter")
+        await wait_until(pilot, lambda: "#ABC123" not in screen_text(app) and "Two[/]" not in screen_text(app))
+
+
+async def test_calls_of_an_old_thread_are_folded_too_and_a_new_chat_settles_with_them(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.tools = [CALL]
+    async with chat(agent) as (app, pilot):
+        for number in range(3):
+            await pilot.press(*f"m{number}", "enter")
+            await wait_until(pilot, lambda: app.state.reply is None and not app.state.waiting)
+            await wait_until(pilot, lambda n=number: len(agent.turns["S000"]) == 3 * n + 3)
+        await wait_until(pilot, lambda: len(app.transcript.window.turns) == 9)
+        live = [type(message) for message in app.transcript.messages]
+        await app.open_session("S000")
+        await wait_until(pilot, lambda: "2 found" in screen_text(app))
+        assert [type(message) for message in app.transcript.messages] == live
+
+
+async def test_a_reply_tells_how_much_was_recalled_for_it_live_and_later(chat: Running) -> None:
+    agent = FakeAgent()
+    old = agent.add_session("Old", ("The tide pools", "Lovely."))
+    agent.hits = [agent.hit(turn) for turn in agent.turns[old]]
+    async with chat(agent) as (app, pilot):
+        await pilot.press("ctrl+n", *"hi", "enter")
+        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        await app.open_session("S001")
+        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await app.open_session(old)
+        await wait_until(pilot, lambda: "Lovely." in screen_text(app))
+        assert "recalled" not in screen_text(app)
+
+
+async def test_a_hidden_message_says_so(chat: Running) -> None:
+    agent = FakeAgent()
+    here = agent.add_session("Old", ("The tide pools", "Lovely."))
+    agent.turns[here][0] = replace(agent.turns[here][0], hidden=True)
+    async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: "hidden: recall leaves it out" in screen_text(app))
+        assert screen_text(app).count("hidden:") == 1

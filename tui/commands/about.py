@@ -1,0 +1,83 @@
+"""`clew about NAME`: everything there is about a person, place or project. Reads the log without a lock."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.reasons import who
+from tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from graph.hits import About
+    from graph.values import Turn
+
+MOST = 200
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def about(
+    ctx: typer.Context,
+    name: Annotated[list[str], typer.Argument(metavar="NAME", help="A person, place or project.")],
+    limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many messages at most.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Show what there is about somebody or something: how much, where, and the newest messages."""
+    wanted = clean(" ".join(name)).strip()
+    if not wanted:
+        raise typer.BadParameter("Say a name: clew about Ada")
+    from graph.reading import LogReader
+
+    try:
+        found = LogReader.open(home_of(ctx, writing=False).memory).about(wanted, limit=limit)
+    except MemoryMissing:
+        found = None
+    if as_json:
+        put_json(None if found is None else _whole(found))
+    elif found is None or not (found.said or found.mentioned or found.turns):
+        say(f"Nothing in the memory names {one_line(wanted)}.")
+    else:
+        put(_page(found))
+
+
+def _whole(found: "About") -> dict[str, object]:
+    return {
+        "name": found.name,
+        "kind": found.kind,
+        "said": found.said,
+        "mentioned": found.mentioned,
+        "first_at": instant(found.first_at) if found.first_at else None,
+        "last_at": instant(found.last_at) if found.last_at else None,
+        "sessions": [{"id": id, "name": name, "turns": turns} for id, name, turns in found.sessions],
+        "turns": [turn_summary(turn) for turn in found.turns],
+    }
+
+
+def turn_summary(turn: "Turn") -> dict[str, object]:
+    """A turn that is cited, as JSON has it."""
+    return {
+        "id": turn.id,
+        "session": turn.session,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "at": instant(turn.at),
+        "text": turn.text,
+    }
+
+
+def _page(found: "About") -> str:
+    counts = f"{found.kind} · said {found.said:,} messages · named in {found.mentioned:,} others"
+    span = f" · {local(found.first_at)} to {local(found.last_at)}" if found.first_at and found.last_at else ""
+    lines = [paint(one_line(found.name), "1"), paint(fit(counts + span, width()), "2")]
+    lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in found.sessions]
+    return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in found.turns)])
+
+
+def turn_lines(turn: "Turn") -> str:
+    """A turn that is cited, on two lines."""
+    head = fit(f"{turn.id}  {local(turn.at)}  {who(turn.role, turn.speaker)}", width())
+    return f"{paint(head, '2')}\n  {fit(turn.text if turn.text is not None else '(erased)', width() - 2)}"

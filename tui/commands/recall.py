@@ -1,0 +1,160 @@
+"""`clew recall`: what the memory would bring up for some words, and why. Needs the memory for itself."""
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.choosing import all_sessions, choose_session, complete_session
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.commands.since import EXAMPLES, parse_since
+from tui.exit_codes import ExitCode
+from tui.reasons import who, why
+from tui.text import clean
+
+if TYPE_CHECKING:
+    from graph.hits import Filters, Hit
+
+MOST = 100
+MOST_BYTES = 1 << 20
+ROLES = ("user", "assistant", "note", "tool")
+NOTHING = "Nothing in the memory fits."
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def recall(
+    ctx: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What to recall; `-` reads it.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST, help="How many at most.")] = 10,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
+    person: Annotated[str | None, typer.Option(metavar="NAME", help="Only what that person said.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(metavar="ROLE", help=f"Only these roles: {', '.join(ROLES)}.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list for programs, with all scores.")] = False,
+) -> None:
+    """Show what would be recalled for some words, the best first, each with why."""
+    query = read_query(words or [])
+    bounds = {"since": moment(since, "--since"), "until": moment(until, "--until")}
+    roles = _roles(role or [])
+    from graph.hits import Filters
+    from graph.reading import LogReader
+
+    home = home_of(ctx)
+    try:
+        reader = LogReader.open(home.memory)
+    except MemoryMissing:
+        _put([], as_json=as_json)
+        return
+    of = choose_session(all_sessions(reader), session).id if session is not None else None
+    empty = reader.counts()["turns"] == 0
+    reader.close()
+    filters = Filters(session=of, project=_name(project), person=_name(person), **bounds)
+    if roles:
+        filters = _with_roles(filters, roles)
+    _put([] if empty else _recall(home, query, limit, filters), as_json=as_json)
+
+
+def _recall(home: Any, query: str, limit: int, filters: "Filters") -> "list[Hit]":
+    from agent.service import Agent
+    from tui.commands.opened import with_memory
+    from tui.commands.output import Narration
+
+    async def ask(agent: Agent, narration: Narration) -> "list[Hit]":
+        return await agent.recall(query, limit=limit, filters=filters)
+
+    return with_memory(home, ask, client="recall", by_meaning=True)
+
+
+def read_query(words: list[str]) -> str:
+    """The words of the command line, or what is piped in for `-`. Raises BadParameter if there are none."""
+    piped = words == ["-"] or (not words and sys.stdin is not None and not sys.stdin.isatty())
+    if piped:
+        raw = sys.stdin.buffer.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            say(f"clew: What was piped is longer than {MOST_BYTES >> 20} MiB. Shorten it.")
+            raise typer.Exit(ExitCode.BAD_DATA)
+        text = raw.decode("utf-8", "replace")
+    else:
+        text = " ".join(words)
+    query = clean(text).strip()
+    if not query:
+        raise typer.BadParameter('There are no words to recall anything for. Say some: clew recall "the tide pools"')
+    return query
+
+
+def moment(text: str | None, option: str) -> datetime | None:
+    """The time that an option gives. Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        return parse_since(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(f"{option}: {error}" if EXAMPLES not in str(error) else str(error)) from error
+
+
+def _name(word: str | None) -> str | None:
+    return None if word is None else clean(word)
+
+
+def _roles(given: list[str]) -> frozenset[str]:
+    wanted = frozenset(part.strip().lower() for word in given for part in word.split(",") if part.strip())
+    if unknown := sorted(wanted - set(ROLES)):
+        raise typer.BadParameter(f"{unknown[0]!r} is no role. There are: {', '.join(ROLES)}.")
+    return wanted
+
+
+def _with_roles(filters: "Filters", roles: frozenset[str]) -> "Filters":
+    from dataclasses import replace
+
+    return replace(filters, roles=roles)
+
+
+def _put(hits: "list[Hit]", *, as_json: bool) -> None:
+    if as_json:
+        put_json([explained(hit, rank) for rank, hit in enumerate(hits, start=1)])
+        return
+    for rank, hit in enumerate(hits, start=1):
+        put(_lines(hit, rank))
+    if not hits:
+        say(NOTHING)
+
+
+def explained(hit: "Hit", rank: int) -> dict[str, object]:
+    """A hit as JSON has it: what it is, and everything that put it at its rank."""
+    return {
+        "rank": rank,
+        "kind": hit.kind,
+        "id": hit.id,
+        "session": hit.session,
+        "session_name": hit.session_name,
+        "role": hit.role,
+        "speaker": hit.speaker,
+        "at": instant(hit.at),
+        "text": hit.text,
+        "score": hit.score,
+        "reasons": [{"strategy": each.strategy, "rank": each.rank, "score": each.score} for each in hit.reasons],
+        "boosts": [{"name": each.name, "amount": each.amount} for each in hit.boosts],
+        "path": [{"relation": each.relation, "node": each.node} for each in hit.path],
+        "why": why(hit),
+    }
+
+
+def _lines(hit: "Hit", rank: int) -> str:
+    columns = width()
+    parts = (hit.id, local(hit.at), who(hit.role, hit.speaker), hit.session_name or "")
+    head = fit(f"{rank:>2}  {'  '.join(part for part in parts if part)}", columns)
+    body = f"    {fit(hit.text, columns - 4)}"
+    reasons = why(hit)
+    return "\n".join([paint(head, "2"), body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])])

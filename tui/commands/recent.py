@@ -1,0 +1,41 @@
+"""`clew recent`: what was talked about lately, newest first by when it was said. Reads the log without a lock."""
+
+from typing import Annotated
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.log import MOST, lines_of, summary_of
+from tui.commands.output import put, put_json, say
+from tui.commands.place import home_of
+from tui.commands.recall import moment
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def recent(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+) -> None:
+    """List the newest exchanges of all chats; unlike `log`, only what recall may find, and imported chats by their own
+    time.
+    """
+    from graph.reading import LogReader
+
+    from_then, before = moment(since, "--since"), moment(until, "--until")
+    try:
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before)
+    except MemoryMissing:
+        found = []
+    if as_json:
+        put_json([summary_of(exchange) for exchange in found])
+        return
+    for exchange in found:
+        put(lines_of(exchange))
+    if not found:
+        say("Nothing was said that fits.")

@@ -52,6 +52,7 @@ class Memory(Readings):
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
         self._pending = contents.Pending()
+        self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
         self.recovered = recover(log, reader)
         atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
@@ -85,6 +86,7 @@ class Memory(Readings):
             stored = self._log.append(events, ends_stream=ends_stream)
             head = self._log.head
         behind = not self._graph.follow(head)
+        self.appended()
         return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
 
     def stream(
@@ -159,6 +161,10 @@ class Memory(Readings):
         closed or behind: the chat goes on without.
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
+
+    def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
+        """What to embed for a query to `recall`: speakers' names and times in it mislead. Raises GraphFailure."""
+        return self._recall.spoken(query, now=now, timezone=timezone)
 
     def head(self) -> int:
         return self._log.head

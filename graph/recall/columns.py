@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graph.recall.evidence import Tree
 from graph.schema import TURN
 from graph.store import GraphStore
 
@@ -81,6 +82,7 @@ class Columns:
         self.forks: dict[str, str | None] = {}
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
         types = {"seq": "i8", "id": "S26", "role": "i1", "parent": "i4", **_NUMBERS, **_CODES}
+        self._tree: Tree | None = None
         self._places: dict[bytes, int] = {}  # of ids, filled when first asked for
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, type) for name, type in types.items()}
 
@@ -104,6 +106,22 @@ class Columns:
             self._take(turns.sort_by("seq"), edges)
             self._read_sessions()
         self.at_event = applied
+
+    @property
+    def tree(self) -> Tree:
+        """How the turns follow each other; of several replies the newest live one is the child."""
+        import numpy as np
+
+        if self._tree is None:
+            parent = self["parent"]
+            child = np.full(self.size, NONE, np.int32)
+            follows = np.flatnonzero(parent != NONE).astype(np.int32)
+            live = self["live"][follows]
+            for rows in (follows[~live], follows[live]):
+                child[parent[rows]] = rows  # of equal places numpy keeps the last
+            others = follows[child[parent[follows]] != follows]
+            self._tree = Tree(parent, child, others, parent[others])
+        return self._tree
 
     def rows(self, seqs: "NDArray[np.int64]") -> "NDArray[np.intp]":
         """The rows of events by number, NONE for what is no turn here."""
@@ -156,6 +174,7 @@ class Columns:
         for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
             self._columns[name][rows] = _coded(turns[name], names.add)
         self._columns["parent"][rows] = NONE
+        self._tree = None
         self._connect(self.rows(edges["child"].to_numpy()), self.rows(edges["parent"].to_numpy()))
         if before is not None and not np.array_equal(before, self["live"][: len(before)]):
             self.liveness += 1

@@ -1,9 +1,8 @@
-"""What scoring is given: the turns as arrays, the query's terms with their postings, and the cosines."""
+"""What scoring is given: turns as arrays, the question's terms with their postings, cosines; and what it answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from graph.recall.lexical import Term
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -11,31 +10,74 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """One query over `size` turns, in the order they were said. Rows that may not be seen carry no evidence.
+class Term:
+    """A stem of the query, where it stands in it, and the turns that have it: rows, and how often each has it."""
 
-    `parent` is the row replied to, -1 for none; `seen` marks the rows that are live in the world asked about; `named`
-    are the codes of speakers that the query names.
+    stem: str
+    place: int
+    frequency: int  # turns that have it, of all there are
+    rows: "NDArray[np.int32]"
+    counts: "NDArray[np.float32]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """How turns follow each other: the row each replies to and the newest reply to each, -1 for none.
+
+    Where a turn has further replies (alternatives that were forked), those are `others`, replying to `others_of`.
     """
 
-    size: int
     parent: "NDArray[np.int32]"
+    child: "NDArray[np.int32]"
+    others: "NDArray[np.int32]"
+    others_of: "NDArray[np.int32]"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What some turns' texts are like: whether they end in a question, name a time, have a number."""
+
+    asks: "NDArray[np.bool_]"
+    dated: "NDArray[np.bool_]"
+    counted: "NDArray[np.bool_]"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One question over `size` turns, in the order they were said. Rows that are not `seen` carry no evidence.
+
+    `position` counts turns within the session; `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
+    nothing is embedded; `named` are the codes of the speakers that the question names, in its order. `traits` reads
+    texts: ask it for hundreds of rows, not for all.
+    """
+
+    question: str
+    size: int
+    tree: Tree
     session: "NDArray[np.int32]"
     sessions: int
+    position: "NDArray[np.int32]"
     speaker: "NDArray[np.int32]"
+    at: "NDArray[np.int64]"
     length: "NDArray[np.float32]"  # in words
     seen: "NDArray[np.bool_]"
     terms: tuple[Term, ...]
     cosines: "NDArray[np.float32] | None"
-    embedded: "NDArray[np.bool_] | None"
     named: tuple[int, ...]
+    since: int | None
+    until: int | None
+    traits: "Callable[[NDArray[np.intp]], Traits]"
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of each row, and of what: the words, the meaning, what neighbours and the session lend."""
+    """float32[size] each: the score of a row; its words and its meaning alone; and what its neighbours add to them.
+
+    `boosts` are the bounded lifts that are in `total`, by name.
+    """
 
     total: "NDArray[np.float32]"
     lexical: "NDArray[np.float32]"
     semantic: "NDArray[np.float32]"
     graph: "NDArray[np.float32]"
+    boosts: "dict[str, NDArray[np.float32]]"

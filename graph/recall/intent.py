@@ -100,6 +100,23 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     return Intent(route, since, until, named, words, recent)
 
 
+def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str] = ()) -> str:
+    """The query as its embedding should see it: without its time, and with speakers as they speak of themselves.
+
+    "When did Caroline's dog die in May?" was never said; "my dog died" was. Measured with MiniLM on conversations of
+    two named people, this doubles what cosines find.
+    """
+    text = query
+    if len(query) <= LONGEST and (span := find_time(query, now=now, timezone=timezone)) is not None:
+        text = f"{query[: span.start].rstrip()} {query[span.end :].lstrip()}".strip()
+    if names:
+        one = _one_of(frozenset(names))
+        text = re.sub(rf"{one.pattern}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)
+        text = one.sub("I", text)
+    text = re.sub(r"\s+([?,.!])", r"\1", text)
+    return text if text.strip() else query
+
+
 def _asks_for_all(text: str) -> bool:
     """Conversations in general, as in "summarize our conversations": what else could be meant but the newest?"""
     return re.search(r"\b(?:conversations|chats|discussions|sessions|talk(?:ed|ing)? about)\b", text, re.I) is not None

@@ -12,11 +12,11 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.recall.columns import NONE, Columns
+from graph.recall.evidence import Term
 from graph.sqlite import open_reader, reading
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -47,17 +47,6 @@ _TABLES = (
     f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE temp.asked_places USING fts5vocab('temp', 'asked', 'instance')",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A stem of the query, where it stands in it, and the turns that have it: rows, and how often each has it."""
-
-    stem: str
-    place: int
-    frequency: int  # turns that have it, of all there are
-    rows: "NDArray[np.int32]"
-    counts: "NDArray[np.float32]"
 
 
 class Words:

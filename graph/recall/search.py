@@ -8,7 +8,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,10 @@ from graph.ids import as_datetime, as_ms
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.fusion import score
-from graph.recall.intent import Intent, read_intent
+from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.lexical import Words
 from graph.recall.mask import allowed, visible
+from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.rows import session_by_id
 
@@ -40,10 +41,7 @@ NOBODY = ("you", "assistant")
 class _Asked:
     """A question on its way through the strategies."""
 
-    intent: Intent
-    evidence: Evidence
     scores: Scores
-    boosts: "dict[str, NDArray[np.float32]]"
     allowed: "NDArray[np.bool_]"
 
 
@@ -56,6 +54,7 @@ class Recall:
         self._words = Words(log)
         self._columns: Columns | None = None
         self._matrix: Matrix | None = None
+        self._traits = TraitTable()
 
     def recall(
         self, query: str, *, vector: Vector | None, filters: Filters, now: datetime, timezone: tzinfo, limit: int
@@ -79,17 +78,26 @@ class Recall:
         timezone: tzinfo,
         limit: int,
     ) -> list[Hit]:
-        names = [name for name in columns.speakers.names if name not in NOBODY]
-        intent = read_intent(query, now=now, timezone=timezone, names=names)
+        intent = read_intent(query, now=now, timezone=timezone, names=self._names(columns))
         asked = self._ask(db, columns, intent, query, vector, filters, as_ms(now))
         rows = _best(asked, limit + SPARE + len(filters.exclude))
         excluded = filters.exclude
         chosen = [row for row, id in zip(rows, columns.ids(rows), strict=True) if id not in excluded]
         return _explained(db, columns, asked, chosen[: limit + SPARE], limit)
 
+    def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
+        """What to embed for a query. Raises GraphFailure while the graph is behind."""
+        with self._lock:
+            names = self._names(self._read_columns())
+        return spoken(query, now=now, timezone=timezone, names=names)
+
     def close(self) -> None:
         with self._lock:
             self._words.close()
+
+    def _names(self, columns: Columns) -> list[str]:
+        """People that speak in the memory, besides the user and the assistant."""
+        return [name for name in columns.speakers.names if name not in NOBODY]
 
     def _read_columns(self) -> Columns:
         """The columns as the graph is now; made anew when it was opened or rebuilt since."""
@@ -97,7 +105,7 @@ class Recall:
         columns = self._columns
         if columns is None or columns.store is not store or applied < columns.at_event:
             columns = Columns(store)
-            self._matrix = None
+            self._matrix, self._traits = None, TraitTable()
             self._words.forget()
         self._columns = None  # a refresh that fails half-way leaves nothing behind
         columns.refresh(applied)
@@ -117,35 +125,34 @@ class Recall:
         import numpy as np
 
         seen = visible(columns, filters)
-        terms = self._words.terms(db, query, columns, without=intent.names)
         evidence = Evidence(
+            question=query,
             size=columns.size,
-            parent=columns["parent"],
+            tree=columns.tree,
             session=columns["session"],
             sessions=len(columns.sessions),
+            position=columns["index"],
             speaker=columns["speaker"],
+            at=columns["at"],
             length=self._words.lengths(db, columns),
             seen=seen,
-            terms=tuple(terms),
-            cosines=None,
-            embedded=None,
+            terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
+            cosines=None if vector is None else self._cosines(db, columns, vector),
             named=tuple(columns.speakers.code(name) for name in intent.names),
+            since=None if intent.since is None else as_ms(intent.since),
+            until=None if intent.until is None else as_ms(intent.until),
+            traits=lambda rows: self._traits.read(db, columns, rows),
         )
-        if vector is not None and (found := self._cosines(db, columns, vector)) is not None:
-            from dataclasses import replace
-
-            evidence = replace(evidence, cosines=found[0], embedded=found[1])
+        scores = score(evidence)
         boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
-        if intent.since is not None or intent.until is not None:
-            boosts["time"] = np.where(_between(columns, intent.since, intent.until), np.float32(TIME), np.float32(0))
         if intent.recent:
             age = np.maximum(now - columns["at"], 0).astype(np.float32)
             boosts["recency"] = RECENCY * np.exp2(-age / RECENCY_HALF_LIFE_MS)
-        return _Asked(intent, evidence, score(evidence), boosts, allowed(columns, filters, seen))
+        total = sum(boosts.values(), start=scores.total)
+        scores = replace(scores, total=total, boosts={**scores.boosts, **boosts})
+        return _Asked(scores, allowed(columns, filters, seen))
 
-    def _cosines(
-        self, db: sqlite3.Connection, columns: Columns, vector: Vector
-    ) -> "tuple[NDArray[np.float32], NDArray[np.bool_]] | None":
+    def _cosines(self, db: sqlite3.Connection, columns: Columns, vector: Vector) -> "NDArray[np.float32] | None":
         if self._matrix is None or self._matrix.model != vector.model:
             self._matrix = Matrix(vector.model)
         self._matrix.sync(db, columns)
@@ -168,9 +175,7 @@ def _best(asked: _Asked, limit: int) -> list[int]:
     """The rows with the best scores of those that are allowed and have any evidence, the newest first of equals."""
     import numpy as np
 
-    total = asked.scores.total.copy()
-    for boost in asked.boosts.values():
-        total = total + boost
+    total = asked.scores.total
     has = asked.scores.lexical + asked.scores.semantic + asked.scores.graph > 0
     candidates = np.flatnonzero(asked.allowed & has)
     if len(candidates) > limit:
@@ -191,7 +196,7 @@ def _explained(db: sqlite3.Connection, columns: Columns, asked: _Asked, rows: Se
     for row, id in zip(kept, columns.ids(kept), strict=True):
         session = columns.session_of(row)
         boosts = tuple(
-            Boost(name, round(float(amount[row]), 4)) for name, amount in asked.boosts.items() if amount[row] > 0
+            Boost(name, round(float(amount[row]), 4)) for name, amount in asked.scores.boosts.items() if amount[row] > 0
         )
         hits.append(
             Hit(
@@ -203,7 +208,7 @@ def _explained(db: sqlite3.Connection, columns: Columns, asked: _Asked, rows: Se
                 speaker=columns.speaker_of(row),
                 text=texts[seqs[row]],
                 at=as_datetime(int(columns["at"][row])),
-                score=float(asked.scores.total[row]) + sum(boost.amount for boost in boosts),
+                score=float(asked.scores.total[row]),
                 reasons=_reasons(asked, row),
                 boosts=boosts,
                 path=_path(columns, asked, row),

@@ -56,10 +56,8 @@ class Matrix:
                     self._put(columns, batch)
             self._synced = last
 
-    def cosines(
-        self, query: "NDArray[np.float32]", size: int
-    ) -> "tuple[NDArray[np.float32], NDArray[np.bool_]] | None":
-        """float32[size]: how near each row is, 0 where there is no vector; and where there is one.
+    def cosines(self, query: "NDArray[np.float32]", size: int) -> "NDArray[np.float32] | None":
+        """float32[size]: how near each row is, 0 where there is no vector.
 
         None if nothing is embedded, or `query` has another dimension or is not a direction at all.
         """
@@ -71,7 +69,7 @@ class Matrix:
         length = float(np.linalg.norm(values))
         if length == 0 or len(self._has) < size:
             return None
-        return self._values[:size] @ (values / length), self._has[:size]
+        return self._values[:size] @ (values / length)
 
     def take(self, rows: "NDArray[np.intp]") -> "NDArray[np.float32]":
         """float32[len(rows), dimension]: the vectors of some rows, zero where there is none."""

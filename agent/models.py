@@ -3,11 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from models.errors import ModelError, NotInstalled, TooBigForMemory
-from models.protocols import Generator
+from models.errors import ModelError, ModelMissing, NotInstalled, TooBigForMemory
+from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice
 from .home import Home
@@ -49,6 +50,51 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
         )
 
     return load
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEmbedder:
+    """An embedder, and the key that its vectors are kept under: another file under the same name has another."""
+
+    embedder: Embedder
+    key: str
+
+
+class EmbedderLoader(Protocol):
+    """Brings an embedder up by name or path; blocking. Raises ModelError."""
+
+    def __call__(self, name: str) -> LoadedEmbedder: ...
+
+
+def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
+    """The real loader. It fetches nothing: the network is for what was asked for, and recall has words without it."""
+
+    def load(name: str) -> LoadedEmbedder:
+        from models.embedder import load_embedder
+        from models.store import ModelStore
+
+        path = ModelStore(home.models).path(name)
+        embedder = load_embedder(
+            path,
+            name=Path(name).stem if name.endswith(".gguf") else name,
+            threads=settings.threads or None,
+            gpu_layers=settings.gpu_layers,
+            memo=home.cache / "probed.json",
+        )
+        return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
+
+    return load
+
+
+def embedder_key(name: str, path: Path) -> str:
+    """The name and the beginning of the SHA-256 of the model's file. Raises ModelMissing."""
+    import hashlib
+
+    try:
+        with path.open("rb") as file:
+            return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+    except OSError as error:
+        raise ModelMissing(path, error.strerror or str(error)) from error
 
 
 class ModelHost:

@@ -128,6 +128,6 @@ def _present(db: sqlite3.Connection, paths: Paths, found: Iterator[tuple[int, tu
 def _mark(paths: Paths, turn: Turn) -> Mark:
     if turn.hidden:
         return "hidden"
-    if not turn.queued and not paths.on_a_path(turn):
+    if not turn.queued and not paths.on_a_path(turn.id, turn.session):
         return "alternative"
     return "archived" if paths.session(turn.session).archived else ""

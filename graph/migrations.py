@@ -92,16 +92,19 @@ def recall_schema(db: sqlite3.Connection) -> None:
 READ_OLD = """
 structure ->> '$.source' AS source,
 coalesce(structure ->> '$.said_at', at) AS told,
-structure ->> '$.role' AS role
+structure ->> '$.role' AS role,
+structure ->> '$.speaker' AS speaker
 """
 
 _RECALL_SCHEMA = (
     "ALTER TABLE events ADD COLUMN source TEXT GENERATED ALWAYS AS (structure ->> '$.source') VIRTUAL",
     "ALTER TABLE events ADD COLUMN told INTEGER GENERATED ALWAYS AS (coalesce(structure ->> '$.said_at', at)) VIRTUAL",
     "ALTER TABLE events ADD COLUMN role TEXT GENERATED ALWAYS AS (structure ->> '$.role') VIRTUAL",
+    "ALTER TABLE events ADD COLUMN speaker TEXT GENERATED ALWAYS AS (structure ->> '$.speaker') VIRTUAL",
     "CREATE INDEX by_source ON events (source) WHERE source IS NOT NULL",
     "CREATE INDEX by_time ON events (told, seq, role) WHERE kind = 'turn.said'",
     "CREATE INDEX by_session_time ON events (session, told, seq) WHERE kind = 'turn.said'",
+    "CREATE INDEX by_speaker ON events (speaker, seq) WHERE kind = 'turn.said'",
     "CREATE INDEX of_tools ON events (seq) WHERE role = 'tool'",
     "CREATE TABLE contents (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT",
     "CREATE INDEX by_content ON contents (hash)",

@@ -49,16 +49,18 @@ class Paths:
 
     def live(self, turn: Turn) -> bool:
         """Whether a turn is live in its own world."""
-        return not turn.hidden and not turn.queued and not self._deleted(turn.id) and self.on_a_path(turn)
+        return (
+            not turn.hidden and not turn.queued and not self._deleted(turn.id) and self.on_a_path(turn.id, turn.session)
+        )
 
-    def on_a_path(self, turn: Turn) -> bool:
-        """Whether a turn is at or above a head of a session of its world."""
+    def on_a_path(self, turn: str, session: str) -> bool:
+        """Whether a turn said in a session is at or above a head of a session of its world; one that waits is not."""
         placed = "SELECT max(seq) FROM events WHERE turn = ? AND kind IN ('turn.said', 'turn.taken')"
-        place = self._db.execute(placed, (turn.id,)).fetchone()[0]
-        home = self.session(turn.session)
-        if self._walk(home.id, home.head).holds(turn.id, place):
+        place = self._db.execute(placed, (turn,)).fetchone()[0]
+        home = self.session(session)
+        if self._walk(home.id, home.head).holds(turn, place):
             return True
-        return any(self._walks[other].holds(turn.id, place) for other in self._sessions_of(home.world))
+        return any(self._walks[other].holds(turn, place) for other in self._sessions_of(home.world))
 
     def _deleted(self, turn: str) -> bool:
         query = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"

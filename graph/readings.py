@@ -13,9 +13,10 @@ from datetime import datetime
 from typing import Literal, Unpack, overload
 
 from graph import exchanges
+from graph.about import about, speakers
 from graph.events import MAIN_WORLD
 from graph.finding import search
-from graph.hits import Found
+from graph.hits import About, Found
 from graph.recent import Recent, Within
 from graph.rows import BEGUN, KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
@@ -164,6 +165,16 @@ class Readings(ABC):
             rows = db.execute(f"{query} ORDER BY said.told DESC, said.seq DESC")
             texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
             return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
+
+    def about(self, name: str, *, limit: int = 20) -> About:
+        """What there is about a person, place or project: what it said, what names it, where; newest turns first."""
+        with self.snapshot() as db:
+            return about(db, name, limit=limit)
+
+    def speakers(self) -> list[str]:
+        """Everyone who ever said something."""
+        with self.snapshot() as db:
+            return speakers(db)
 
     def search_words(self, query: str, *, limit: int = 20) -> list[str]:
         """Ids of the turns whose words match an FTS5 `query`, the best first."""

@@ -1,0 +1,96 @@
+"""What there is about one person, place or project: what it said, who names it, and what was said in its sessions.
+
+Read from the log, whose speakers are the graph's SAID_BY edges: so it is answered beside the holder, too.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+
+from graph.events import MAIN_WORLD
+from graph.finding import fts_query
+from graph.hits import About
+from graph.ids import as_datetime
+from graph.paths import Paths
+from graph.rows import BEGUN, SAID, TURN, turns_of
+
+NOTHING = '""'  # the FTS5 query that matches no text
+
+# The next speaker after each: the index is asked once per name, not once per turn.
+_SPEAKERS = f"""
+WITH RECURSIVE known (name) AS (
+    SELECT min(said.speaker) FROM events AS said WHERE {SAID}
+    UNION ALL
+    SELECT (SELECT min(said.speaker) FROM events AS said WHERE {SAID} AND said.speaker > known.name)
+    FROM known WHERE known.name IS NOT NULL
+)
+SELECT name FROM known WHERE name IS NOT NULL
+"""
+_FOUND = """
+said.role <> 'tool' AND said.text IS NOT NULL AND 'turn.hidden' IS NOT (
+    SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+    AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
+) AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+"""
+_ABOUT = f"""
+SELECT said.seq, said.told, said.session, said.turn, said.speaker IN (SELECT value FROM json_each(:names))
+FROM events AS said WHERE {SAID} AND {_FOUND} AND said.seq IN (
+    SELECT said.seq FROM events AS said WHERE {SAID} AND said.speaker IN (SELECT value FROM json_each(:names))
+    UNION ALL
+    SELECT said.seq FROM events AS said WHERE {SAID} AND said.session IN (SELECT value FROM json_each(:sessions))
+    UNION ALL
+    SELECT rowid FROM words WHERE words MATCH :words
+)
+"""
+
+
+def speakers(db: sqlite3.Connection) -> list[str]:
+    """Everyone who ever said something, in alphabetical order."""
+    return [name for (name,) in db.execute(_SPEAKERS)]
+
+
+def about(db: sqlite3.Connection, name: str, *, limit: int) -> About:
+    """What is live in main and of, or names, whoever or whatever has this name, in any case; the newest turns first."""
+    wanted = " ".join(name.split())
+    names = [each for each in speakers(db) if each.casefold() == wanted.casefold()]
+    project, sessions = _project(db, wanted)
+    words = fts_query('"' + wanted.replace('"', " ") + '"')
+    values = {"names": json.dumps(names), "sessions": json.dumps(sessions), "words": words or NOTHING}
+    paths = Paths(db)
+    rows = [
+        row
+        for row in db.execute(_ABOUT, values).fetchall()
+        if paths.session(row[2]).world == MAIN_WORLD and paths.on_a_path(row[3], row[2])
+    ]
+    rows.sort(key=lambda row: (row[1], row[0]), reverse=True)
+    said = sum(row[4] for row in rows)
+    counted = Counter(row[2] for row in rows)
+    newest = json.dumps([row[0] for row in rows[: max(limit, 0)]])
+    query = f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY said.told DESC, said.seq DESC"
+    return About(
+        name=names[0] if names else project or wanted,
+        kind=_kind(names, project),
+        said=said,
+        mentioned=len(rows) - said,
+        first_at=as_datetime(rows[-1][1]) if rows else None,
+        last_at=as_datetime(rows[0][1]) if rows else None,
+        sessions=tuple((id, paths.session(id).name, count) for id, count in counted.most_common()),
+        turns=tuple(turns_of(db, db.execute(query, (newest,)).fetchall())),
+    )
+
+
+def _project(db: sqlite3.Connection, name: str) -> tuple[str | None, list[str]]:
+    """The project of that name as it is written, and its sessions."""
+    query = f"SELECT begun.session, begun.structure ->> '$.project' FROM events AS begun WHERE {BEGUN}"
+    found = [
+        (id, project)
+        for id, project in db.execute(query)
+        if project is not None and project.casefold() == name.casefold()
+    ]
+    return (found[0][1] if found else None), [id for id, _ in found]
+
+
+def _kind(names: list[str], project: str | None) -> str:
+    if names:
+        return names[0] if names[0] in ("you", "assistant") else "person"
+    return "project" if project is not None else "word"

@@ -25,10 +25,11 @@ from models.protocols import Generator
 from models.states import KVStates
 
 from .conversation import Conversation
+from .embedding import Embedding
 from .errors import AgentError
 from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
 from .home import Home
-from .models import Abandoned, Loader, ModelHost, llama_loader
+from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
 from .settings import Settings
 from .text import clean_message
@@ -56,11 +57,20 @@ class Status:
 class Agent:
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""
 
-    def __init__(self, home: Home, settings: Settings, *, client: str, loader: Loader | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        *,
+        client: str,
+        loader: Loader | None = None,
+        embedder_loader: EmbedderLoader | None = None,
+    ) -> None:
         self.settings = settings
         self._home = home
         self._client = client
         self._loader = loader or llama_loader(home, settings)
+        self._embedder_loader = embedder_loader or llama_embedder_loader(home, settings)
         self._listeners: set[asyncio.Queue[Notice | None]] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._started_at = time.monotonic()
@@ -68,13 +78,14 @@ class Agent:
         self._looked_at: str | None = None
         self._closing = False
         self._conversation: Conversation
+        self._embedding: Embedding
         self._models: ModelHost
         self._prompts: Prompts
 
     # -- life -----------------------------------------------------------------------------------------------------
 
-    async def start(self, *, load_model: bool = True) -> None:
-        """Open the log, then go on in the background with the graph and the model, telling notices.
+    async def start(self, *, load_model: bool = True, load_embedder: bool = True, open_graph: bool = True) -> None:
+        """Open the log, then go on in the background with the graph, the model and then the embedder, telling notices.
 
         Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
         """
@@ -92,12 +103,19 @@ class Agent:
             notify=self._tell,
             answered=self._after_reply,
         )
+        self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
-        self._spawn(self._open_graph(memory))
+        if open_graph:
+            self.open_graph()
         self._spawn(self._prompts.tidy())
-        if load_model:
-            self._spawn(self._load(self.settings.model))
+        loading = self._spawn(self._load(self.settings.model)) if load_model else None
+        if load_embedder:
+            self._embedding.start(after=loading)
+
+    def open_graph(self) -> None:
+        """Open the graph in the background, for a start that left it closed."""
+        self._spawn(self._open_graph(self._memory))
 
     async def close(self) -> None:
         """Stop what runs, keep the partial reply, close everything. Safe to call twice, and without a start."""
@@ -106,6 +124,7 @@ class Agent:
             return
         self._closing = True
         await self._conversation.close()
+        await self._embedding.close()
         await self._prompts.pause()
         await self._models.close()
         for task in self._background:
@@ -265,16 +284,29 @@ class Agent:
         else:
             await self.configure(session, model=name)
 
+    async def use_embedder(self, name: str) -> None:
+        """Load another embedder; everything said gets a vector of it in the background, and recall goes on meanwhile.
+
+        Raises ModelError; then the one that was loaded stays.
+        """
+        await self._embedding.use(name)
+        self.settings = self.settings.model_copy(update={"embedder": name})
+
+    async def embedder_ready(self) -> bool:
+        """Wait until the embedder is loaded, or has failed to; whether recall goes by meaning too."""
+        return await self._embedding.ready()
+
     @property
     def rewrites(self) -> dict[str, int]:
         """How often a prompt did not begin with the one before it, by cause."""
         return {str(cause): count for cause, count in self._prompts.rewrites.items()}
 
     async def idle(self) -> None:
-        """Wait until nothing runs in the background any more: no title, no compaction, no loading."""
+        """Wait until nothing runs in the background any more: no title, no compaction, no loading, no embedding."""
         while self._background or self._prompts.busy:
             await asyncio.gather(*self._background, return_exceptions=True)
             await self._prompts.settled()
+        await self._embedding.idle()
 
     async def opened(self, session: str) -> None:
         """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""
@@ -302,10 +334,11 @@ class Agent:
         for listener in self._listeners:
             listener.put_nowait(notice)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task
 
     async def _open_graph(self, memory: Memory) -> None:
         loop = asyncio.get_running_loop()

@@ -40,7 +40,7 @@ async def go_to(app: "ClewApp", session: str, turn: str) -> None:
         await app.open_session(session)
     if not await chat.show_turn(turn):
         await _show_branch(app, chat, turn)
-    elif not app.remembering.open or not app.remembering.focused:
+    elif not app.remembering.has_keys:
         app.composer.focus()
     app.say("Alt+← goes back to where you were.")
 

@@ -49,12 +49,17 @@ class Remembering:
         """The panel is on the screen."""
         return self.panel is not None and self.panel.display
 
+    @property
+    def has_keys(self) -> bool:
+        """The panel is on the screen, and the keys go to it."""
+        panel = self.panel
+        return panel is not None and panel.display and panel.has_keys
+
     # Showing
 
     async def toggle(self) -> None:
         """Show it; go to it; hide it."""
-        panel = self.panel
-        if panel is not None and panel.display and panel.focused:
+        if self.has_keys:
             self.hide()
         else:
             await self.show()

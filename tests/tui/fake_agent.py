@@ -317,6 +317,13 @@ class FakeAgent:
             raise FakeFailure(f"There is no turn {identity}.")
         return found
 
+    def say_off_path(self, session: str, parent: str, role: str, text: str) -> Turn:
+        """A turn that the chat did not go on with."""
+        self._count += 1
+        turn = Turn(f"A{self._count:06}", session, parent, 0, role, role, text, START, "chat")
+        self.off_path.setdefault(session, []).append(turn)
+        return turn
+
     async def search(self, text: str, limit: int = 50) -> list[Found]:
         self.searched.append((text, limit))
         await self.searching.wait()

@@ -1,6 +1,7 @@
 """What a model looked up on its way to a reply: one folded line, live and read back."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,11 @@ from tui.widgets.message import Answer
 from tui.widgets.tool import ToolBlock
 
 RESULT = '- #ABC123 2025-06-03, user: "The tide pools"\n- #ABC124 2025-06-03, assistant: "Lovely"'
-CALL = ("search_memory", {"query": "tide pools"}, RESULT)
+CALL: tuple[str, dict[str, str | int | float | None], str] = ("search_memory", {"query": "tide pools"}, RESULT)
+
+
+def has_turns(agent: FakeAgent, count: int) -> bool:
+    return len(agent.turns["S000"]) == count
 
 
 def stored(text: str | None, **more: str) -> Turn:
@@ -84,7 +89,7 @@ async def test_calls_of_an_old_thread_are_folded_too_and_a_new_chat_settles_with
         for number in range(3):
             await pilot.press(*f"m{number}", "enter")
             await wait_until(pilot, lambda: app.state.reply is None and not app.state.waiting)
-            await wait_until(pilot, lambda n=number: len(agent.turns["S000"]) == 3 * n + 3)
+            await wait_until(pilot, partial(has_turns, agent, 3 * number + 3))
         await wait_until(pilot, lambda: len(app.transcript.window.turns) == 9)
         live = [type(message) for message in app.transcript.messages]
         await app.open_session("S000")

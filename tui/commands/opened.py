@@ -41,13 +41,16 @@ def with_memory(
 
 async def _work(agent: Agent, work: Callable[[Agent, Narration], Awaitable[Answer]], *, by_meaning: bool) -> Answer:
     narration = Narration()
-    watch = Watch(narration, by_meaning=by_meaning)
+    watch = Watch(narration)
     notices = asyncio.create_task(watch.follow(agent.notices()))
     try:
-        await agent.start(load_model=False)
-        await watch.ready.wait()
+        await agent.start(load_model=False, load_embedder=by_meaning)
+        await watch.graph.wait()
         if watch.failure:
             raise AgentError(watch.failure)
+        if by_meaning:
+            await agent.embedder_ready()
+        narration.clear()
         return await work(agent, narration)
     finally:
         narration.clear()
@@ -58,14 +61,12 @@ async def _work(agent: Agent, work: Callable[[Agent, Narration], Awaitable[Answe
 
 
 class Watch:
-    """Waits for what a question needs, telling how far it is; `failure` says why it cannot be answered."""
+    """Tells what is waited for, and how far it is; `failure` says why the graph cannot be asked."""
 
-    def __init__(self, narration: Narration, *, by_meaning: bool) -> None:
-        self.ready = asyncio.Event()
+    def __init__(self, narration: Narration) -> None:
+        self.graph = asyncio.Event()
         self.failure = ""
         self._narration = narration
-        self._graph = False
-        self._embedder = not by_meaning
 
     async def follow(self, notices: AsyncIterator[Notice]) -> None:
         """Take notices until they end."""
@@ -76,29 +77,23 @@ class Watch:
         """One notice."""
         match notice:
             case GraphProgress(state="ready"):
-                self._graph = True
+                self.graph.set()
             case GraphProgress(state="failed"):
                 self.failure = notice.message
+                self.graph.set()
             case GraphProgress():
                 of = f": {notice.done} of {notice.total} events" if notice.total else " …"
                 self._narration.tell(f"{notice.state} the graph{of}")
             case EmbeddingProgress(state="loading"):
                 self._narration.tell("loading the embedder …")
-            case EmbeddingProgress(state="failed"):
-                self._embedder = True
-                self._tell(f"clew: {notice.message} Found by words alone.")
-            case EmbeddingProgress():
-                self._embedder = True
             case ModelProgress(state="fetching") if notice.total:
                 self._narration.tell(f"fetching {notice.name}: {size_of(notice.done)} of {size_of(notice.total)}")
             case ModelProgress():
                 self._narration.tell(f"{notice.state} {notice.name} …")
-            case Warned() | ModelFailed():
+            case EmbeddingProgress(state="failed") | Warned() | ModelFailed():
                 self._tell(f"clew: {notice.message}")
             case _:
                 pass
-        if self.failure or (self._graph and self._embedder):
-            self.ready.set()
 
     def _tell(self, words: str) -> None:
         self._narration.clear()

@@ -46,7 +46,7 @@ def recall(
 ) -> None:
     """Show what would be recalled for some words, the best first, each with why."""
     query = read_query(words or [])
-    bounds = {"since": moment(since, "--since"), "until": moment(until, "--until")}
+    from_then, before = moment(since, "--since"), moment(until, "--until")
     roles = _roles(role or [])
     from graph.hits import Filters
     from graph.reading import LogReader
@@ -60,9 +60,14 @@ def recall(
     of = choose_session(all_sessions(reader), session).id if session is not None else None
     empty = reader.counts()["turns"] == 0
     reader.close()
-    filters = Filters(session=of, project=_name(project), person=_name(person), **bounds)
-    if roles:
-        filters = _with_roles(filters, roles)
+    filters = Filters(
+        session=of,
+        project=_name(project),
+        person=_name(person),
+        since=from_then,
+        until=before,
+        roles=roles or Filters().roles,
+    )
     _put([] if empty else _recall(home, query, limit, filters), as_json=as_json)
 
 
@@ -113,12 +118,6 @@ def _roles(given: list[str]) -> frozenset[str]:
     if unknown := sorted(wanted - set(ROLES)):
         raise typer.BadParameter(f"{unknown[0]!r} is no role. There are: {', '.join(ROLES)}.")
     return wanted
-
-
-def _with_roles(filters: "Filters", roles: frozenset[str]) -> "Filters":
-    from dataclasses import replace
-
-    return replace(filters, roles=roles)
 
 
 def _put(hits: "list[Hit]", *, as_json: bool) -> None:

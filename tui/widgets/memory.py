@@ -87,7 +87,7 @@ class MemoryPanel(Vertical):
             if not items:
                 continue
             if self._places or pack.pinned:
-                options.append(Option(_heading(heading, first=not options), disabled=True))
+                options.append(Option(_heading(heading), disabled=True))
                 self._places.append(None)
             options.extend(Option(_row(item)) for item in items)
             self._places.extend(items)
@@ -101,11 +101,12 @@ class MemoryPanel(Vertical):
 
     def _place_of(self, chosen: Item | None) -> int | None:
         """Where the chosen item stands now, else the first recalled one, else the first."""
-        turns = [item.turn if item is not None else None for item in self._places]
-        if chosen is not None and chosen.turn in turns:
-            return turns.index(chosen.turn)
-        first = next(iter(self.pack.recalled or self.pack.pinned), None)
-        return len(turns) - 1 - turns[::-1].index(first.turn) if first is not None else None
+        places = [(place, item) for place, item in enumerate(self._places) if item is not None]
+        same = [(place, item) for place, item in places if chosen is not None and item.turn == chosen.turn]
+        if same and chosen is not None:  # what is pinned and recalled stands here twice
+            return next((place for place, item in same if item.why == chosen.why), same[0][0])
+        recalled = len(places) - len(self.pack.recalled)
+        return places[recalled if self.pack.recalled else 0][0] if places else None
 
     @property
     def chosen(self) -> Item | None:
@@ -114,7 +115,7 @@ class MemoryPanel(Vertical):
         return self._places[place] if place is not None and place < len(self._places) else None
 
     @property
-    def focused(self) -> bool:
+    def has_keys(self) -> bool:
         """The keys go to the panel."""
         return self.has_focus_within
 
@@ -140,8 +141,8 @@ def _count(pack: Pack) -> str:
     return f"Recalled {len(pack.recalled)}"
 
 
-def _heading(words: str, *, first: bool) -> Content:
-    return plain(words if first else f"{words}", "bold $secondary")
+def _heading(words: str) -> Content:
+    return plain(words, "bold $secondary")
 
 
 def _row(item: Item) -> Content:
@@ -149,7 +150,7 @@ def _row(item: Item) -> Content:
     head = Content.assemble(plain(mark, "$primary"), plain(item.head, "bold" if not item.hidden else MUTED))
     if item.hidden:
         head = Content.assemble(head, plain("  hidden", "italic $warning"))
-    parts = [head, "\n", plain(item.words, MUTED if item.hidden else "")]
+    parts: list[Content | str] = [head, "\n", plain(item.words, MUTED if item.hidden else "")]
     if item.why:
         parts.extend(("\n", plain(item.why, f"italic {MUTED}")))
     return Content.assemble(*parts, "\n")

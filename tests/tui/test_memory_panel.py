@@ -1,0 +1,280 @@
+"""The memory panel: what was recalled for the reply in focus, and what its keys do."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.events import EmbeddingProgress, GraphProgress
+from graph.hits import Hit, Reason
+from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui import pack
+from tui.app import ClewApp
+from tui.widgets.memory import MemoryPanel
+from tui.widgets.message import Answer
+from tui.widgets.rows import Rows
+
+
+def agent_that_recalls() -> FakeAgent:
+    agent = FakeAgent(reply="Go at dawn.")
+    agent.add_session("Packing", ("What should I pack?", "Water."))
+    agent.add_session("Crete", ("The tide pools were best", "Lovely."), ("The gorge was closed", "Pity."))
+    turns = agent.turns["S001"]
+    agent.hits = [
+        agent.hit(turns[0], reasons=(Reason("lexical", 1, 3.0), Reason("semantic", 3, 0.5))),
+        agent.hit(turns[3], reasons=(Reason("graph", 1, 0.1),)),
+    ]
+    return agent
+
+
+def words(app: ClewApp) -> str:
+    """What the screen says, on one line, the columns of the two halves apart."""
+    panel = app.remembering.panel
+    assert panel is not None
+    left = panel.region.x
+    return " ".join(" ".join(line[left:] for line in screen_text(app).splitlines()).split())
+
+
+def panel_of(app: ClewApp) -> MemoryPanel:
+    panel = app.remembering.panel
+    assert panel is not None
+    return panel
+
+
+async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
+    await pilot.press(*text, "enter")
+    await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None and not app.state.waiting)
+
+
+async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
+    await pilot.press("f3")
+    await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == count, "the panel")
+    await pilot.pause()
+    return panel_of(app)
+
+
+async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await opened(app, pilot)
+        assert "Memory for “pools?”" in words(app)
+        assert "you · Crete The tide pools were best by its words (1st), by its meaning (3rd)" in words(app)
+        assert "clew · Crete Pity. next to a hit" in words(app)
+        assert app.composer.region.width > 60
+
+
+async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Running) -> None:
+    agent = agent_that_recalls()
+    agent.go.clear()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open)
+        await pilot.press("escape")
+        assert app.focused is app.composer
+        await pilot.press(*"pools?", "enter")
+        await wait_until(pilot, lambda: "The tide pools were best" in words(app))
+        assert agent.answering == "S000"
+        agent.hits = []
+        agent.note = "Nothing is older than this chat."
+        agent.go.set()
+        await say(app, pilot, "again?")
+        await wait_until(pilot, lambda: "Nothing is older than this chat." in words(app))
+
+
+async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "one")
+        agent.hits = agent.hits[1:]
+        await say(app, pilot, "two")
+        await opened(app, pilot, 1)
+        await pilot.press("escape", "tab", "up", "up")
+        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
+        assert len(panel_of(app).pack.recalled) == 1  # the other one is not known to the fake any more
+        await pilot.press("up", "up")
+        await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
+        assert panel_of(app).pack.note == pack.NOTHING_THEN
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+        await pilot.press("f3", "left")
+        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
+        await pilot.press("right")
+        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+
+
+async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
+    agent = agent_that_recalls()
+    turn = agent.turns["S001"][0].id
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await opened(app, pilot)
+        await pilot.press("p")
+        await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
+        assert agent.turn(turn).pinned
+        await wait_until(pilot, lambda: "Pinned. u undoes it." in screen_text(app))
+        assert "Pinned ◆" in words(app)
+        await pilot.press("h")
+        await wait_until(pilot, lambda: agent.turn(turn).hidden and panel_of(app).pack.recalled[0].hidden)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: not agent.turn(turn).hidden)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: not agent.turn(turn).pinned)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: "nothing to undo" in screen_text(app))
+        await wait_until(pilot, lambda: panel_of(app).pack.pinned == ())
+
+
+async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
+    agent = agent_that_recalls()
+    agent.hits = [agent.hit(agent.turns["S000"][0])]
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await opened(app, pilot, 1)
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "hidden: recall leaves it out" in screen_text(app))
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "hidden: recall leaves it out" not in screen_text(app))
+
+
+async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        panel = await opened(app, pilot)
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(
+            pilot, lambda: any(m.has_class("-flash") and m.text == "Pity." for m in app.transcript.messages)
+        )
+        assert panel.has_keys
+        assert len(panel.pack.recalled) == 2
+        assert panel.chosen is not None
+        assert panel.chosen.words == "Pity."
+        await pilot.press("alt+left")
+        await wait_until(pilot, lambda: app.current_session == "S000")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "for “pools?”" in panel.pack.title)
+
+
+async def test_the_line_below_a_reply_leads_to_the_panel(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await pilot.click(".recalled")
+        await wait_until(pilot, lambda: app.remembering.open and "for “pools?”" in panel_of(app).pack.title)
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: not app.remembering.open)
+        await pilot.press("tab", "m")
+        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
+
+
+async def test_f3_shows_goes_there_and_hides(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(100, 30)) as (app, pilot):
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
+        await pilot.press("escape")
+        assert app.remembering.open
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: panel_of(app).has_keys)
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: not app.remembering.open)
+        assert app.focused is app.composer
+
+
+async def test_the_list_of_chats_and_the_panel_stand_together_only_where_there_is_room(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(80, 24)) as (app, pilot):
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.display and not app.remembering.open)
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open and not app.sessions.display)
+    async with chat(agent_that_recalls(), size=(140, 40)) as (app, pilot):
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.display)
+        assert app.remembering.open
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 15), (71, 20)])
+async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: Running, size: tuple[int, int]) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent, size=size) as (app, pilot):
+        await say(app, pilot, "pools?")
+        panel = await opened(app, pilot)
+        assert not app.composer.region
+        assert panel.query_one(Rows).size.height >= 1
+        await pilot.press("p")
+        await wait_until(pilot, lambda: agent.turns["S001"][0].pinned)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not app.remembering.open and app.focused is app.composer)
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session == "S001" and not app.remembering.open)
+
+
+async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/recall tide pools", "enter")
+        await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == 1)
+        assert "for “tide pools”" in words(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
+
+
+async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        agent.search_failure = "The graph is behind [now]."
+        app.perform("recall", "tide")
+        await wait_until(pilot, lambda: app.remembering.open and "The graph is behind [now]." in words(app))
+        agent.search_failure = None
+        app.perform("recall", "tide pools")
+        await wait_until(pilot, lambda: len(panel_of(app).pack.recalled) == 1)
+
+
+async def test_what_recall_lacks_is_said_until_it_is_there(chat: Running) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await opened(app, pilot)
+        agent.tell(GraphProgress("rebuilding", 1, 4))
+        await wait_until(pilot, lambda: "being rebuilt (25 %)" in words(app))
+        agent.tell(GraphProgress("ready"))
+        await wait_until(pilot, lambda: "being rebuilt" not in words(app))
+
+
+async def test_embedding_shows_in_the_bar_and_a_failed_embedder_is_told_once(chat: Running) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent) as (app, pilot):
+        agent.tell(EmbeddingProgress("embedding", "minilm", 1200, 10_000))
+        await wait_until(pilot, lambda: "embedding 1,200/10,000" in status_line(app))
+        agent.tell(EmbeddingProgress("ready", "minilm", 10_000, 10_000))
+        await wait_until(pilot, lambda: "embedding" not in status_line(app))
+        agent.tell(EmbeddingProgress("embedding", "minilm", 10_000, 10_001))
+        failed = EmbeddingProgress("failed", "minilm", message="The embedder is gone. `clew models pull minilm`.")
+        agent.tell(failed)
+        await wait_until(pilot, lambda: "no embedder" in status_line(app) and "models pull minilm" in screen_text(app))
+        app.unsay()
+        agent.tell(failed)
+        agent.tell(GraphProgress("rebuilding", 1, 4))
+        await wait_until(pilot, lambda: "25%" in screen_text(app) or "rebuilding" in screen_text(app))
+        assert "models pull minilm" not in screen_text(app)
+
+
+async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> None:
+    agent = agent_that_recalls()
+    turn = agent.turns["S001"][0]
+    name: Any = "[/]\x1b]0;title\x07" * 50
+    agent.hits = [Hit("turn", turn.id, "S001", name, "user", "[red]you", "\x1b[2J[bold]x " * 5000, turn.at, 1.0)] * 30
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await wait_until(pilot, lambda: isinstance(app.transcript.last_answer, Answer))
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        await asyncio.sleep(0)
+        assert "\x1b" not in screen_text(app)
+        assert all(len(item.words) <= pack.LONGEST for item in panel_of(app).pack.recalled)

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from graph.errors import LogDamaged, LogNewer
+from graph.errors import InvalidEvent, LogDamaged, LogNewer
 from graph.events import EVENT, Base, Event
 
 SALT_BYTES = 16
@@ -85,9 +85,13 @@ def clean(text: str) -> str:
 
 
 def encode(event: Event, *, seq: int, id: str, at: int, before: bytes) -> Row:
-    """The row of a new event, linked to the hash `before` it."""
+    """The row of a new event, linked to the hash `before` it. Raises InvalidEvent."""
     fields = event.model_dump(mode="python", exclude_none=True, exclude={"kind", "text"})
-    structure = clean(json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    try:
+        written = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError as e:
+        raise InvalidEvent("The event was not stored: a number in it is infinite, or none at all.") from e
+    structure = clean(written)
     text: str | None = getattr(event, "text", None)
     text = clean(text) if text is not None else None
     salt = os.urandom(SALT_BYTES) if text is not None else None

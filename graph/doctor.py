@@ -96,11 +96,13 @@ def compare(expected: Tables, store: GraphStore) -> Iterator[str]:
         there = {row[0]: row for row in store.execute(f"MATCH (n:`{table.name}`) RETURN {columns}")}
         yield from _differences(table.name, expected.nodes[table.name], there)
     for rel in RELS:
-        pattern = f"(a:`{rel.start}`)-[:`{rel.name}`]->(b:`{rel.end}`)"
-        pairs = [(a, b) for a, b in store.execute(f"MATCH {pattern} RETURN a.id, b.id")]
-        if len(set(pairs)) < len(pairs):
-            yield f"{rel.name} holds {len(pairs) - len(set(pairs))} relationships twice"
-        yield from _differences(rel.name, dict.fromkeys(expected.rels[rel.name]), dict.fromkeys(pairs))
+        pattern = f"(a:`{rel.start}`)-[r:`{rel.name}`]->(b:`{rel.end}`)"
+        columns = "".join(f", r.`{name}`" for name in rel.names)
+        rows = store.execute(f"MATCH {pattern} RETURN a.id, b.id{columns}")
+        found = {(a, b): tuple(values) for a, b, *values in rows}
+        if len(found) < len(rows):
+            yield f"{rel.name} holds {len(rows) - len(found)} relationships twice"
+        yield from _differences(rel.name, expected.rels[rel.name], found)
 
 
 def _differences(name: str, expected: dict[Any, Any], there: dict[Any, Any]) -> Iterator[str]:

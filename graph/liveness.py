@@ -3,6 +3,7 @@
 A turn is live while it is at or above a head of a session of its own world that is not deleted, and is neither hidden
 nor deleted itself. `heads` counts those heads, so that moving one touches only the turns between its two places.
 Turns of another world on the path are passed by: what a what-if holds keeps nothing of main alive, and the reverse.
+Every turn whose count changes is touched by the event, so that whoever keeps a copy finds what is new by its number.
 """
 
 from collections.abc import Iterator
@@ -10,8 +11,8 @@ from collections.abc import Iterator
 from graph.sink import Properties, Sink
 
 
-def move_head(sink: Sink, session: str, target: str | None) -> None:
-    """Put a session's head at turn `target`. A deleted session has no head to move."""
+def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None:
+    """Put a session's head at turn `target`, as event `seq` says. A deleted session has no head to move."""
     before = node(sink, "Session", session)
     old = before["head"]
     if before["deleted"] or old == target:
@@ -26,7 +27,7 @@ def move_head(sink: Sink, session: str, target: str | None) -> None:
         if now["world"] == before["world"]:
             heads = now["heads"] + step
             live = is_live(heads, hidden=now["hidden"], deleted=now["deleted"])
-            sink.set_node("Turn", turn, {"heads": heads, "live": live})
+            sink.set_node("Turn", turn, {"heads": heads, "live": live, "touched": seq})
 
 
 def is_live(heads: int, *, hidden: bool, deleted: bool) -> bool:

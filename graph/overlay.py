@@ -8,6 +8,7 @@ from typing import Any
 
 from graph.events import Event
 from graph.schema import META, NODES, RELS, NodeTable
+from graph.sink import NOTHING
 from graph.store import GraphStore
 
 _TABLES: dict[str, NodeTable] = {table.name: table for table in NODES}
@@ -23,7 +24,8 @@ class Overlay:
         self._nodes: dict[tuple[str, str], dict[str, Any] | None] = {}  # as they are with the changes
         self._new: dict[tuple[str, str], None] = {}
         self._set: dict[tuple[str, str], dict[str, None]] = {}  # the columns changed of nodes that were there before
-        self._rels: dict[tuple[str, str, str], tuple[bool, bool]] = {}  # there before, there now
+        # Whether each was there before, and what it is now: its properties, or None where it is gone.
+        self._rels: dict[tuple[str, str, str], tuple[bool, Mapping[str, Any] | None]] = {}
 
     def node(self, table: str, id: str) -> dict[str, Any] | None:
         key = table, id
@@ -43,18 +45,19 @@ class Overlay:
         if (table, id) not in self._new:
             self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
 
-    def put_rel(self, rel: str, start: str, end: str) -> None:
-        was_there, _ = self._rels.get((rel, start, end), (False, False))
-        self._rels[rel, start, end] = (was_there, True)
+    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
+        was_there, _ = self._rels.get((rel, start, end), (False, None))
+        self._rels[rel, start, end] = (was_there, {**dict.fromkeys(_RELS[rel].names), **properties})
 
     def drop_rel(self, rel: str, start: str, end: str) -> None:
-        was_there, _ = self._rels.get((rel, start, end), (True, True))
-        self._rels[rel, start, end] = (was_there, False)
+        was_there, _ = self._rels.get((rel, start, end), (True, None))
+        self._rels[rel, start, end] = (was_there, None)
 
     def flush(self, *, applied: int, link: str) -> None:
         """Write the changes and the number they bring the graph to. Raises GraphFailure."""
-        for rel, start, end in [key for key, (before, now) in self._rels.items() if before and not now]:
-            self._write_rel(rel, start, end, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
+        for (rel, start, end), (before, now) in self._rels.items():
+            if before and now != {}:  # gone, or put again with other properties
+                self._write_rel(rel, start, end, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
         for table, id in self._new:
             columns = _TABLES[table].names
             values = ", ".join(f"`{name}`: ${name}" for name in columns)
@@ -64,14 +67,17 @@ class Overlay:
             values = ", ".join(f"n.`{name}` = ${name}" for name in changed)
             parameters = {"id": id, **{name: node[name] for name in changed}}
             self._store.execute(f"MATCH (n:`{table}` {{id: $id}}) SET {values}", parameters)
-        for rel, start, end in [key for key, (before, now) in self._rels.items() if now and not before]:
-            self._write_rel(rel, start, end, "MATCH {start}, {end} CREATE (a)-[:`{rel}`]->(b)")
+        for (rel, start, end), (before, now) in self._rels.items():
+            if now is not None and not (before and now == {}):
+                self._write_rel(rel, start, end, "MATCH {start}, {end} CREATE (a)-[:`{rel}` {{{columns}}}]->(b)", now)
         meta = f"MATCH (m:`{META.name}` {{id: 0}}) SET m.applied = $applied, m.link = $link"
         self._store.execute(meta, {"applied": applied, "link": link})
 
-    def _write_rel(self, rel: str, start: str, end: str, cypher: str) -> None:
+    def _write_rel(self, rel: str, start: str, end: str, cypher: str, properties: Mapping[str, Any] = NOTHING) -> None:
         ends = {"start": f"(a:`{_RELS[rel].start}` {{id: $a}})", "end": f"(b:`{_RELS[rel].end}` {{id: $b}})"}
-        self._store.execute(cypher.format(rel=rel, **ends), {"a": start, "b": end})
+        columns = ", ".join(f"`{name}`: ${name}" for name in properties)
+        statement = cypher.format(rel=rel, columns=columns, **ends)
+        self._store.execute(statement, {"a": start, "b": end, **properties})
 
     def _load(self, table: NodeTable, id: str) -> dict[str, Any] | None:
         columns = ("id", *table.read)

@@ -9,6 +9,8 @@ from typing import Any
 from graph.codec import Stored
 from graph.events import (
     HeadMoved,
+    PinCleared,
+    PinSet,
     SessionArchived,
     SessionConfigured,
     SessionDeleted,
@@ -35,7 +37,7 @@ def project(stored: Stored, sink: Sink) -> None:
             _begin(sink, stored, event, fork=None)
         case SessionForked() as event:
             _begin(sink, stored, event, fork=event.at)
-            move_head(sink, event.session, event.at)
+            move_head(sink, event.session, event.at, seq=stored.seq)
         case SessionTitled() as event:
             sink.set_node("Session", event.session, {"title": event.text, "title_seq": stored.seq})
         case SessionRenamed() as event:
@@ -45,7 +47,7 @@ def project(stored: Stored, sink: Sink) -> None:
         case SessionUnarchived() as event:
             sink.set_node("Session", event.session, {"archived": False})
         case SessionDeleted() as event:
-            move_head(sink, event.session, None)
+            move_head(sink, event.session, None, seq=stored.seq)
             sink.set_node("Session", event.session, {"deleted": True})
         case SessionConfigured() as event:
             settings = {"model": event.model, "system_prompt": event.text, "prompt_seq": stored.seq}
@@ -53,29 +55,35 @@ def project(stored: Stored, sink: Sink) -> None:
         case TurnSaid() as event:
             _say(sink, stored, event)
         case TurnTaken() as event:
-            _take(sink, event)
+            _take(sink, event, stored.seq)
         case TurnHidden() as event:
-            _mark(sink, event.turn, "hidden", True)
+            _mark(sink, event.turn, stored.seq, hidden=True)
         case TurnUnhidden() as event:
-            _mark(sink, event.turn, "hidden", False)
+            _mark(sink, event.turn, stored.seq, hidden=False)
         case TurnDeleted() as event:
-            _mark(sink, event.turn, "deleted", True)
+            _mark(sink, event.turn, stored.seq, deleted=True)
+        case PinSet() as event:
+            sink.set_node("Turn", event.turn, {"pinned": True, "touched": stored.seq})
+        case PinCleared() as event:
+            sink.set_node("Turn", event.turn, {"pinned": False, "touched": stored.seq})
         case HeadMoved() as event:
-            move_head(sink, event.session, event.turn)
+            move_head(sink, event.session, event.turn, seq=stored.seq)
         case TextErased() as event:
             for seq in event.events:
-                _erase(sink, seq)
+                _erase(sink, seq, touched=stored.seq)
 
 
 def _begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked, *, fork: str | None) -> None:
     if sink.node("World", event.world) is None:
         sink.put_node("World", event.world, {"fork": fork})
+    said_at = event.said_at if isinstance(event, SessionStarted) else None
+    told = said_at if said_at is not None else stored.at
     properties = {
         "world": event.world,
         "project": event.project,
         "client": event.client,
-        "started_at": stored.at,
-        "last_at": stored.at,
+        "started_at": told,
+        "last_at": told,
         "archived": False,
         "deleted": False,
         "turns": 0,
@@ -88,6 +96,7 @@ def _say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     session = node(sink, "Session", event.session)
     if sink.node("Entity", event.speaker) is None:
         sink.put_node("Entity", event.speaker, {"kind": _kind_of(event.speaker)})
+    told = event.said_at if event.said_at is not None else stored.at
     properties = {
         "seq": stored.seq,
         "session": event.session,
@@ -96,12 +105,14 @@ def _say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "speaker": event.speaker,
         "client": event.client,
         "text": event.text,
-        "at": stored.at,
+        "at": told,
         "index": session["turns"],
         "live": False,
         "hidden": False,
         "deleted": False,
         "queued": event.queued,
+        "pinned": False,
+        "touched": stored.seq,
         "heads": 0,
         "stop_reason": event.stop_reason.value if event.stop_reason is not None else None,
         "error": event.error,
@@ -117,18 +128,29 @@ def _say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     sink.put_node("Turn", event.turn, properties)
     sink.put_rel("IN", event.turn, event.session)
     sink.put_rel("SAID_BY", event.turn, event.speaker)
-    sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": stored.at})
+    last_at = max(told, session["last_at"]) if session["turns"] else told
+    sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": last_at})
     if not event.queued:
         if event.parent is not None:
             sink.put_rel("REPLIES_TO", event.turn, event.parent)
-        move_head(sink, event.session, event.turn)
+        move_head(sink, event.session, event.turn, seq=stored.seq)
+    _recall(sink, event)
 
 
-def _take(sink: Sink, event: TurnTaken) -> None:
-    sink.set_node("Turn", event.turn, {"queued": False, **_place(sink, event.parent)})
+def _recall(sink: Sink, event: TurnSaid) -> None:
+    """The context pack as edges, each to a turn that is there and of the best of its ranks."""
+    for item in reversed(event.recalled):  # of one that is named twice the first counts
+        if item.kind == "turn" and item.id != event.turn and sink.node("Turn", item.id) is not None:
+            strategy = min(item.ranks, key=lambda each: (item.ranks[each], each), default=None)
+            rank = item.ranks[strategy] if strategy is not None else None
+            sink.put_rel("RECALLED", event.turn, item.id, {"strategy": strategy, "rank": rank, "score": item.score})
+
+
+def _take(sink: Sink, event: TurnTaken, seq: int) -> None:
+    sink.set_node("Turn", event.turn, {"queued": False, "touched": seq, **_place(sink, event.parent)})
     if event.parent is not None:
         sink.put_rel("REPLIES_TO", event.turn, event.parent)
-    move_head(sink, event.session, event.turn)
+    move_head(sink, event.session, event.turn, seq=seq)
 
 
 def _place(sink: Sink, parent: str | None) -> dict[str, Any]:
@@ -136,17 +158,17 @@ def _place(sink: Sink, parent: str | None) -> dict[str, Any]:
     return {"parent": parent, "depth": 0 if parent is None else node(sink, "Turn", parent)["depth"] + 1}
 
 
-def _mark(sink: Sink, turn: str, flag: str, value: bool) -> None:
+def _mark(sink: Sink, turn: str, seq: int, **flag: bool) -> None:
     now = node(sink, "Turn", turn)
-    flags = {"hidden": now["hidden"], "deleted": now["deleted"], flag: value}
-    sink.set_node("Turn", turn, {flag: value, "live": is_live(now["heads"], **flags)})
+    flags = {"hidden": now["hidden"], "deleted": now["deleted"], **flag}
+    sink.set_node("Turn", turn, {**flag, "live": is_live(now["heads"], **flags), "touched": seq})
 
 
-def _erase(sink: Sink, seq: int) -> None:
+def _erase(sink: Sink, seq: int, *, touched: int) -> None:
     """Take an event's text out of the graph, if it is still what stands there."""
     match sink.event(seq):
         case TurnSaid() as event:
-            sink.set_node("Turn", event.turn, {"text": None})
+            sink.set_node("Turn", event.turn, {"text": None, "touched": touched})
         case SessionTitled() as event if node(sink, "Session", event.session)["title_seq"] == seq:
             sink.set_node("Session", event.session, {"title": None})
         case SessionRenamed() as event if node(sink, "Session", event.session)["name_seq"] == seq:

@@ -119,10 +119,10 @@ def _load(store: GraphStore, tables: Tables, breathe: Callable[[], None]) -> Non
             columns = dict(zip(table.names, zip(*batch, strict=True), strict=True))
             store.copy(table.name, columns, dict(table.columns))
     for rel in RELS:
-        for ends in _batches(list(tables.rels.pop(rel.name))):
+        types = {"from": "STRING", "to": "STRING", **dict(rel.columns)}
+        for rows in _batches([(*ends, *values) for ends, values in tables.rels.pop(rel.name).items()]):
             breathe()
-            starts, stops = zip(*ends, strict=True)
-            store.copy(rel.name, {"from": starts, "to": stops}, {"from": "STRING", "to": "STRING"})
+            store.copy(rel.name, dict(zip(types, zip(*rows, strict=True), strict=True)), types)
 
 
 def _batches(rows: list[Item]) -> Iterator[list[Item]]:

@@ -5,7 +5,7 @@ The graph has no migrations. Whoever changes a table or a projection raises VERS
 
 from dataclasses import dataclass
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,16 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class RelTable:
-    """A directed relationship table between two node tables."""
+    """A directed relationship table between two node tables; `columns` are the name and Kuzu type of its properties."""
 
     name: str
     start: str
     end: str
+    columns: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
 
 
 _ID = ("id", "STRING")
@@ -58,7 +63,7 @@ SESSION = NodeTable(
         ("title_seq", "INT64"),
         ("prompt_seq", "INT64"),
     ),
-    read=("world", "deleted", "turns", "head", "name_seq", "title_seq", "prompt_seq"),
+    read=("world", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq"),
 )
 
 TURN = NodeTable(
@@ -72,12 +77,14 @@ TURN = NodeTable(
         ("speaker", "STRING"),
         ("client", "STRING"),
         ("text", "STRING"),
-        ("at", "INT64"),  # UTC milliseconds
+        ("at", "INT64"),  # when it was said, in UTC milliseconds
         ("index", "INT64"),
         ("live", "BOOL"),
         ("hidden", "BOOL"),
         ("deleted", "BOOL"),
         ("queued", "BOOL"),
+        ("pinned", "BOOL"),
+        ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
         ("parent", "STRING"),
         ("depth", "INT64"),  # turns above it on its path
@@ -104,6 +111,8 @@ RELS = (
     RelTable("IN", "Turn", "Session"),
     RelTable("REPLIES_TO", "Turn", "Turn"),
     RelTable("SAID_BY", "Turn", "Entity"),
+    # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
+    RelTable("RECALLED", "Turn", "Turn", (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE"))),
 )
 
 # One row: which schema this is, and the last event applied with the hash of the chain there.
@@ -117,5 +126,9 @@ def statements() -> list[str]:
         " PRIMARY KEY (`id`))"
         for table in (META, *NODES)
     ]
-    rels = [f"CREATE REL TABLE `{rel.name}` (FROM `{rel.start}` TO `{rel.end}`)" for rel in RELS]
+    rels = [
+        f"CREATE REL TABLE `{rel.name}` (FROM `{rel.start}` TO `{rel.end}`"
+        f"{''.join(f', `{name}` {type}' for name, type in rel.columns)})"
+        for rel in RELS
+    ]
     return nodes + rels

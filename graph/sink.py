@@ -1,9 +1,12 @@
 """What a projection writes to and looks at, in terms that know no engine."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from graph.events import Event
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Properties(Protocol):
@@ -31,8 +34,8 @@ class Sink(Protocol):
         """Some properties of a node that exists."""
         ...
 
-    def put_rel(self, rel: str, start: str, end: str) -> None:
-        """A relationship that is not there yet."""
+    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
+        """A relationship that is not there yet; columns left out are null."""
         ...
 
     def drop_rel(self, rel: str, start: str, end: str) -> None:

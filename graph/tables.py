@@ -7,21 +7,23 @@ from graph.codec import Stored
 from graph.events import Event
 from graph.projection import project
 from graph.schema import NODES, RELS
+from graph.sink import NOTHING
 
 _PLACES = {table.name: {name: place for place, name in enumerate(table.names)} for table in NODES}
+_OF_REL = {rel.name: rel.names for rel in RELS}
 _AFTER_ID = {table.name: table.names[1:] for table in NODES}
 
 
 class Tables:
-    """All nodes by table and id, all relationships by table; a sink for projections.
+    """All nodes by table and id, all relationships by table and ends; a sink for projections.
 
-    `nodes[table][id]` are the values in the table's order of columns: a list takes a quarter of a dictionary's memory,
-    and a rebuild holds every turn.
+    `nodes[table][id]` and `rels[table][start, end]` are the values in the table's order of columns: a list takes a
+    quarter of a dictionary's memory, and a rebuild holds every turn.
     """
 
     def __init__(self, event: Callable[[int], Event]) -> None:
         self.nodes: dict[str, dict[str, list[Any]]] = {table.name: {} for table in NODES}
-        self.rels: dict[str, dict[tuple[str, str], None]] = {rel.name: {} for rel in RELS}
+        self.rels: dict[str, dict[tuple[str, str], tuple[Any, ...]]] = {rel.name: {} for rel in RELS}
         self.event = event
 
     def node(self, table: str, id: str) -> "_Row | None":
@@ -36,8 +38,8 @@ class Tables:
         for name, value in properties.items():
             values[places[name]] = value
 
-    def put_rel(self, rel: str, start: str, end: str) -> None:
-        self.rels[rel][start, end] = None
+    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
+        self.rels[rel][start, end] = tuple(map(properties.get, _OF_REL[rel]))
 
     def drop_rel(self, rel: str, start: str, end: str) -> None:
         del self.rels[rel][start, end]

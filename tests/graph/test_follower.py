@@ -13,6 +13,7 @@ from graph.memory import Memory
 from graph.opening import OPENING
 from graph.overlay import Overlay
 from graph.rebuild import ASIDE
+from graph.schema import VERSION
 from graph.store import GraphStore
 from graph.values import Progress
 from tests.graph.conftest import Open, ignore
@@ -138,8 +139,8 @@ def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: 
 def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = talk(whole, 3)
     memory = opening()
-    monkeypatch.setattr("graph.store.VERSION", 2)
-    monkeypatch.setattr(opening_graph, "VERSION", 2)
+    monkeypatch.setattr("graph.store.VERSION", VERSION + 1)
+    monkeypatch.setattr(opening_graph, "VERSION", VERSION + 1)
     assert opened(memory) == ["opening", "rebuilding", "ready"]
     assert live(memory) == ids
 

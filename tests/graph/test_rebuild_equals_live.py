@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,9 @@ from graph.doctor import compare
 from graph.events import (
     Event,
     HeadMoved,
+    PinCleared,
+    PinSet,
+    Recalled,
     SessionArchived,
     SessionConfigured,
     SessionDeleted,
@@ -27,13 +31,14 @@ from graph.events import (
     TurnUnhidden,
 )
 from graph.memory import Memory
+from graph.paths import Paths
 from graph.rebuild import events_of
 from graph.schema import TURN
 from graph.tables import Tables, fold
 from tests.graph.conftest import ignore
 from tests.graph.talk import reply, said
 
-STEPS = st.lists(st.tuples(st.integers(0, 17), st.integers(0, 999), st.integers(0, 999)), min_size=12, max_size=60)
+STEPS = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 999), st.integers(0, 999)), min_size=12, max_size=60)
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Conversation:
     queued: list[str] = field(default_factory=list)
     hidden: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
+    pinned: set[str] = field(default_factory=set)
 
     def step(self, kind: int, a: int, b: int) -> None:
         """One more event, chosen by `kind` and the two numbers, where the history allows it."""
@@ -59,7 +65,7 @@ class Conversation:
         if kind <= 1 or session is None:
             self._start()
         elif kind <= 6:
-            self._say(session, place if kind == 6 else self.head[session], queued=kind == 5)
+            self._say(session, place if kind == 6 else self.head[session], b, queued=kind == 5)
         elif kind == 7 and self.queued:
             self._take(self.queued[a % len(self.queued)])
         elif kind <= 9 and place is not None:
@@ -75,6 +81,8 @@ class Conversation:
             self._mark(turn, kind)
         elif kind == 15 and turn is not None:
             self.events.append(SessionTitled(session=session, sources=(turn,), text=f"title {b}"))
+        elif kind == 18 and turn is not None:
+            self._pin(turn, on=b % 3 > 0)
         elif kind == 16:
             self.events.append(TextErased(events=(1 + a % len(self.events), 1 + b % len(self.events))))
         else:
@@ -96,10 +104,12 @@ class Conversation:
         self.events.append(SessionStarted(session=session, client="test"))
         self.world[session], self.head[session] = "main", None
 
-    def _say(self, session: str, parent: str | None, *, queued: bool) -> None:
+    def _say(self, session: str, parent: str | None, b: int, *, queued: bool) -> None:
         turn = f"turn{len(self.home)}"
         make = said if len(self.home) % 2 else reply
-        self.events.append(make(turn, session, parent=parent, queued=queued))
+        told = b * 1_000 if b % 2 else None
+        recalled = [pack(id, rank) for rank, id in enumerate([f"turn{b % 7}", "unknown", turn, f"turn{b % 5}"], 1)]
+        self.events.append(make(turn, session, parent=parent, queued=queued, recalled=recalled[: b % 5], said_at=told))
         self.home[turn] = session
         if queued:
             self.queued.append(turn)
@@ -112,6 +122,10 @@ class Conversation:
             session = self.home[turn]
             self.events.append(TurnTaken(turn=turn, session=session, parent=self.head[session]))
             self._place(turn, self.head[session])
+
+    def _pin(self, turn: str, *, on: bool) -> None:
+        self.events.append(PinSet(turn=turn) if on else PinCleared(turn=turn))
+        (self.pinned.add if on else self.pinned.discard)(turn)
 
     def _fork(self, origin: str, at: str, world: str) -> None:
         session = f"session{len(self.world)}"
@@ -146,6 +160,12 @@ class Conversation:
             SessionConfigured(session=session, model="m", text=f"prompt {b}"),
         )
         self.events.append(kinds[b % len(kinds)])
+
+
+def pack(id: str, rank: int) -> Recalled:
+    """An item of a context pack, sometimes without a rank, sometimes of what the graph does not have yet."""
+    kind: Literal["turn", "observation"] = "observation" if rank == 4 and id == "turn0" else "turn"
+    return Recalled(id=id, kind=kind, score=rank / 7, ranks={"lexical": rank + 1, "graph": rank} if rank < 4 else {})
 
 
 def history(steps: Sequence[tuple[int, int, int]]) -> Conversation:
@@ -189,11 +209,108 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
             turns = folded(memory).nodes["Turn"]
             live = {id for id, row in turns.items() if row[TURN.names.index("live")]}
             assert live == conversation.live()
+            with memory.snapshot() as db:
+                paths = Paths(db)
+                assert {id for id in turns if paths.live(memory.turn(id))} == live
+            of_main = [
+                id for id in live if conversation.world[conversation.home[id]] == "main" and memory.turn(id).text
+            ]
+            newest = sorted(of_main, key=lambda id: (memory.turn(id).at, int(id[4:])), reverse=True)
+            assert [turn.id for turn in memory.recent("turn", 5)] == newest[:5]
+            assert {turn.id for turn in memory.pinned()} == {
+                id for id in conversation.pinned & live if conversation.world[conversation.home[id]] == "main"
+            }
             for session, head in conversation.head.items():
                 assert memory.session(session).head == head
                 assert [turn.id for turn in memory.thread(session)] == path(conversation, head)
         finally:
             memory.close()
+
+
+def test_the_tables_are_those_worked_out_by_hand() -> None:
+    """A short history with everything that has a rule of its own; events are numbered from 1."""
+    packed = [
+        Recalled(id="q1", score=0.5, ranks={"lexical": 3, "graph": 2}),
+        Recalled(id="q1", score=0.1, ranks={"lexical": 1}),  # a second time: the first counts
+        Recalled(id="a1", score=0.25),
+        Recalled(id="o", kind="observation", score=1.0, ranks={"observation": 1}),
+        Recalled(id="later", score=1.0, ranks={"lexical": 1}),
+    ]
+    events: list[Event] = [
+        SessionStarted(session="s", client="test", project="maze", source="x", said_at=1_000),  # 1
+        said("q1", text="What?", said_at=5_000),  # 2
+        reply("a1", parent="q1", text="That.", said_at=4_000),  # 3
+        said("w", queued=True, text="And?", said_at=3_000),  # 4
+        reply("a2", parent="q1", text="No, this.", said_at=6_000, recalled=packed),  # 5: q1 and a2 are on the path
+        TurnTaken(turn="w", session="s", parent="a2"),  # 6
+        PinSet(turn="q1"),  # 7
+        SessionForked(session="f", origin="s", at="a1", world="what-if", client="test"),  # 8
+        TurnHidden(turn="w"),  # 9
+        HeadMoved(session="s", turn="a1"),  # 10: a2 and w leave the path, a1 enters it
+        TextErased(events=(3,)),  # 11
+        PinSet(turn="a2"),  # 12
+        PinCleared(turn="a2"),  # 13
+    ]
+    columns = (
+        "seq",
+        "at",
+        "index",
+        "parent",
+        "depth",
+        "text",
+        "live",
+        "hidden",
+        "queued",
+        "pinned",
+        "touched",
+        "heads",
+    )
+    expected = {
+        "q1": (2, 5_000, 0, None, 0, "What?", True, False, False, True, 7, 1),
+        "a1": (3, 4_000, 1, "q1", 1, None, True, False, False, False, 11, 1),
+        "w": (4, 3_000, 2, "a2", 2, "And?", False, True, False, False, 10, 0),
+        "a2": (5, 6_000, 3, "q1", 1, "No, this.", False, False, False, False, 13, 0),
+    }
+    of_sessions = ("world", "project", "started_at", "last_at", "turns", "head")
+    with tempfile.TemporaryDirectory() as folder:
+        memory = Memory.open(Path(folder) / "memory", command="test")
+        try:
+            memory.open_graph(ignore)
+            for event in events:
+                memory.append(event)
+            for _ in range(2):  # as it was kept, and rebuilt
+                assert rows(memory, "Turn", columns) == expected
+                sessions = rows(memory, "Session", of_sessions)
+                assert sessions["s"] == ("main", "maze", 1_000, 6_000, 4, "a1")
+                assert sessions["f"][:2] + sessions["f"][4:] == ("what-if", None, 0, "a1")
+                assert edges(memory, "RECALLED", ", r.strategy, r.rank, r.score") == {
+                    ("a2", "q1", "graph", 2, 0.5),
+                    ("a2", "a1", None, None, 0.25),
+                }
+                assert edges(memory, "REPLIES_TO") == {("a1", "q1"), ("a2", "q1"), ("w", "a2")}
+                assert edges(memory, "HEAD") == {("s", "a1"), ("f", "a1")}
+                assert edges(memory, "IN_WORLD") == {("s", "main"), ("f", "what-if")}
+                assert edges(memory, "IN") == {(turn, "s") for turn in expected}
+                assert edges(memory, "SAID_BY") == {
+                    ("q1", "you"),
+                    ("w", "you"),
+                    ("a1", "assistant"),
+                    ("a2", "assistant"),
+                }
+                memory.rebuild(ignore)
+        finally:
+            memory.close()
+
+
+def rows(memory: Memory, table: str, columns: Sequence[str]) -> dict[str, tuple[object, ...]]:
+    listed = ", ".join(f"n.`{name}` AS `{name}`" for name in ("id", *columns))
+    found = memory.query(f"MATCH (n:`{table}`) RETURN {listed}")
+    return {row["id"]: tuple(row[name] for name in columns) for row in found}
+
+
+def edges(memory: Memory, rel: str, properties: str = "") -> set[tuple[object, ...]]:
+    found = memory.query(f"MATCH (a)-[r:`{rel}`]->(b) RETURN a.id, b.id{properties}")
+    return {tuple(row.values()) for row in found}
 
 
 def path(conversation: Conversation, head: str | None) -> list[str]:

@@ -139,6 +139,7 @@ class Embedding:
 
     async def idle(self) -> None:
         """Wait until everything that can have a vector has one."""
+        await asyncio.sleep(0)  # an append that was heard on another thread is on its way
         await self._quiet.wait()
 
     async def close(self) -> None:
@@ -230,7 +231,8 @@ class Embedding:
                     await keeping
         if self._told is None:
             self._done, self._total = await self._in_thread(self._memory.embedded, loaded.key)
-        if self._told is None or self._told.state != "ready":
+        now = EmbeddingProgress("ready", self._name, self._done, self._total, self._left_out())
+        if now != self._told:
             self._tell("ready", self._left_out())
 
     async def _next_page(self, loaded: LoadedEmbedder) -> list[Text]:

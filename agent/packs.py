@@ -62,7 +62,7 @@ class Packs:
         packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
         if fresh is not None:
             packs[fresh.turn] = fresh.pack
-        pinned = pinned_turns(self._memory)
+        pinned = self._memory.pinned()
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
         there = self._memory.quotable(ids - {turn.id for turn in path} - {turn.id for turn in pinned})
@@ -80,7 +80,7 @@ class Packs:
 
     def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str]) -> Pack:
         """The pins that a prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(pinned_turns(self._memory), generator, limits)
+        pins = self._pins(self._memory.pinned(), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
@@ -123,10 +123,4 @@ def asked_by(path: Sequence[Turn]) -> dict[str, Turn]:
                 found[turn.id] = asked
         else:
             asked = turn
-    return found
-
-
-def pinned_turns(memory: Memory) -> list[Turn]:
-    """The pinned turns that are live, oldest first."""
-    found: list[Turn] = getattr(memory, "pinned", list)()
     return found

@@ -1,6 +1,7 @@
 """The Agent: the one service under every face of clew. Async methods, plain values in, typed frozen events out."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from dataclasses import dataclass
@@ -31,9 +32,13 @@ from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChan
 from .home import Home
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
+from .recall import Recaller
+from .remembering import Remembering
 from .settings import Settings
 from .text import clean_message
+from .themes import ThemeMaker
 from .title import propose_title
+from .tools import GUIDE, Toolbox, in_use
 
 UNCHANGED: Any = object()
 
@@ -54,7 +59,7 @@ class Status:
     rewrites: dict[str, int]
 
 
-class Agent:
+class Agent(Remembering):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""
 
     def __init__(
@@ -80,7 +85,6 @@ class Agent:
         self._conversation: Conversation
         self._embedding: Embedding
         self._models: ModelHost
-        self._prompts: Prompts
 
     # -- life -----------------------------------------------------------------------------------------------------
 
@@ -89,21 +93,28 @@ class Agent:
 
         Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
         """
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         memory = await asyncio.to_thread(Memory.open, self._home.memory, command=f"clew ({self._client})")
         self._memory_or_none = memory
         states = KVStates(self._home.states, limit=self.settings.kv_mb << 20)
-        self._prompts = Prompts(memory, self._tell, default_system=self.settings.system_prompt, states=states)
+        self._prompts = Prompts(
+            memory, self._tell, default_system=self.settings.system_prompt, states=states, guide=self._guide
+        )
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
+        self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
+        self._recaller = Recaller(memory, self._embedding.query)
+        self._maker = ThemeMaker(memory, lambda: self._embedding.key)
         self._conversation = Conversation(
             memory,
             self._models,
             self._prompts,
+            self._recaller,
+            Toolbox(memory, self._recaller, self._maker),
             self.settings,
             client=self._client,
             notify=self._tell,
             answered=self._after_reply,
         )
-        self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
         if open_graph:
@@ -323,6 +334,15 @@ class Agent:
             raise AgentError("The memory is not open yet, or was closed. Nothing was changed; try again in a moment.")
         return self._memory_or_none
 
+    def _guide(self, generator: Generator) -> str:
+        return GUIDE if in_use(self.settings.tools, generator.info) else ""
+
+    async def _chat_model(self) -> Generator | None:
+        try:
+            return await self._models.get(self.settings.model)
+        except ModelError:  # told by a notice
+            return None
+
     async def _record(
         self, event: SessionRenamed | SessionTitled | SessionArchived | SessionUnarchived | SessionDeleted
     ) -> None:
@@ -331,8 +351,12 @@ class Agent:
         self._tell(SessionsChanged(event.session))
 
     def _tell(self, notice: Notice) -> None:
-        for listener in self._listeners:
-            listener.put_nowait(notice)
+        """Tell every listener; from any thread."""
+        if threading.get_ident() == self._thread:
+            for listener in self._listeners:
+                listener.put_nowait(notice)
+        else:
+            self._loop.call_soon_threadsafe(self._tell, notice)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -12,6 +12,7 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    RecallDone,
     ReplyEnded,
     ReplyStarted,
     TokensArrived,
@@ -35,14 +36,22 @@ async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, Reply
     return ended[0].session, ended[0]
 
 
+async def until(events: AsyncIterator[AgentEvent], kind: type) -> AgentEvent:
+    """The first event of a kind; those before it are passed over."""
+    async for event in events:
+        if isinstance(event, kind):
+            return event
+    raise AssertionError(f"no {kind.__name__} came")
+
+
 async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Nice to meet you.")
     agent = await make_agent(model)
     events = await collect(agent.send(None, " hello \n"))
     kinds = [type(event) for event in events]
-    assert kinds[:2] == [TurnAccepted, ReplyStarted]
-    assert set(kinds[2:-1]) == {TokensArrived}
-    accepted, started, ended = events[0], events[1], events[-1]
+    assert kinds[:3] == [TurnAccepted, RecallDone, ReplyStarted]
+    assert set(kinds[3:-1]) == {TokensArrived}
+    accepted, started, ended = events[0], events[2], events[-1]
     assert isinstance(accepted, TurnAccepted)
     assert isinstance(started, ReplyStarted)
     assert isinstance(ended, ReplyEnded)
@@ -142,8 +151,7 @@ async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(ma
     agent = await make_agent(model)
     first = agent.send(None, "count")
     session = (await anext(first)).session  # type: ignore[union-attr]
-    await anext(first)
-    await anext(first)
+    await until(first, TokensArrived)
     model.gate.clear()
     await anext(agent.send(session, "and then?"))
     await model.waiting.wait()
@@ -264,8 +272,7 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     agent = await make_agent(model)
     first = agent.send(None, "count")
     session = (await anext(first)).session  # type: ignore[union-attr]
-    await anext(first)
-    await anext(first)
+    await until(first, TokensArrived)
     model.gate.clear()
     queued = agent.send(session, "and then?")
     await anext(queued)
@@ -322,8 +329,7 @@ async def test_two_hundred_kilobytes_are_kept_whole_and_shortened_for_the_model_
     agent = await make_agent(model)
     text = "word " * 40_000
     events = await collect(agent.send(None, text))
-    started = events[1]
-    assert isinstance(started, ReplyStarted)
+    started = next(event for event in events if isinstance(event, ReplyStarted))
     assert started.cut_tokens > 30_000
     assert len(model.prompts[0]) < agent.settings.context
     assert (await agent.thread(started.session))[0].text == text.strip()

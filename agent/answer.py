@@ -1,0 +1,209 @@
+"""One message answered: look back, let the model look further, put it all before the model, keep what it says.
+
+The order is the contract of `agent/events.py`: RecallDone, then each tool's call and answer, then the reply. Each of
+them is durable before it is told, so that stopping anywhere leaves a thread that can be gone on with.
+"""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from graph.events import Recalled, Role, Sampling, StopReason, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
+from models.protocols import Generator, SamplingParams
+
+from . import prompt
+from .events import Failed, RecallDone, ReplyEnded, ReplyStarted
+from .models import ModelHost
+from .packs import Fresh, Pack, pack_of
+from .prompt import Limits, PromptLog
+from .prompts import Prompts
+from .recall import Bounds, Message, Recaller, Recollection
+from .reply import Reply, stream_reply
+from .settings import Settings
+from .steps import Accepted, Answering, Halt, Outbox, Record, Steps
+from .tools import Toolbox
+
+ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A reply that was kept, and the model that gave it."""
+
+    generator: Generator
+    text: str
+
+
+class Answerer:
+    """Answers one message at a time; `stop` ends what runs, from the event loop."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        models: ModelHost,
+        prompts: Prompts,
+        recaller: Recaller,
+        toolbox: Toolbox,
+        settings: Settings,
+        *,
+        client: str,
+        record: Record,
+    ) -> None:
+        self.settings = settings
+        self._memory = memory
+        self._models = models
+        self._prompts = prompts
+        self._recaller = recaller
+        self._client = client
+        self._record = record
+        self._generator: Generator | None = None
+        self._halt = Halt()
+        self._steps = Steps(memory, prompts, toolbox, self._halt, client=client, record=record)
+
+    def begin(self) -> None:
+        """A message is taken up: what stopped the one before does not count."""
+        self._halt.clear()
+
+    def end(self) -> None:
+        """Nothing is answered any more."""
+        self._generator = None
+
+    def stop(self) -> None:
+        """End what runs: loading, looking back, a tool, or the reply, whose text is kept."""
+        self._halt.ask()
+        if self._generator is not None:
+            self._generator.stop()
+
+    def limits(self, generator: Generator) -> Limits:
+        """The prompt's sizes for a model whose context may be smaller than the settings ask for."""
+        context = generator.info.context
+        shrink = min(1.0, context / self.settings.context)
+        return Limits(context, int(self.settings.high_water * shrink), int(self.settings.low_water * shrink))
+
+    async def answer(self, taken: Accepted, out: Outbox) -> Done | None:
+        """Answer a message; None if that was stopped before the model was asked, which is told."""
+        session = await asyncio.to_thread(self._memory.session, taken.session)
+        loading = asyncio.ensure_future(self._models.get(session.model or self.settings.model))
+        loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # told by a notice too
+        generator = await self._halt.unless(asyncio.shield(loading))  # a load goes on for whoever asks next
+        if generator is not None:
+            at = Answering(taken, session, generator, self.limits(generator), out)
+            ready = await self._put_before(at)
+            if ready is not None and not self._halt.asked:
+                return await self._reply(at, *ready)
+        out(Failed("Stopped before the model was asked. Your message is kept: /retry answers it.", taken.turn))
+        return None
+
+    async def _put_before(self, at: Answering) -> tuple[str, PromptLog, Pack] | None:
+        """Everything that the model is given: the turn a reply follows, the prompt, and its context pack."""
+        taken = at.taken
+        prepared = await self._prompts.prepare(taken.session, at.generator, at.limits)
+        found = await self._look(
+            Message(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn), at
+        )
+        if found is None:
+            return None
+        fresh = Fresh(taken.turn, (*prepared.new_pins, *pack_of(found.hits)))
+        log = await self._prompts.before_reply(taken.session, at.generator, at.limits, fresh)
+        shown = set(log.quoted.get(taken.turn, ()))
+        hits = tuple(hit for hit in found.hits if hit.id in shown)
+        at.out(RecallDone(taken.session, taken.turn, found.route, hits, found.took_ms, found.note))
+        self._generator = at.generator
+        parent, log = await self._steps.take(at, self.settings.tools, fresh, log, themes=found.route == "themes")
+        return parent, log, tuple(item for item in fresh.pack if item.id in shown)
+
+    async def _look(self, message: Message, at: Answering) -> Recollection | None:
+        if not self.settings.recall:
+            return Recollection("none")
+        bounds = Bounds(self.settings.recall_limit, self.settings.recall_tokens)
+        return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
+
+    async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done:
+        taken, generator, session = at.taken, at.generator, at.session
+        reply, reply_turn = Reply(), new_id()
+        sampling = Sampling.model_validate(session.sampling) if session.sampling else self.settings.sampling
+        asked = prompt.asking(log, generator)
+        left_out = log.left_out.get(taken.turn, 0)
+        at.out(ReplyStarted(taken.session, taken.turn, reply_turn, generator.info.name, len(asked), left_out))
+
+        async def save(text: str) -> None:
+            await asyncio.to_thread(
+                self._memory.stream,
+                reply_turn,
+                session=taken.session,
+                parent=parent,
+                model=generator.info.name,
+                text=text,
+                recalled=pack,
+            )
+
+        stream = stream_reply(
+            reply,
+            generator=generator,
+            prompt=asked,
+            params=SamplingParams(**sampling.model_dump()),
+            session=taken.session,
+            reply_turn=reply_turn,
+            save=save,
+        )
+        async with aclosing(stream):
+            async for event in stream:
+                at.out(event)
+        said = self._reply_event(at, parent, reply_turn, reply, sampling, log, pack)
+        await asyncio.to_thread(self._record, said, ends_stream=reply_turn)
+        prompt.close_reply(log, generator, turn=reply_turn, tokens=reply.tokens)
+        at.out(_ended(at, reply_turn, reply, log))
+        return Done(generator, reply.text)
+
+    def _reply_event(
+        self,
+        at: Answering,
+        parent: str,
+        turn: str,
+        reply: Reply,
+        sampling: Sampling,
+        log: PromptLog,
+        pack: tuple[Recalled, ...],
+    ) -> TurnSaid:
+        return TurnSaid(
+            turn=turn,
+            session=at.taken.session,
+            parent=parent,
+            role=Role.ASSISTANT,
+            speaker=ASSISTANT,
+            client=self._client,
+            stop_reason=reply.stop_reason or StopReason.FAILED,
+            error=reply.error,
+            model=at.generator.info.name,
+            sampling=sampling,
+            prompt_hash=log.hash(),
+            prompt_tokens=reply.prompt_tokens,
+            evaluated_tokens=reply.evaluated_tokens,
+            completion_tokens=len(reply.tokens),
+            first_token_ms=reply.first_token_ms,
+            total_ms=reply.total_ms,
+            recalled=pack,
+            text=reply.text,
+        )
+
+
+def _ended(at: Answering, turn: str, reply: Reply, log: PromptLog) -> ReplyEnded:
+    reason = reply.stop_reason or StopReason.FAILED
+    return ReplyEnded(
+        session=at.taken.session,
+        turn=at.taken.turn,
+        reply_turn=turn,
+        text=reply.text,
+        truncated=reason is not StopReason.END,
+        stop_reason=reason.value,
+        error=reply.error,
+        prompt_tokens=reply.prompt_tokens,
+        evaluated_tokens=reply.evaluated_tokens,
+        completion_tokens=len(reply.tokens),
+        first_token_ms=reply.first_token_ms,
+        total_ms=reply.total_ms,
+        context_used=len(log.tokens),
+        context_total=at.limits.context,
+    )

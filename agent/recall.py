@@ -1,0 +1,238 @@
+"""What a message is answered with from the memory: how to look is read from the message, and little is taken.
+
+Four ways: recall by words and meaning; the newest exchanges, or those of a time; what this conversation's prompt has
+dropped; themes, which a tool's turn answers. Nothing here waits for a model but for one short embedding, and nothing
+that goes wrong keeps a reply from coming: it comes without, and says so.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+
+from graph.errors import MemoryFailure
+from graph.events import Strategy
+from graph.hits import Filters, Hit, Reason, Vector
+from graph.memory import Memory
+from graph.recall.intent import Intent, read_intent
+from graph.values import Exchange, Turn
+from models.protocols import Generator
+
+from .events import Route
+from .quoting import content_words, neutral, quote
+
+Embed = Callable[[str], Awaitable[Vector | None]]
+PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
+LOOKED_AT = 3  # times as many hits as are taken are weighed
+NEAR = 0.4  # cosine from which meaning alone is reason enough; unrelated English is mostly below .3
+RELATED = 0.25  # and from which it is, where a word is shared too
+SMALL_TALK = frozenset(
+    content_words(
+        "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
+        "what when where which whose whom about have that this these those with would could should will your yours "
+        "they them their there then than from into some more most other tell told know think said says remember talk "
+        "talked mention mentioned conversation does doing done were been being because what's that's give make want "
+        "need help continue again still yes something anything everything nothing thing things someone"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The most that is put before the model: turns, and tokens of their quotes."""
+
+    turns: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is being answered, and what its prompt holds already: ids, and the oldest turn of the session in it."""
+
+    text: str
+    session: str
+    held: frozenset[str]
+    first_turn: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What was found for a message, the best first, and how; `note` says why there is nothing, where that says much."""
+
+    route: Route
+    hits: tuple[Hit, ...] = ()
+    took_ms: float = 0.0
+    note: str = ""
+
+
+@cache
+def local_zone() -> tzinfo:
+    """The system's time zone."""
+    from tzlocal import get_localzone
+
+    return get_localzone()
+
+
+class Recaller:
+    """Looks back for messages and for tools; `embed` gives a query's vector, or None where there is no embedder."""
+
+    def __init__(self, memory: Memory, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
+        self._memory = memory
+        self._embed = embed
+        self._zone = zone
+
+    async def look(self, message: Message, generator: Generator, bounds: Bounds) -> Recollection:
+        """What to put before the model with a message. Never raises for the memory's sake."""
+        started = time.perf_counter()
+        intent = await asyncio.to_thread(read_intent, message.text, now=self.now, timezone=self._zone())
+        found = Recollection(intent.route)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                hits = await self._hits(message, intent, bounds)
+                most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
+                taken = await asyncio.to_thread(within, hits, message.text, generator, Bounds(most, bounds.tokens))
+                found = replace(found, hits=tuple(taken), note=_note(intent, taken))
+        except MemoryFailure as error:
+            found = replace(found, note=f"The memory could not be looked through: {error}")
+        except TimeoutError:
+            found = replace(found, note="Looking back took too long; this reply goes without.")
+        return replace(found, took_ms=(time.perf_counter() - started) * 1000)
+
+    async def recall(self, query: str, *, limit: int, filters: Filters) -> list[Hit]:
+        """Everything that words, meaning and the graph find for a query. Raises GraphFailure."""
+        vector = await self._embed(query) if query.strip() else None
+        return await asyncio.to_thread(
+            self._memory.recall,
+            query,
+            vector=vector,
+            filters=filters,
+            now=self.now,
+            timezone=self._zone(),
+            limit=limit,
+        )
+
+    @property
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def _hits(self, message: Message, intent: Intent, bounds: Bounds) -> list[Hit]:
+        match intent.route:
+            case "recent":
+                return await asyncio.to_thread(self._recent, message, intent, bounds)
+            case "thread":
+                return await asyncio.to_thread(self._dropped, message, bounds)
+            case "recall" if says_something(intent):
+                filters = Filters(exclude=message.held)
+                hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
+                return relevant(hits, message.text, intent)
+            case _:
+                return []
+
+    def _recent(self, message: Message, intent: Intent, bounds: Bounds) -> list[Hit]:
+        """The newest exchanges of other conversations; of a time, those of this one too."""
+        timed = intent.since is not None or intent.until is not None
+        exchanges: list[Exchange] = self._memory.recent(
+            "exchange",
+            bounds.turns,
+            since=intent.since,
+            until=intent.until,
+            exclude_session=None if timed else message.session,
+        )
+        turns = [turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None]
+        return self.as_hits((turn for turn in turns if turn.id not in message.held), "recent")
+
+    def _dropped(self, message: Message, bounds: Bounds) -> list[Hit]:
+        """Turns of this conversation that its prompt holds no more, spread evenly over them, oldest first."""
+        if message.first_turn is None:
+            return []
+        path = self._memory.thread(message.session, before=message.first_turn)
+        said = [turn for turn in path if turn.role != "tool" and turn.id not in message.held]
+        return self.as_hits(spread(said, bounds.turns * 2), "thread")
+
+    def as_hits(self, turns: Iterable[Turn], strategy: Strategy) -> list[Hit]:
+        """Turns that no search ranked, in their order."""
+        names: dict[str, str | None] = {}
+        hits: list[Hit] = []
+        for turn in turns:
+            if turn.text is None or turn.hidden:
+                continue
+            if turn.session not in names:
+                names[turn.session] = self._memory.session(turn.session).name
+            reasons = (Reason(strategy, len(hits) + 1, 0.0),)
+            hits.append(
+                Hit(
+                    kind="turn",
+                    id=turn.id,
+                    session=turn.session,
+                    session_name=names[turn.session],
+                    role=turn.role,
+                    speaker=turn.speaker,
+                    text=turn.text,
+                    at=turn.at,
+                    score=0.0,
+                    reasons=reasons,
+                )
+            )
+        return hits
+
+
+def says_something(intent: Intent) -> bool:
+    """Whether there is anything to look for: "ok thanks" is answered from the conversation."""
+    return bool(asked_words(intent) or intent.names)
+
+
+def asked_words(intent: Intent) -> set[str]:
+    """The words of a message that can tell one turn from another."""
+    return set(content_words(intent.words)) - SMALL_TALK
+
+
+def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
+    """Without the hits that are too weak to be worth their tokens, and those that only say the message again.
+
+    A turn that a neighbour led to is as good as that neighbour.
+    """
+    asked = asked_words(intent)
+    said = {neutral(text).casefold()}
+    kept: dict[str, Hit] = {}
+    for hit in hits:
+        words = neutral(hit.text).casefold()
+        led = any(step.node in kept for step in hit.path)
+        if words in said or not (led or strong(hit, asked)):
+            continue
+        said.add(words)
+        kept[hit.id] = hit
+    return list(kept.values())
+
+
+def strong(hit: Hit, asked: set[str]) -> bool:
+    """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for."""
+    cosine = max((reason.score for reason in hit.reasons if reason.strategy == "semantic"), default=0.0)
+    shared = len(asked & set(content_words(hit.text)))
+    return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)
+
+
+def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds) -> list[Hit]:
+    """The first hits that fit the bounds; one that is too long is passed over."""
+    taken: list[Hit] = []
+    room = bounds.tokens
+    for hit in hits:
+        size = len(generator.tokenize(quote(hit, about=text).line)) + 1
+        if size <= room and len(taken) < bounds.turns:
+            taken.append(hit)
+            room -= size
+    return taken
+
+
+def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
+    """At most `most` of the turns, evenly from first to last."""
+    if len(turns) <= most:
+        return list(turns)
+    return [turns[round(n * (len(turns) - 1) / (most - 1))] for n in range(most)] if most > 1 else [turns[0]]
+
+
+def _note(intent: Intent, taken: Sequence[Hit]) -> str:
+    if taken or intent.route != "recent":
+        return ""
+    return "Nothing was said then." if intent.since or intent.until else "There are no other conversations yet."

@@ -1,0 +1,115 @@
+"""What the faces ask the memory through the Agent: recall, search, the recent, the pinned, names and themes."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+
+from graph.events import PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
+from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
+from graph.memory import Memory
+from graph.values import Exchange, Turn
+from models.protocols import Generator
+
+from .prompts import Prompts
+from .recall import Recaller
+from .themes import Overview, Progress, Theme, ThemeMaker
+
+ALL = Filters()
+
+
+class Remembering:
+    """The part of the Agent that answers about the memory; what it works with is the Agent's."""
+
+    _prompts: Prompts
+    _recaller: Recaller
+    _maker: ThemeMaker
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    async def _chat_model(self) -> Generator | None:
+        raise NotImplementedError
+
+    async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
+        """What was said that matters for a query, each hit with why. Raises GraphFailure while the graph is behind."""
+        return await self._recaller.recall(query, limit=limit, filters=filters)
+
+    async def recent(
+        self, limit: int = 20, since: datetime | None = None, until: datetime | None = None
+    ) -> list[Exchange]:
+        """The newest exchanges that are live, by when they were said; times are aware, `until` exclusive."""
+        return await asyncio.to_thread(self._memory.recent, "exchange", limit, since=since, until=until)
+
+    async def about(self, name: str) -> About:
+        """What there is about one person, place or project."""
+        return await asyncio.to_thread(self._memory.about, name)
+
+    async def search(self, text: str, limit: int = 50) -> list[Found]:
+        """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
+        return await asyncio.to_thread(self._memory.search, text, limit=limit)
+
+    async def themes(self, *, limit: int = 6, progress: Progress | None = None) -> list[Theme]:
+        """The themes across everything, named by the chat model where one loads. Raises GraphFailure."""
+        return await self._maker.find(await self._chat_model(), limit=limit, progress=progress)
+
+    async def overview(self, *, limit: int = 6, progress: Progress | None = None) -> Overview:
+        """The themes, and the whole of them in a sentence or two. Raises GraphFailure."""
+        return await self._maker.overview(await self._chat_model(), limit=limit, progress=progress)
+
+    async def context(self, reply_turn: str) -> list[Hit]:
+        """What a reply was given: its context pack, and what tools found for it, but for what was erased or hidden."""
+        return await asyncio.to_thread(self._context, reply_turn)
+
+    async def pinned(self) -> list[Turn]:
+        """The pinned turns that are live, oldest first."""
+        return await asyncio.to_thread(self._memory.pinned)
+
+    async def pin(self, turn: str) -> None:
+        """Keep a turn in every prompt from the next message on. Raises NotFound."""
+        await self._mark(turn, PinSet(turn=turn))
+
+    async def unpin(self, turn: str) -> None:
+        """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
+        await self._mark(turn, PinCleared(turn=turn))
+
+    async def hide(self, turn: str) -> None:
+        """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""
+        await self._mark(turn, TurnHidden(turn=turn))
+        await self._prompts.forget_turns([turn])
+
+    async def unhide(self, turn: str) -> None:
+        """Bring a hidden turn back. Raises NotFound."""
+        await self._mark(turn, TurnUnhidden(turn=turn))
+
+    async def _mark(self, turn: str, event: PinSet | PinCleared | TurnHidden | TurnUnhidden) -> None:
+        await asyncio.to_thread(self._memory.turn, turn)
+        await asyncio.to_thread(self._memory.append, event)
+
+    def _context(self, reply_turn: str) -> list[Hit]:
+        """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
+        reply = self._memory.turn(reply_turn)
+        packs = [reply.recalled]
+        at = reply
+        while at.parent is not None:
+            at = self._memory.turn(at.parent)
+            if at.role != "tool":
+                break
+            packs.insert(1, at.recalled)
+        items = {item.id: item for pack in reversed(packs) for item in pack}
+        ordered = list(dict.fromkeys(item.id for pack in packs for item in pack))
+        there = self._memory.quotable(ordered)
+        hits = self._recaller.as_hits((there[id] for id in ordered if id in there), "tool")
+        return [_explained(hit, items[hit.id]) for hit in hits]
+
+
+def _explained(hit: Hit, item: Recalled) -> Hit:
+    """A hit with the reasons that were stored; a strategy's own score is not."""
+    return replace(
+        hit,
+        kind=item.kind,
+        score=item.score,
+        reasons=tuple(Reason(strategy, rank, 0.0) for strategy, rank in item.ranks.items()),
+        boosts=tuple(Boost(name, amount) for name, amount in item.boosts.items()),
+        path=tuple(Step(relation, node) for relation, node in item.path),
+    )

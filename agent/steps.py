@@ -1,0 +1,171 @@
+"""The steps before a reply: the model's calls of tools, each decoded, run, kept as a turn of role tool, and told.
+
+The turns are the only record of calls, and nothing else is one: what a reply says about tools is only text.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+
+from graph.events import Role, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
+from graph.values import Recorded, Session
+from models.errors import RunError
+from models.protocols import Finished, Generator, Piece, SamplingParams
+
+from .events import AgentEvent, ToolAsked, ToolDone
+from .packs import Fresh
+from .prompt import Limits, PromptLog
+from .prompts import Prompts
+from .tools import CHOOSE, MOST_STEPS, Answer, Call, Step, Themes, Toolbox, arguments, in_use, spelled, turns_known
+
+Outbox = Callable[[AgentEvent | None], None]
+Record = Callable[..., list[Recorded]]
+Choice = Literal["auto", "on", "off"]
+TOOL = "tool"
+STEP_TOKENS = 160
+T = TypeVar("T")
+
+
+class Halt:
+    """The user's wish to stop, for one message at a time."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def asked(self) -> bool:
+        """Whether to stop."""
+        return self._event.is_set()
+
+    def ask(self) -> None:
+        """Stop what is being answered."""
+        self._event.set()
+
+    def clear(self) -> None:
+        """Another message is taken up."""
+        self._event.clear()
+
+    async def unless(self, work: Awaitable[T]) -> T | None:
+        """What comes of the work, or None if it was stopped, and so cancelled."""
+        working = asyncio.ensure_future(work)
+        stopped = asyncio.ensure_future(self._event.wait())
+        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not self.asked:
+            return working.result()
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A durable message waiting for its reply; a `queued` one is not on the path yet.
+
+    `after` is the turn that a reply follows: the message, or the last tool's turn of an answer that was stopped.
+    """
+
+    session: str
+    turn: str
+    queued: bool
+    text: str
+    first: bool = False  # it is what the session's title is made from
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What stays the same while one message is answered."""
+
+    taken: Accepted
+    session: Session
+    generator: Generator
+    limits: Limits
+    out: Outbox
+
+
+class Steps:
+    """Lets a model look into the memory before it answers."""
+
+    def __init__(
+        self, memory: Memory, prompts: Prompts, toolbox: Toolbox, halt: Halt, *, client: str, record: Record
+    ) -> None:
+        self._memory = memory
+        self._prompts = prompts
+        self._toolbox = toolbox
+        self._halt = halt
+        self._client = client
+        self._record = record
+
+    async def take(
+        self, at: Answering, choice: Choice, fresh: Fresh, log: PromptLog, *, themes: bool
+    ) -> tuple[str, PromptLog]:
+        """Tools, until the model would answer; returns the turn that the reply follows, and the log with it all.
+
+        Where `themes` are asked for, that tool comes first, whatever the model.
+        """
+        parent = at.taken.after or at.taken.turn
+        if themes:
+            parent = await self._use(at, Themes(tool="themes"), parent)
+            log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
+        if not in_use(choice, at.generator.info):
+            return parent, log
+        for _ in range(MOST_STEPS):
+            call = None if self._halt.asked else await self._choice(at.generator, log)
+            if call is None:
+                break
+            parent = await self._use(at, call, parent)
+            log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
+        return parent, log
+
+    async def _choice(self, generator: Generator, log: PromptLog) -> Call | None:
+        """The model's next call, decoded so that it can be nothing else; None where it would answer."""
+        asked = [*log.tokens, *generator.frame("user", CHOOSE), *generator.reply_open()]
+        text, whole = "", False
+        try:
+            async with aclosing(
+                generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=Step)
+            ) as steps:
+                async for step in steps:
+                    match step:
+                        case Piece():
+                            text += step.text
+                        case Finished():
+                            whole = step.reason == "end"
+            chosen = Step.model_validate_json(text).root if whole else None
+        except (RunError, ValidationError):
+            return None
+        return None if chosen is None or isinstance(chosen, Answer) else chosen
+
+    async def _use(self, at: Answering, call: Call, parent: str) -> str:
+        """Run a call and keep what it answered as a turn; returns the turn the conversation goes on from."""
+        turn, taken = new_id(), at.taken
+        at.out(ToolAsked(taken.session, taken.turn, turn, call.tool, arguments(call)))
+        path = await asyncio.to_thread(self._memory.thread, taken.session)
+        answered = await self._halt.unless(
+            self._toolbox.call(call, session=taken.session, known=turns_known(path), generator=at.generator)
+        )
+        if answered is None:
+            at.out(ToolDone(taken.session, taken.turn, turn, call.tool, "", error="It was stopped."))
+            return parent
+        said = TurnSaid(
+            turn=turn,
+            session=taken.session,
+            parent=parent,
+            role=Role.TOOL,
+            speaker=TOOL,
+            client=self._client,
+            model=at.generator.info.name,
+            error=answered.error,
+            recalled=answered.pack,
+            text=f"{spelled(call)}\n{answered.text}",
+        )
+        await asyncio.to_thread(self._record, said)
+        at.out(ToolDone(taken.session, taken.turn, turn, call.tool, answered.text, answered.error))
+        return turn

@@ -3,8 +3,8 @@
 Pure: made from what the agent hands out, tested without an app.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ NO_REPLY = "No reply here yet. What is recalled for one stands here."
 RECALL_OFF = "Recall is off (recall = false in config.toml): replies are given this chat alone."
 NOTHING_FITS = "Nothing in the memory fits this message."
 NOTHING_THEN = "Nothing was put before the model for this reply but its own chat."
-GONE = "What was recalled for this reply has been erased since."
+GONE = "What was recalled for this reply has been hidden or erased since."
 LOOKING = "Looking through the memory …"
 
 
@@ -118,6 +118,18 @@ def pack_of(
         max(0, len(pins) - MOST_PINNED),
         note_of(wanted, bool(items), state, recall_on=recall_on),
     )
+
+
+def keep_hidden(pack: Pack, before: Pack, hidden: Collection[str]) -> Pack:
+    """The pack with what was just hidden from it still at its place, marked, so that it can be brought back there."""
+    if pack.title != before.title:
+        return pack
+    there = {item.turn for item in pack.recalled}
+    items = list(pack.recalled)
+    for place, item in enumerate(before.recalled):
+        if item.turn in hidden and item.turn not in there:
+            items.insert(place, replace(item, hidden=True))
+    return replace(pack, recalled=tuple(items), note="" if items and not pack.recalled else pack.note)
 
 
 def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> str:

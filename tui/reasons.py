@@ -1,14 +1,15 @@
 """Why something was recalled, in plain words: the strategies that found it with its rank there, then what lifted it."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui.dates import ordinal
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from graph.events import Strategy
-    from graph.hits import Boost, Hit, Reason, Step
+    from graph.events import Recalled, Strategy
+    from graph.hits import Hit
+    from graph.values import Turn
 
 CLEW = "clew"
 FOUND_BY: "dict[Strategy, str]" = {
@@ -54,20 +55,33 @@ def who(role: str, speaker: str) -> str:
 
 def why(hit: "Hit") -> str:
     """All reasons on one line: `by its words (1st), by its meaning (3rd), next to a hit; recent, you are named`."""
-    found = [_reason(reason, hit.path) for reason in sorted(hit.reasons, key=lambda reason: reason.rank)]
-    lifted = [_boost(boost, who(hit.role, hit.speaker)) for boost in hit.boosts if boost.amount > 0]
+    ranks = {reason.strategy: reason.rank for reason in hit.reasons}
+    boosts = {boost.name: boost.amount for boost in hit.boosts}
+    return _explain(ranks, boosts, [step.relation for step in hit.path], who(hit.role, hit.speaker))
+
+
+def why_stored(item: "Recalled", turn: "Turn | None") -> str:
+    """The same for an item of a stored context pack; `turn` is None where it can be shown no more."""
+    speaker = who(turn.role, turn.speaker) if turn is not None else ""
+    return _explain(item.ranks, item.boosts, [relation for relation, _ in item.path], speaker)
+
+
+def _explain(
+    ranks: "Mapping[Strategy, int]", boosts: "Mapping[str, float]", path: "Sequence[str]", speaker: str
+) -> str:
+    found = [_reason(strategy, ranks[strategy], path) for strategy in sorted(ranks, key=lambda each: ranks[each])]
+    lifted = [_boost(name, speaker) for name, amount in boosts.items() if amount > 0]
     return "; ".join(", ".join(dict.fromkeys(parts)) for parts in (found, lifted) if parts)
 
 
-def _reason(reason: "Reason", path: "Iterable[Step]") -> str:
-    if reason.strategy == "graph":
-        steps = list(path)
-        return STEPS.get(steps[-1].relation, FOUND_BY["graph"]) if steps else FOUND_BY["graph"]
-    words = FOUND_BY.get(reason.strategy, reason.strategy)
-    return words if reason.strategy in UNRANKED or reason.rank < 1 else f"{words} ({ordinal(reason.rank)})"
+def _reason(strategy: "Strategy", rank: int, path: "Sequence[str]") -> str:
+    if strategy == "graph":
+        return STEPS.get(path[-1], FOUND_BY["graph"]) if path else FOUND_BY["graph"]
+    words = FOUND_BY.get(strategy, strategy)
+    return words if strategy in UNRANKED or rank < 1 else f"{words} ({ordinal(rank)})"
 
 
-def _boost(boost: "Boost", speaker: str) -> str:
-    if boost.name == "speaker":
-        return "you are named" if speaker == "you" else f"{speaker} is named"
-    return LIFTED_BY.get(boost.name, boost.name.replace("_", " "))
+def _boost(name: str, speaker: str) -> str:
+    if name == "speaker":
+        return "you are named" if speaker == "you" else f"{speaker or 'the speaker'} is named"
+    return LIFTED_BY.get(name, name.replace("_", " "))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tui import finding
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
-from tui.pack import Pack, Wanted, pack_of
+from tui.pack import Pack, Wanted, keep_hidden, pack_of
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer, Message, Said
 
@@ -36,6 +36,7 @@ class Remembering:
         self._query: str | None = None
         self._held: Wanted | None = None  # stays on the panel while the reader goes from item to item
         self._done: list[tuple[str, Item]] = []  # what was done here, to be undone with u
+        self._hidden: set[str] = set()  # turns hidden here: they stay on the panel, to be brought back
         self._latest: Latest[Wanted, tuple[Pack, str]] = Latest(self._read, self._show)
 
     @property
@@ -179,9 +180,7 @@ class Remembering:
         hits = await self._hits(chat, wanted)
         pins = await service.pinned()
         names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
-        exchanges = [await service.exchange(hit.id) for hit in hits if hit.kind == "turn"]
-        turns = [turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None]
-        return pack_of(
+        pack = pack_of(
             wanted,
             hits,
             pins,
@@ -189,8 +188,10 @@ class Remembering:
             recall_on=service.settings.recall,
             now=datetime.now().astimezone(),
             names=names,
-            hidden=frozenset(turn.id for turn in turns if turn.hidden),
+            hidden=frozenset(self._hidden),
         )
+        before = self.panel.pack if self.panel is not None else Pack()
+        return keep_hidden(pack, before, self._hidden)
 
     async def _hits(self, chat: "Chat", wanted: Wanted) -> "Sequence[Hit]":
         if wanted.query is not None:
@@ -250,6 +251,7 @@ class Remembering:
             case _:
                 await chat.service.unhide(item.turn)
         if what in ("hide", "unhide"):
+            (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)
             chat.hidden(item.turn, hidden=what == "hide")
         if not undoing:
             self._done.append((what, replace(item)))

@@ -351,7 +351,8 @@ class FakeAgent:
 
     async def context(self, reply_turn: str) -> list[Hit]:
         known = {hit.id: hit for hit in self.hits}
-        return [known[item.id] for item in self.turn(reply_turn).recalled if item.id in known]
+        recalled = [item.id for item in self.turn(reply_turn).recalled if item.id in known]
+        return [known[each] for each in recalled if not self.turn(each).hidden]
 
     async def exchange(self, turn: str) -> Exchange:
         return Exchange(self.turn(turn), None, None)

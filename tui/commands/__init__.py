@@ -23,6 +23,7 @@ COMMANDS = {
     "recall": "tui.commands.recall",
     "recent": "tui.commands.recent",
     "about": "tui.commands.about",
+    "themes": "tui.commands.themes",
     "sessions": "tui.commands.sessions",
     "models": "tui.commands.models",
     "doctor": "tui.commands.doctor",

@@ -7,12 +7,14 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.choosing import all_sessions, choose_session, complete_shown
-from tui.commands.output import local, paint, put, put_json
+from tui.commands.output import fit, local, paint, put, put_json, width
 from tui.commands.place import home_of
 from tui.commands.sessions import summary
+from tui.reasons import who, why_stored
 from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:
+    from graph.events import Recalled
     from graph.reading import LogReader
     from graph.values import Exchange, Session, Turn
 
@@ -32,7 +34,7 @@ def show(
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
     try:
-        _show_exchange(reader.exchange(clean(id)), as_json=as_json)
+        _show_exchange(reader, reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:
         try:
             session = choose_session(all_sessions(reader), id)
@@ -43,16 +45,32 @@ def show(
         _show_session(reader, session, as_json=as_json)
 
 
-def _show_exchange(exchange: "Exchange", *, as_json: bool) -> None:
+def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) -> None:
     turns = [exchange.turn, *([exchange.reply] if exchange.reply else [])]
     if as_json:
         reply = whole(exchange.reply) if exchange.reply else None
         put_json({"turn": whole(exchange.turn), "reply": reply, "project": exchange.project})
         return
+    recalled = exchange.reply.recalled if exchange.reply else ()
     about = [f"session {exchange.turn.session}", *([f"project {exchange.project}"] if exchange.project else [])]
     put(paint(one_line(" · ".join(about)), "2"))
     for turn in turns:
         put("\n" + _block(turn))
+    if recalled:
+        put(f"\n{paint(f'recalled for the reply: {len(recalled)}', '1')}")
+        there = reader.quotable(item.id for item in recalled)
+        for item in recalled:
+            put(_recalled(item, there.get(item.id)))
+
+
+def _recalled(item: "Recalled", turn: "Turn | None") -> str:
+    """One item of a reply's context pack: where it stands, its words, and why it was put before the model."""
+    parts = [local(turn.at), who(turn.role, turn.speaker)] if turn is not None else []
+    head = "  " + fit(" · ".join([*parts, f"turn {item.id}"]), width() - 2)
+    words = turn.text if turn is not None and turn.text is not None else "(hidden or erased since)"
+    reasons = why_stored(item, turn)
+    lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
+    return "\n".join(lines if reasons else lines[:2])
 
 
 def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> None:
@@ -68,7 +86,7 @@ def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> 
 
 def whole(turn: "Turn") -> dict[str, object]:
     """A turn with everything that is known of it."""
-    return asdict(turn) | {"truncated": turn.truncated}
+    return asdict(turn) | {"recalled": [item.model_dump() for item in turn.recalled], "truncated": turn.truncated}
 
 
 def _block(turn: "Turn") -> str:

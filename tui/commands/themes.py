@@ -1,0 +1,77 @@
+"""`clew themes`: what the conversations were about, each theme citing its turns. Needs the memory for itself.
+
+The themes are communities of the memory's graph; the chat model gives them names. Without it they have their own words.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import MemoryMissing
+from tui.commands.about import turn_lines, turn_summary
+from tui.commands.output import paint, put, put_json, say
+from tui.commands.place import home_of
+from tui.text import shown
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from agent.themes import Overview
+    from tui.commands.output import Narration
+
+MOST = 20
+NONE = "There is too little in the memory for themes yet."
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def themes(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 6,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Name the themes across all conversations, with the messages each rests on."""
+    from graph.reading import LogReader
+
+    home = home_of(ctx)
+    try:
+        reader = LogReader.open(home.memory)
+    except MemoryMissing:
+        _put(None, as_json=as_json)
+        return
+    empty = reader.counts()["turns"] == 0
+    reader.close()
+    if empty:
+        _put(None, as_json=as_json)
+        return
+    from tui.commands.opened import with_memory
+
+    async def ask(agent: "Agent", narration: "Narration") -> "Overview":
+        def progress(done: int, total: int) -> None:
+            narration.tell(f"naming themes: {done} of {total}")
+
+        narration.tell("looking for themes …")
+        return await agent.overview(limit=limit, progress=progress)
+
+    _put(with_memory(home, ask, client="themes", by_meaning=True), as_json=as_json)
+
+
+def _put(found: "Overview | None", *, as_json: bool) -> None:
+    if as_json:
+        listed = [
+            {"title": theme.title, "summary": theme.summary, "turns": [turn_summary(turn) for turn in theme.turns]}
+            for theme in (found.themes if found is not None else ())
+        ]
+        put_json({"overview": found.text if found is not None else "", "themes": listed})
+    elif found is None or not found.themes:
+        say(NONE)
+    else:
+        put(_page(found))
+
+
+def _page(found: "Overview") -> str:
+    blocks = [shown(found.text)] if found.text else []
+    for theme in found.themes:
+        head = [paint(shown(theme.title), "1"), shown(theme.summary)]
+        blocks.append("\n".join([*head, *(turn_lines(turn) for turn in theme.turns)]))
+    return "\n\n".join(blocks)

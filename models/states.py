@@ -11,6 +11,7 @@ import shutil
 import struct
 import threading
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -186,11 +187,11 @@ def _write(path: Path, header: bytes, payload: memoryview) -> None:
             digest = blake2b(header, digest_size=DIGEST).digest()
             file.write(START.pack(MAGIC, len(header), digest))
             file.write(header)
-            sums = blake2b(digest, digest_size=DIGEST)
-            for chunk in _chunks(payload):
-                sums.update(chunk)
-                file.write(chunk)
-            file.write(sums.digest())
+            with ThreadPoolExecutor(1) as other:  # summing takes as long as writing
+                summed = other.submit(_sum, digest, payload)
+                for chunk in _chunks(payload):
+                    file.write(chunk)
+            file.write(summed.result())
         unfinished.replace(path)
     except OSError:
         with suppress(OSError):
@@ -229,6 +230,14 @@ def _payload(file: IO[bytes], kept: Kept) -> memoryview:
     if file.read() != sums.digest():
         raise Damaged
     return data
+
+
+def _sum(header: bytes, payload: memoryview) -> bytes:
+    """The digest of a payload that belongs to the header with this digest."""
+    sums = blake2b(header, digest_size=DIGEST)
+    for chunk in _chunks(payload):
+        sums.update(chunk)
+    return sums.digest()
 
 
 def _chunks(data: memoryview) -> Iterator[memoryview]:

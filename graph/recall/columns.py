@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graph.recall.evidence import Tree
-from graph.schema import TURN
 from graph.store import GraphStore
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -35,7 +34,7 @@ _NUMBERS = {  # column of a Turn to its type here
     "pinned": "?",
 }
 _CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
-_READ = tuple(name for name in ("id", "seq", "role", *_NUMBERS, *_CODES) if name in TURN.names)
+_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
 
 
 @dataclass(slots=True)
@@ -94,9 +93,8 @@ class Columns:
         """Bring the columns to event `applied` or later. Raises GraphFailure."""
         if applied == self.at_event:
             return
-        follows = bool(self.at_event) and "touched" in TURN.names
-        changed = "WHERE t.touched > $after" if follows else ""
-        parameters = {"after": self.at_event} if follows else {}
+        changed = "WHERE t.touched > $after" if self.at_event else ""
+        parameters = {"after": self.at_event} if self.at_event else {}
         listed = ", ".join(f"t.`{name}` AS `{name}`" for name in _READ)
         turns = self.store.columns(f"MATCH (t:Turn) {changed} RETURN {listed}", parameters)
         if turns.num_rows:
@@ -168,8 +166,6 @@ class Columns:
         self._columns["id"][rows] = np.array(turns["id"].to_pylist(), self._columns["id"].dtype)
         self._columns["role"][rows] = _coded(turns["role"], lambda role: ROLES.index(role))
         for name, type in _NUMBERS.items():
-            if name not in TURN.names:
-                continue
             self._columns[name][rows] = turns[name].to_numpy().astype(type)
         for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
             self._columns[name][rows] = _coded(turns[name], names.add)

@@ -26,8 +26,10 @@ from .quoting import content_words, neutral, quote
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
 LOOKED_AT = 3  # times as many hits as are taken are weighed
-NEAR = 0.4  # cosine from which meaning alone is reason enough; unrelated English is mostly below .3
-RELATED = 0.25  # and from which it is, where a word is shared too
+NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated English it is mostly below .3
+RELATED = 0.3  # and from which it is, where a word is shared too
+WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
+LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
 SMALL_TALK = frozenset(
     content_words(
         "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
@@ -102,15 +104,11 @@ class Recaller:
 
     async def recall(self, query: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Everything that words, meaning and the graph find for a query. Raises GraphFailure."""
-        vector = await self._embed(query) if query.strip() else None
+        now, zone = self.now, self._zone()
+        spoken = await asyncio.to_thread(self._memory.spoken, query, now=now, timezone=zone)
+        vector = await self._embed(spoken)
         return await asyncio.to_thread(
-            self._memory.recall,
-            query,
-            vector=vector,
-            filters=filters,
-            now=self.now,
-            timezone=self._zone(),
-            limit=limit,
+            self._memory.recall, query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit
         )
 
     @property
@@ -191,15 +189,16 @@ def asked_words(intent: Intent) -> set[str]:
 def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
     """Without the hits that are too weak to be worth their tokens, and those that only say the message again.
 
-    A turn that a neighbour led to is as good as that neighbour.
+    A turn that a kept one led to needs no words of its own, but must come close to the best.
     """
     asked = asked_words(intent)
     said = {neutral(text).casefold()}
     kept: dict[str, Hit] = {}
     for hit in hits:
         words = neutral(hit.text).casefold()
-        led = any(step.node in kept for step in hit.path)
-        if words in said or not (led or strong(hit, asked)):
+        worth = hit.score / hits[0].score if hits[0].score > 0 else 1.0
+        lent = worth >= LENT and any(step.node in kept for step in hit.path)
+        if words in said or worth < WORTH or not (lent or strong(hit, asked)):
             continue
         said.add(words)
         kept[hit.id] = hit

@@ -22,10 +22,17 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 KEPT_TYPE, KEPT_BYTES = "<f2", 2
 
+_EMBEDDED = "events.kind = 'turn.said' AND events.role <> 'tool' AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL"
+
 
 def hash_of(text: bytes | None) -> bytes | None:
     """The content hash of a text in UTF-8: SHA-256; None for one that cannot be embedded, having no words."""
     return hashlib.sha256(text).digest() if text is not None and text.strip() else None
+
+
+def teach(db: sqlite3.Connection) -> None:
+    """Let a fresh connection hash texts in its queries."""
+    db.create_function("hash_of", 1, hash_of, deterministic=True)
 
 
 def note(db: sqlite3.Connection, seq: int, text: str | None, role: Role) -> None:
@@ -33,6 +40,24 @@ def note(db: sqlite3.Connection, seq: int, text: str | None, role: Role) -> None
     hash = hash_of(text.encode()) if text is not None and role is not Role.TOOL else None
     if hash is not None:
         db.execute("INSERT INTO contents VALUES (?, ?)", (seq, hash))
+
+
+def fill(db: sqlite3.Connection) -> None:
+    """Make the hashes anew from the texts, and drop vectors of what nobody says."""
+    db.execute("DELETE FROM contents")
+    db.execute(f"INSERT INTO contents SELECT seq, hash_of(CAST(text AS BLOB)) FROM events WHERE {_EMBEDDED}")
+    db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM contents)")
+
+
+def differing(db: sqlite3.Connection) -> int:
+    """How many hashes are missing, left over or of another text."""
+    query = f"""
+    SELECT (SELECT count(*) FROM contents WHERE seq NOT IN (SELECT seq FROM events WHERE {_EMBEDDED}))
+        + (SELECT count(*) FROM events LEFT JOIN contents USING (seq)
+            WHERE {_EMBEDDED} AND contents.hash IS NOT hash_of(CAST(text AS BLOB)))
+    """
+    count: int = db.execute(query).fetchone()[0]
+    return count
 
 
 def drop(db: sqlite3.Connection, events: Sequence[int]) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 from graph import rebuild
 from graph.codec import hash_text
+from graph.contents import differing
 from graph.errors import LogDamaged, MemoryFailure
 from graph.log import Log, check_chain
+from graph.migrations import version_of
 from graph.reading import LogReader
 from graph.rows import EVENT, event_of
 from graph.schema import NODES, RELS
@@ -53,6 +55,8 @@ def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[C
             looks = [("log file", lambda: _file(db, deep=deep)), ("chain", lambda: _chain(db, deep=deep))]
             if deep:
                 looks += [("texts", lambda: _texts(db)), ("events", lambda: _events(db)), ("words", lambda: _words(db))]
+            if deep and version_of(db) > 1:
+                looks.append(("contents", lambda: _contents(db)))
             checks += [_sound(name, look) for name, look in looks]
     except LogDamaged as e:
         checks.append(Check("log", False, str(e), _RESTORE))
@@ -63,7 +67,7 @@ def weigh(checks: list[Check]) -> list[Check]:
     """The checks, none of which says that a rebuild loses nothing where the log itself is not well."""
     if all(check.ok for check in checks if check.name in _OF_THE_LOG):
         return checks
-    of_copies = {"words", "graph"}
+    of_copies = {"words", "contents", "graph"}
     return [
         replace(check, advice=_FIRST_THE_LOG) if check.name in of_copies and not check.ok else check for check in checks
     ]
@@ -167,6 +171,14 @@ def _words(db: sqlite3.Connection) -> Check:
     if lost or left:
         return Check("words", False, f"{lost} texts missing from the word index, {left} too many", _REBUILD)
     return Check("words", True, "the word index has every text")
+
+
+def _contents(db: sqlite3.Connection) -> Check:
+    """Every text has its hash, by which its vector is found."""
+    wrong = differing(db)
+    if wrong:
+        return Check("contents", False, f"{wrong} content hashes do not match the texts", _REBUILD)
+    return Check("contents", True, "every text has its hash")
 
 
 def _sound(name: str, look: Callable[[], Check]) -> Check:

@@ -157,9 +157,10 @@ class Log:
         return True
 
     def rebuild_words(self) -> None:
-        """Make the word index anew from the texts. Raises LogUnwritable."""
+        """Make the word index and the content hashes anew from the texts. Raises LogUnwritable."""
         with self._transaction() as db:
             db.execute("INSERT INTO words (words) VALUES ('rebuild')")
+            contents.fill(db)
 
     def close(self) -> None:
         self._db.close()

@@ -10,7 +10,7 @@ The word index reads its text from `events` through a view and is kept by trigge
 import sqlite3
 from collections.abc import Callable
 
-from graph.contents import hash_of
+from graph import contents
 from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
 
@@ -79,13 +79,7 @@ def recall_schema(db: sqlite3.Connection) -> None:
     """Version 2: when things were said, who is asked for by source, content hashes and their vectors, context packs."""
     for statement in _RECALL_SCHEMA:
         db.execute(statement)
-    db.create_function("hash_of", 1, hash_of, deterministic=True)
-    db.execute(
-        """
-        INSERT INTO contents SELECT seq, hash_of(CAST(text AS BLOB)) FROM events
-        WHERE kind = 'turn.said' AND role <> 'tool' AND hash_of(CAST(text AS BLOB)) IS NOT NULL
-        """
-    )
+    contents.fill(db)
 
 
 # `told` is when something was said: the time it brought along, or else that of its event.
@@ -145,6 +139,7 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def migrate(db: sqlite3.Connection) -> None:
     """Bring the log to the newest version, one transaction a step. Raises LogNewer, or whatever SQLite raises."""
+    contents.teach(db)
     for number in range(version_of(db), NEWEST):
         db.execute("BEGIN IMMEDIATE")
         try:

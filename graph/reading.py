@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from graph.codec import Stored
+from graph.contents import teach
 from graph.errors import MemoryMissing, NotFound
 from graph.events import Event
 from graph.files import LOG as FILE
@@ -94,6 +95,7 @@ class LogReader(Readings):
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection to read with; in a log of the version before, a view stands in for the columns that are new."""
     db = open_reader(path)
+    teach(db)
     if version_of(db) == 1:
         db.execute("PRAGMA temp_store = MEMORY")
         db.execute(f"CREATE TEMP VIEW events AS SELECT *, {READ_OLD} FROM main.events")

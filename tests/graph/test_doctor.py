@@ -11,7 +11,7 @@ from graph.memory import Memory
 from graph.reading import LogReader
 from graph.store import GraphStore
 from tests.graph.conftest import ignore
-from tests.graph.talk import talk
+from tests.graph.talk import reply, talk
 
 
 def broken(memory: Memory) -> list[str]:
@@ -22,7 +22,7 @@ def test_a_sound_memory_is_green_all_over(whole: Memory, folder: Path) -> None:
     talk(whole, 5)
     whole.append(TextErased(events=(2,)))
     assert {check.name: check.ok for check in whole.doctor()} == dict.fromkeys(
-        ("permissions", "log file", "chain", "texts", "events", "words", "graph"), True
+        ("permissions", "log file", "chain", "texts", "events", "words", "contents", "graph"), True
     )
     assert all(check.ok for check in whole.doctor(deep=False))
 
@@ -60,12 +60,16 @@ def test_what_was_done_to_the_log_is_found(whole: Memory, folder: Path, change: 
         "MATCH (t:Turn {id: 's4'}) DETACH DELETE t",
         "CREATE (:Entity {id: 'ghost'})",
         "MATCH (:Turn {id: 's1'})-[r:SAID_BY]->() DELETE r",
+        "MATCH (:Turn {id: 's5'})-[r:RECALLED]->() SET r.rank = 2",
+        "MATCH (:Turn {id: 's5'})-[r:RECALLED]->() DELETE r",
+        "MATCH (a:Turn {id: 's5'}), (b:Turn {id: 's1'}) CREATE (a)-[:RECALLED]->(b)",
         "MATCH (a:Turn {id: 's1'}), (b:Turn {id: 's0'}) CREATE (a)-[:REPLIES_TO]->(b)",
         "MATCH (a:Turn {id: 's3'}), (b:Turn {id: 's0'}) CREATE (a)-[:REPLIES_TO]->(b)",
     ],
 )
 def test_a_graph_that_says_something_else_is_found_and_a_rebuild_heals_it(whole: Memory, change: str) -> None:
     talk(whole, 5)
+    whole.append(reply("s5", parent="s4", recalled=[{"id": "s0", "score": 0.5, "ranks": {"lexical": 1}}]))
     whole._graph.inspect(lambda store, at: store.execute(change))
     assert broken(whole) == ["graph"]
     whole.rebuild(ignore)

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidEvent, LogDamaged
-from graph.events import HeadMoved, SessionStarted, SessionTitled, TextErased, TurnDeleted, TurnTaken
+from graph.events import (
+    HeadMoved,
+    PinSet,
+    Recalled,
+    Role,
+    SessionStarted,
+    SessionTitled,
+    TextErased,
+    TurnDeleted,
+    TurnTaken,
+)
 from graph.log import Log, check_chain
 from graph.memory import Memory
 from tests.graph.conftest import Open
@@ -47,6 +57,7 @@ def test_an_append_is_all_or_nothing(memory: Memory, folder: Path) -> None:
         HeadMoved(session="s", turn="waiting"),
         HeadMoved(session="s", turn="unknown"),
         TurnDeleted(turn="unknown"),
+        PinSet(turn="unknown"),
         TextErased(events=(99,)),
         TextErased(events=(0,)),
     ],
@@ -135,3 +146,55 @@ def test_words_find_digits_phrases_prefixes_and_accents(memory: Memory) -> None:
     memory.append(SessionStarted(session="s", client="test"), said("a", text="Port 8080 of the Café, version 0.11.3"))
     for query in ("8080", '"0.11.3"', "cafe", "versio*", '"port 8080"'):
         assert memory.search_words(query) == ["a"]
+
+
+def test_the_context_pack_of_a_reply_that_streams_outlives_a_crash(memory: Memory, opening: Open) -> None:
+    talk(memory, 1)
+    packed = Recalled(id="s0", score=0.5, ranks={"semantic": 3}, boosts={"pin": 0.1}, path=(("REPLIES_TO", "s0"),))
+    memory.stream("r", session="s", parent="s0", model="tiny", text="Once", recalled=(packed,))
+    assert opening().turn("r").recalled == (packed,)
+
+
+def test_deleting_a_turn_erases_the_results_of_tools_that_quote_it(memory: Memory) -> None:
+    talk(memory, 2)
+    for id, role, quoted in (("t1", Role.TOOL, "s0"), ("t2", Role.TOOL, "s1"), ("r", Role.ASSISTANT, "s0")):
+        memory.append(said(id, parent="s1", role=role, recalled=[{"id": "s1"}, {"id": quoted}]))
+    memory.append(TurnDeleted(turn="s0"))
+    assert [memory.turn(id).text for id in ("t1", "t2", "r")] == [None, "t2", "r"]
+    assert memory.search_words("t1") == []
+
+
+def test_a_source_is_imported_once_also_after_it_was_erased(memory: Memory) -> None:
+    memory.append(SessionStarted(session="s", client="import", source="chat:1", said_at=5))
+    memory.append(said("a", source="chat:1:1", said_at=-62_000_000_000_000))
+    memory.append(TurnDeleted(turn="a"))
+    with pytest.raises(InvalidEvent, match="imported before"):
+        memory.append(said("b", source="chat:1:1"))
+    with pytest.raises(InvalidEvent, match="imported before"):
+        memory.append(SessionStarted(session="s2", client="import", source="chat:1"))
+    with pytest.raises(InvalidEvent, match="imported before"):
+        memory.append(said("b", source="new"), said("c", source="new"))
+    assert memory.imported(["chat:1:1", "new", "chat:1"]) == {"chat:1": "s", "chat:1:1": "a"}
+    assert memory.imported([]) == {}
+    many = [f"chat:{number}" for number in range(5_000)]
+    assert memory.imported(many) == {"chat:1": "s"}
+
+
+@pytest.mark.parametrize("said_at", [253_402_300_800_000, -62_135_596_800_001, 1 << 62])
+def test_a_time_that_no_calendar_can_show_is_refused(memory: Memory, said_at: int) -> None:
+    talk(memory, 1)
+    for event in (said("a", said_at=said_at), SessionStarted(session="x", client="import", said_at=said_at)):
+        with pytest.raises(InvalidEvent, match="no time between"):
+            memory.append(event)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_json_cannot_say_is_refused(memory: Memory, number: float) -> None:
+    talk(memory, 1)
+    for event in (
+        reply("r", parent="s0", total_ms=number),
+        reply("r", parent="s0", recalled=[Recalled(id="s0", score=number)]),
+    ):
+        with pytest.raises(InvalidEvent, match="infinite"):
+            memory.append(event)
+    assert memory.head() == 2

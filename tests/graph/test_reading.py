@@ -10,6 +10,8 @@ import pytest
 from graph.errors import Ambiguous, LogDamaged, LogNewer, MemoryMissing, NotFound
 from graph.events import (
     HeadMoved,
+    PinCleared,
+    PinSet,
     Sampling,
     SessionArchived,
     SessionConfigured,
@@ -18,15 +20,21 @@ from graph.events import (
     SessionRenamed,
     SessionStarted,
     SessionTitled,
+    TurnDeleted,
     TurnHidden,
     TurnTaken,
     TurnUnhidden,
 )
-from graph.ids import new_id
+from graph.ids import as_datetime, new_id
 from graph.memory import Memory
 from graph.reading import LogReader
+from graph.rows import SAID, TURN
 from graph.values import Session, Turn
 from tests.graph.talk import reply, said, talk
+
+
+def at(ms: int) -> datetime:
+    return as_datetime(ms)
 
 
 def ids(found: Sequence[Turn] | Sequence[Session]) -> list[str]:
@@ -178,6 +186,78 @@ def test_an_exchange_is_found_by_either_turn_or_a_prefix_of_it(memory: Memory) -
     for unknown in ("01ABC", "nothing-like-it", ""):
         with pytest.raises(NotFound):
             memory.exchange(unknown)
+
+
+def test_an_exchange_goes_through_the_turns_of_tools(memory: Memory) -> None:
+    memory.append(SessionStarted(session="s", client="test"), said("q"))
+    memory.append(said("tool-one", parent="q", role="tool"), said("tool-two", parent="tool-one", role="tool"))
+    assert memory.exchange("q").reply is None
+    memory.append(reply("a", parent="tool-two"), reply("b", parent="q"), said("next", parent="a"))
+    memory.append(reply("stray", parent="a"))
+    for id, answer in {"q": "b", "a": "a", "b": "b", "tool-one": "a", "tool-two": "a"}.items():
+        found = memory.exchange(id)
+        assert (found.turn.id, found.reply and found.reply.id) == ("q", answer)
+    assert memory.exchange("stray").turn.id == "stray"  # it answers no user
+    memory.append(TurnDeleted(turn="b"))
+    assert [(found.turn.id, found.reply and found.reply.id) for found in memory.exchanges()] == [
+        ("next", None),
+        ("q", "a"),
+    ]
+
+
+def test_what_was_said_elsewhere_before_stands_where_it_was_said(memory: Memory) -> None:
+    talk(memory, 2)
+    memory.append(SessionStarted(session="old", client="import", source="x", said_at=1_000))
+    memory.append(
+        said("o1", "old", said_at=3_000),
+        reply("o2", "old", parent="o1", said_at=4_000),
+        said("o3", "old", said_at=2_000),
+    )
+    old = memory.session("old")
+    assert (old.started_at, old.last_at) == (at(1_000), at(4_000))
+    assert ids(memory.sessions()) == ["s", "old"]
+    assert [found.turn.id for found in memory.exchanges()] == ["s0", "o1", "o3"]
+    assert [found.turn.id for found in memory.exchanges(since=at(3_000))] == ["s0", "o1"]
+    assert [found.turn.id for found in memory.exchanges(session="old", since=at(2_000))] == ["o1", "o3"]
+    assert memory.said(10) == ["s0", "o1", "o3"]
+    assert ids(memory.thread("old")) == ["o3"]  # a path is no order of times
+    memory.append(said("now", "old", parent="o3"))
+    assert ids(memory.sessions()) == ["old", "s"]
+
+
+def test_a_session_in_which_nothing_was_said_is_as_old_as_its_beginning(memory: Memory) -> None:
+    memory.append(SessionStarted(session="s", client="test"), SessionStarted(session="o", client="test", said_at=1_000))
+    assert ids(memory.sessions()) == ["s", "o"]
+    assert memory.session("o").last_at == at(1_000)
+
+
+def test_a_pin_holds_until_it_is_cleared(memory: Memory) -> None:
+    talk(memory, 4)
+    memory.append(PinSet(turn="s2"), PinSet(turn="s0"), PinSet(turn="s3"), PinCleared(turn="s3"))
+    assert [turn.pinned for turn in memory.thread("s")] == [True, False, True, False]
+    assert ids(memory.pinned()) == ["s0", "s2"]
+    memory.append(TurnHidden(turn="s0"), HeadMoved(session="s", turn="s1"))
+    assert ids(memory.pinned()) == []  # pins of what is not live sleep
+    memory.append(TurnUnhidden(turn="s0"))
+    assert ids(memory.pinned()) == ["s0"]
+    memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="test"))
+    memory.append(said("w0", "w", parent="s1"), PinSet(turn="w0"))
+    assert ids(memory.pinned()) == ["s0"]
+    assert ids(memory.pinned("what-if")) == ["w0"]
+
+
+def test_lists_walk_their_index_and_sort_nothing(memory: Memory) -> None:
+    plans = {
+        "said.role = 'user'": "SCAN said USING INDEX by_time",
+        "said.told >= 5": "SEARCH said USING INDEX by_time (told>?)",
+        "said.session = 's'": "SEARCH said USING INDEX by_session_time (session=?)",
+    }
+    with memory.snapshot() as db:
+        for condition, expected in plans.items():
+            query = f"{TURN} WHERE {SAID} AND {condition} ORDER BY said.told DESC, said.seq DESC LIMIT 5"
+            lines = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {query}") if row[1] == 0]
+            assert lines[0] == expected
+            assert not [line for line in lines if "TEMP B-TREE" in line]
 
 
 def test_what_the_user_said_comes_newest_first_for_the_composer(memory: Memory) -> None:

@@ -21,6 +21,7 @@ def findings(memory: Memory) -> dict[str, Check]:
 def cut(folder: Path, seq: int) -> None:
     db = sqlite3.connect(folder / LOG)
     db.execute("DELETE FROM events WHERE seq > ?", (seq,))
+    db.execute("DELETE FROM contents WHERE seq > ?", (seq,))
     db.execute("INSERT INTO words (words) VALUES ('rebuild')")
     db.commit()
     db.close()

@@ -13,7 +13,6 @@ from tui.reasons import who, why
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from agent.events import RecallDone
     from graph.hits import Hit
     from graph.values import Turn
     from tui.state import State
@@ -25,6 +24,11 @@ RECALL_OFF = "Recall is off (recall = false in config.toml): replies are given t
 NOTHING_FITS = "Nothing in the memory fits this message."
 NOTHING_THEN = "Nothing was put before the model for this reply but its own chat."
 GONE = "What was recalled for this reply has been hidden or erased since."
+ROUTES = {
+    "recent": "You asked for what is recent: these are the newest, not those that fit best.",
+    "thread": "You asked about this chat: this is what its prompt had dropped.",
+    "themes": "You asked for themes: the model was given those of the whole memory.",
+}
 LOOKING = "Looking through the memory …"
 
 
@@ -81,20 +85,26 @@ def cut(text: str, most: int) -> str:
 
 def item_of_hit(hit: "Hit", now: datetime, *, pinned: bool, hidden: bool) -> Item:
     """A hit as an item."""
-    head = " · ".join(part for part in (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name)) if part)
-    return Item(hit.id, hit.session, head, cut(hit.text, LONGEST), why(hit), pinned, hidden)
+    words = cut(hit.text, LONGEST)
+    parts = (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, words))
+    return Item(hit.id, hit.session, _joined(parts), words, why(hit), pinned, hidden)
 
 
 def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> Item:
     """A pinned turn as an item."""
-    parts = (when(turn.at, now), who(turn.role, turn.speaker), _chat(names.get(turn.session)))
-    head = " · ".join(part for part in parts if part)
     words = "erased" if turn.text is None else cut(turn.text, LONGEST)
-    return Item(turn.id, turn.session, head, words, "", pinned=True, hidden=hidden or turn.hidden)
+    parts = (when(turn.at, now), who(turn.role, turn.speaker), _chat(names.get(turn.session), words))
+    return Item(turn.id, turn.session, _joined(parts), words, "", pinned=True, hidden=hidden or turn.hidden)
 
 
-def _chat(name: str | None) -> str:
-    return cut(name or "", 40)
+def _chat(name: str | None, words: str) -> str:
+    """The chat's name, unless it is only the words below it again."""
+    line = one_line(name or "")
+    return "" if words.startswith(line.rstrip("…")) else cut(line, 24)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " · ".join(part for part in parts if part)
 
 
 def pack_of(
@@ -140,7 +150,7 @@ def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> 
     now = wanted.newest or wanted.query is not None
     trouble = _trouble(state) if now else ""
     if found:
-        return trouble
+        return trouble or (ROUTES.get(recall.route, "") if recall is not None else "")
     if wanted.recalled and wanted.reply is not None and recall is None:
         return GONE
     if recall is not None and recall.note:
@@ -151,19 +161,6 @@ def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> 
         return LOOKING
     fits = NOTHING_FITS if now else NOTHING_THEN
     return f"{fits} {trouble}".strip()
-
-
-def route_words(recall: "RecallDone | None") -> str:
-    """How it was looked for, where that is not by what fits."""
-    match recall.route if recall is not None else "recall":
-        case "recent":
-            return "the newest conversations, as asked"
-        case "thread":
-            return "this chat itself, as asked"
-        case "themes":
-            return "themes across everything, as asked"
-        case _:
-            return ""
 
 
 def _trouble(state: "State") -> str:

@@ -29,23 +29,12 @@ LIFTED_BY = {
     "recency": "recent",
     "pin": "pinned",
     "time": "from the time asked about",
-    "session": "its chat fits",
-    "significance": "it matters",
-    "proof": "often confirmed",
-    "feedback": "close to the best hits",
-    "question": "it answers a question that fits",
+    "opening": "it opens its chat",
+    "dated": "it names a time",
+    "counted": "it gives a number",
 }
-STEPS = {
-    "REPLIES_TO": "a reply away from a hit",
-    "NEXT": "beside a hit",
-    "FOLLOWS": "beside a hit",
-    "SAID_BY": "by who is named",
-    "IN_SESSION": "in the chat of a hit",
-    "CONTAINS": "in the chat of a hit",
-    "DERIVED_FROM": "what a hit was learned from",
-    "ABOUT": "about the same as a hit",
-    "MENTIONS": "names the same as a hit",
-}
+STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit"}
+TELLING = 0.05  # smaller boosts change no order a person would see
 
 
 def who(role: str, speaker: str) -> str:
@@ -70,7 +59,7 @@ def _explain(
     ranks: "Mapping[Strategy, int]", boosts: "Mapping[str, float]", path: "Sequence[str]", speaker: str
 ) -> str:
     found = [_reason(strategy, ranks[strategy], path) for strategy in sorted(ranks, key=lambda each: ranks[each])]
-    lifted = [_boost(name, speaker) for name, amount in boosts.items() if amount > 0]
+    lifted = [_boost(name, speaker) for name, amount in boosts.items() if amount >= TELLING]
     return "; ".join(", ".join(dict.fromkeys(parts)) for parts in (found, lifted) if parts)
 
 

@@ -92,6 +92,16 @@ def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: lis
     assert made(Wanted("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
 
 
+def test_another_way_of_looking_is_said() -> None:
+    state = fold(READY, RecallDone("S", "Q", "recent", (HIT,), 1.0))
+    assert made(ASKED, HIT, state=state).note == pack.ROUTES["recent"]
+
+
+def test_a_chat_named_by_the_very_words_is_not_named_again() -> None:
+    same = Hit("turn", "T1", "S1", "Tide pools at…", "user", "you", "Tide pools at dawn", AT, 1.0)
+    assert made(ASKED, same).recalled[0].head == "yesterday · you"
+
+
 def test_words_of_the_memory_can_do_nothing_to_the_screen() -> None:
     bad = Hit("turn", "T1", "S1", "[red]a\x1b]0;x\x07", "user", "\u202eyou", "\x1b[2J[bold]", AT, 1.0)
     item = made(Wanted(query="\x1b[31m"), bad).recalled[0]

@@ -28,14 +28,14 @@ def test_the_reasons_come_with_their_ranks_the_best_first_and_then_what_lifted_i
         Reason("semantic", 3, 0.7),
         Reason("lexical", 1, 3.2),
         Reason("graph", 4, 0.1),
-        boosts=(Boost("recency", 0.1), Boost("speaker", 0.1), Boost("pin", 0.0)),
+        boosts=(Boost("recency", 0.1), Boost("speaker", 0.1), Boost("opening", 0.01)),
     )
     assert why(found) == "by its words (1st), by its meaning (3rd), next to a hit; recent, you are named"
 
 
 def test_a_path_says_how_the_neighbour_led_here() -> None:
     found = hit(Reason("graph", 2, 0.1), path=(Step("REPLIES_TO", "T0"),))
-    assert why(found) == "a reply away from a hit"
+    assert why(found) == "answers a hit"
     assert why(hit(Reason("graph", 2, 0.1), path=(Step("NEW_ONE", "T0"),))) == "next to a hit"
 
 

@@ -35,10 +35,12 @@ def about(
     try:
         found = LogReader.open(home_of(ctx, writing=False).memory).about(wanted, limit=limit)
     except MemoryMissing:
-        found = None
+        from graph.hits import About
+
+        found = About(wanted, "word", 0, 0, None, None)
     if as_json:
-        put_json(None if found is None else _whole(found))
-    elif found is None or not (found.said or found.mentioned or found.turns):
+        put_json(_whole(found))
+    elif not (found.said or found.mentioned or found.turns):
         say(f"Nothing in the memory names {one_line(wanted)}.")
     else:
         put(_page(found))

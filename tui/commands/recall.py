@@ -2,7 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from tui.reasons import who, why
 from tui.text import clean
 
 if TYPE_CHECKING:
+    from agent.home import Home
     from graph.hits import Filters, Hit
 
 MOST = 100
@@ -51,9 +52,8 @@ def recall(
     from graph.hits import Filters
     from graph.reading import LogReader
 
-    home = home_of(ctx)
     try:
-        reader = LogReader.open(home.memory)
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
     except MemoryMissing:
         _put([], as_json=as_json)
         return
@@ -68,10 +68,10 @@ def recall(
         until=before,
         roles=roles or Filters().roles,
     )
-    _put([] if empty else _recall(home, query, limit, filters), as_json=as_json)
+    _put([] if empty else _recall(home_of(ctx), query, limit, filters), as_json=as_json)
 
 
-def _recall(home: Any, query: str, limit: int, filters: "Filters") -> "list[Hit]":
+def _recall(home: "Home", query: str, limit: int, filters: "Filters") -> "list[Hit]":
     from agent.service import Agent
     from tui.commands.opened import with_memory
     from tui.commands.output import Narration

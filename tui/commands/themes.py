@@ -33,9 +33,8 @@ def themes(
     """Name the themes across all conversations, with the messages each rests on."""
     from graph.reading import LogReader
 
-    home = home_of(ctx)
     try:
-        reader = LogReader.open(home.memory)
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
     except MemoryMissing:
         _put(None, as_json=as_json)
         return
@@ -53,7 +52,7 @@ def themes(
         narration.tell("looking for themes …")
         return await agent.overview(limit=limit, progress=progress)
 
-    _put(with_memory(home, ask, client="themes", by_meaning=True), as_json=as_json)
+    _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json)
 
 
 def _put(found: "Overview | None", *, as_json: bool) -> None:

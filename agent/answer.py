@@ -117,7 +117,7 @@ class Answerer:
     async def _look(self, message: Message, at: Answering) -> Recollection | None:
         if not self.settings.recall:
             return Recollection("none")
-        bounds = Bounds(self.settings.recall_limit, self.settings.recall_tokens)
+        bounds = Bounds(self.settings.recall_limit, min(self.settings.recall_tokens, at.limits.recalled))
         return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
 
     async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done:

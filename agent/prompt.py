@@ -39,6 +39,15 @@ class Limits:
         """Two thirds of the high-water mark: a pasted page fits, and there is still room for a chat about it."""
         return self.high_water * 2 // 3
 
+    def of(self, turn: Turn) -> int:
+        """The most for one turn; a tool's answer is less than a message, as there can be several before a reply."""
+        return self.low_water // 6 if turn.role == "tool" else self.message
+
+    @property
+    def recalled(self) -> int:
+        """The most that may be quoted beside one message."""
+        return self.low_water // 3
+
     @property
     def pins(self) -> int:
         """The most that what is pinned may take of a prompt."""
@@ -133,9 +142,9 @@ def build(
     kept: list[Turn] = []
     limit: dict[str, int] = {}
     for turn in reversed(shown(turns, quotes)):
-        limit[turn.id] = min(limits.message, max(room, limits.low_water // 4))
+        limit[turn.id] = min(limits.of(turn), max(room, limits.low_water // 4))
         frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()))
-        if len(frame) > room and len(kept) >= 2:
+        if len(frame) > room and len(kept) >= 2 and any(each.role == "user" for each in kept):
             break
         room -= len(frame)
         kept.append(turn)
@@ -189,7 +198,7 @@ def extend(
         log.systems.append((len(log.tokens), system))
         log.tokens += generator.frame("system", system)
     for turn in tail[common:]:
-        _append(log, generator, turn, limits.message, quotes)
+        _append(log, generator, turn, limits.of(turn), quotes)
     return log
 
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent import prompt
-from agent.prompt import Cause, Limits
+from agent.prompt import Cause, Limits, Quotes
+from agent.quoting import HEADER, PINS, Quote
+from graph.events import Recalled
 from graph.values import Turn
 from tests.fakes import FakeGenerator
 
@@ -97,6 +99,75 @@ def test_a_system_prompt_that_is_cut_off_with_its_turn_comes_back_with_the_next(
     assert model.detokenize(log.tokens).count("Be kind.") == 1
 
 
+def quoted(*ids: str) -> tuple[Quote, ...]:
+    return tuple(Quote(id, f'- 2026-01-01, user: "about-{id}"') for id in ids)
+
+
+def test_what_was_recalled_stands_inside_the_users_frame_after_the_message_once_each() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    quotes = Quotes(packs={"t0": quoted("a", "b"), "t2": quoted("b", "t0", "c")})
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=quotes)
+    first = f"hello\n\n{HEADER}\n{quoted('a')[0].line}\n{quoted('b')[0].line}"
+    second = f"again\n\n{HEADER}\n{quoted('c')[0].line}"
+    assert log.tokens == [
+        *model.frame("system", SYSTEM, first=True),
+        *model.frame("user", first),
+        *model.frame("assistant", "hi"),
+        *model.frame("user", second),
+    ]
+    assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}
+    assert log.held == {"t0", "t1", "t2", "a", "b", "c"}
+
+
+def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    packs = {"t0": quoted("a"), "t2": quoted("b", "c")}
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=Quotes(packs=packs))
+    kept = log.tokens[: log.marks[2].start]
+    rewrites: Counter[Cause] = Counter()
+    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("b")))
+    assert log.tokens == [*kept, *model.frame("user", f"again\n\n{HEADER}\n{quoted('c')[0].line}")]
+    assert rewrites == {"removal": 1}
+
+
+def test_a_tools_turn_that_quotes_what_is_gone_is_left_out_whole() -> None:
+    model = FakeGenerator()
+    tool = replace(turn(1, "tool", "search_memory()\nfound"), recalled=(Recalled(id="a"),))
+    path = [turn(0, "user", "hello"), tool, turn(2, "assistant", "hi")]
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240)
+    assert "\n> search_memory()\n> found" in model.detokenize(log.tokens)
+    rewrites: Counter[Cause] = Counter()
+    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(gone=frozenset("a")))
+    assert [mark.turn for mark in log.marks] == ["t0", "t2"]
+    assert "found" not in model.detokenize(log.tokens)
+    assert rewrites == {"removal": 1}
+
+
+def test_pins_stand_after_the_system_frame_but_for_those_the_log_holds_elsewhere() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi")]
+    quotes = Quotes(packs={"t0": quoted("b")}, pins=quoted("a", "b", "t1"))
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=quotes)
+    assert log.tokens == [
+        *model.frame("system", SYSTEM, first=True),
+        *model.frame("user", f"{PINS}\n{quoted('a')[0].line}"),
+        *model.frame("user", f"hello\n\n{HEADER}\n{quoted('b')[0].line}"),
+        *model.frame("assistant", "hi"),
+    ]
+    assert log.pins == ["a"]
+    rewrites: Counter[Cause] = Counter()
+    same = list(log.tokens)
+    unpinned = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, replace(quotes, pins=()))
+    assert unpinned.tokens == same
+    assert not rewrites
+    erased = replace(quotes, pins=(), gone=frozenset("a"))
+    without = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, erased)
+    assert "about-a" not in model.detokenize(without.tokens)
+    assert rewrites == {"removal": 1}
+
+
 class AppendOnly(RuleBasedStateMachine):
     """A conversation with rewinds, hides, long messages and compactions, as the agent drives its prompt log."""
 
@@ -111,20 +182,31 @@ class AppendOnly(RuleBasedStateMachine):
         self.asked: list[int] = []
         self.expected = Counter[Cause]()
         self.number = 0
+        self.packs: dict[str, tuple[Quote, ...]] = {}
+        self.gone: set[str] = set()
+
+    @property
+    def quotes(self) -> Quotes:
+        return Quotes(packs=self.packs, gone=frozenset(self.gone))
 
     def _next(self, role: str, text: str) -> Turn:
         self.number += 1
         return turn(self.number, role, text)
 
-    @rule(said=WORDS, answer=WORDS, times=st.integers(1, 20))
-    def exchange(self, said: list[str], answer: list[str], times: int) -> None:
+    @rule(said=WORDS, answer=WORDS, times=st.integers(1, 20), recalled=st.lists(st.sampled_from("abcdef"), max_size=3))
+    def exchange(self, said: list[str], answer: list[str], times: int, recalled: list[str]) -> None:
         self.path.append(self._next("user", " ".join(said * times)))
+        self.packs[self.path[-1].id] = quoted(*dict.fromkeys(recalled))
         counted = self.rewrites.total()
-        self.log = prompt.extend(self.log, self.model, self.system, self.path, LIMITS, self.rewrites)
+        self.log = prompt.extend(self.log, self.model, self.system, self.path, LIMITS, self.rewrites, self.quotes)
         if len(self.log.tokens) + LIMITS.reply > LIMITS.context:
-            self.log = prompt.build(self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water)
+            self.log = prompt.build(
+                self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water, quotes=self.quotes
+            )
             self.rewrites["compaction"] += 1
         self.asked = prompt.asking(self.log, self.model)
+        text = self.model.detokenize(self.asked)
+        assert all(text.count(f"about-{id}") <= (id not in self.gone) for id in "abcdef")
         if self.rewrites.total() == counted:
             assert self.asked[: len(self.given)] == self.given
         reply = self._next("assistant", " ".join(answer))
@@ -146,6 +228,10 @@ class AppendOnly(RuleBasedStateMachine):
         at = data.draw(st.integers(0, len(self.path) - 1))
         self.path[at] = replace(self.path[at], hidden=True)
 
+    @rule(id=st.sampled_from("abcdef"))
+    def erase_what_may_be_quoted(self, id: str) -> None:
+        self.gone.add(id)
+
     @rule(text=st.sampled_from([SYSTEM, "Be kind.", "Be brief."]))
     def configure(self, text: str) -> None:
         self.system = text
@@ -153,7 +239,7 @@ class AppendOnly(RuleBasedStateMachine):
     @precondition(lambda self: len(self.log.tokens) >= LIMITS.high_water)
     @rule()
     def compact(self) -> None:
-        self.log = prompt.build(self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water)
+        self.log = prompt.build(self.model, self.system, self.path, LIMITS, budget=LIMITS.low_water, quotes=self.quotes)
         self.rewrites["compaction"] += 1
         self.given = list(self.log.tokens)
 

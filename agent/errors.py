@@ -3,6 +3,8 @@
 AgentError            every message says what happened, what is safe and what to do next
 ├── SettingsError     a setting is wrong; the face prints it and exits 78 (a wrong configuration)
 ├── HomeError         the home folder cannot be used; the face prints it and exits
+├── ExportUnreadable  a file of chats to import is broken, or of no kind clew knows; nothing of it was imported
+│   └── ExportMissing there is no such file
 └── EmptyMessage      nothing was said; the composer keeps what is there
 """
 
@@ -17,6 +19,14 @@ class SettingsError(AgentError):
 
 class HomeError(AgentError):
     """The home folder cannot be made, read or written."""
+
+
+class ExportUnreadable(AgentError):
+    """A file of chats to import that is broken, or of no kind clew knows: nothing of it was imported."""
+
+
+class ExportMissing(ExportUnreadable):
+    """There is no such file."""
 
 
 class EmptyMessage(AgentError):

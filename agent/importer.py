@@ -1,0 +1,336 @@
+"""Writes imported chats into the log: each message once, however often and however far a file is imported.
+
+Invariants:
+- What is in the log already, also what was deleted or erased since, is known by its source key and never said again.
+- Every transaction leaves whole messages behind, each after the one it follows; an import that ended anywhere goes on
+  with the next one. A chat's head and title come with its last messages.
+- A chat that was gone on with here keeps its head: what its export has gained becomes another branch.
+"""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graph.events import Event, HeadMoved, SessionStarted, SessionTitled, TurnSaid
+from graph.ids import new_id, now_ms
+from graph.memory import Memory
+
+from .errors import EmptyMessage
+from .importing.chats import Chat, Message, chat_source, message_source
+from .importing.formats import open_export
+from .text import clean_message
+from .title import verbatim
+
+CLIENT = "import"
+AT_ONCE = 200  # events in one transaction
+COMPARED = 20  # first messages by which a chat without an id is known again
+TITLED_BY = 4  # first turns whose words an export's title may carry
+DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProgress:
+    """How far an import is, in messages; `total` is 0 while the file is still being read through."""
+
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did. Times are those of messages: `future` ones were not kept, `naive` ones taken as UTC."""
+
+    file: str
+    format: str = ""
+    chats_new: int = 0
+    chats_grown: int = 0
+    chats_known: int = 0
+    new: int = 0
+    known: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    future: int = 0
+    naive: int = 0
+    bad: list[tuple[int, str]] = field(default_factory=list)  # the first broken lines: number and why
+    bad_count: int = 0
+    stopped: bool = False
+
+
+class Stopped(Exception):
+    """The import was asked to end."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a chat goes: its session, which turn each message is, and where the session's head stood before."""
+
+    session: str
+    variant: int
+    new: bool
+    deleted: bool = False
+    head: str | None = None
+    follows: bool = True  # the head stood nowhere, or at one of the export's messages
+    titled: bool = False
+    begun: bool = False  # its first event is on its way
+    grown: bool = False
+    turns: dict[str, str | None] = field(default_factory=dict)  # by message; an empty message is the one before it
+    times: dict[str, int | None] = field(default_factory=dict)
+    first: list[tuple[str, str]] = field(default_factory=list)  # ids and texts of the first turns that were said
+
+
+class Importer:
+    """One import into a memory; blocking. `stopping` is asked between transactions."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        progress: Callable[[ImportProgress], None] = lambda step: None,
+        stopping: Callable[[], bool] = lambda: False,
+        now: Callable[[], int] = now_ms,
+    ) -> None:
+        self._memory = memory
+        self._progress = progress
+        self._stopping = stopping
+        self._latest = now() + DAY_MS
+        self._places: dict[tuple[str, str], Place] = {}
+        self._all: list[Place] = []
+        self._waiting: list[Event] = []
+        self._unsaid: dict[str, str] = {}  # of what waits: ids by source key
+        self._texts: dict[str, str | None] = {}  # by turn: of what waits, and of what was compared with
+        self._seen = self._total = 0
+        self._report = ImportReport("")
+
+    def run(self, path: Path) -> ImportReport:
+        """Import a file. Raises ExportMissing or ExportUnreadable, and then nothing is imported; or a MemoryFailure."""
+        report = self._report = ImportReport(str(path))
+        self._progress(ImportProgress(0, 0))
+        export = open_export(path)
+        self._total = export.total
+        report.format, report.bad, report.bad_count = export.format, export.bad, export.bad_count
+        try:
+            for chat in export.chats():
+                report.skipped.update(chat.skipped)
+                if chat.messages:
+                    self._add(chat)
+            self._flush()
+        except Stopped:
+            report.stopped = True
+        for place in self._all:
+            report.chats_new += place.new and place.grown
+            report.chats_grown += place.grown and not place.new
+            report.chats_known += not place.new and not place.grown
+        return report
+
+    def _add(self, chat: Chat) -> None:
+        """One chat, or a part of one."""
+        place = self._places.get((chat.format, chat.id)) if chat.continues else None
+        if place is None:
+            place = self._places[chat.format, chat.id] = self._find(chat)
+            self._all.append(place)
+        self._seen += len(chat.messages)
+        if place.deleted:
+            self._report.skipped["in a chat that was deleted here"] += len(chat.messages)
+            return
+        self._report.naive += chat.naive
+        sources = [message_source(chat, message, place.variant) for message in chat.messages]
+        known = self._known(sources)
+        pairs = zip(chat.messages, sources, strict=True)
+        self._remember(known[source] for message, source in pairs if source in known and not message.identified)
+        last: str | None = None
+        for message, source in zip(chat.messages, sources, strict=True):
+            last = self._message(chat, place, message, source, known) or last
+        if last is not None:
+            self._waiting += self._closing(chat, place, last)
+        # The next part, if there is one, goes on at the head; nothing else of this one is asked for again.
+        place.turns = {key: turn for key, turn in place.turns.items() if key == chat.head}
+        place.times = {key: at for key, at in place.times.items() if key == chat.head}
+
+    def _message(self, chat: Chat, place: Place, message: Message, source: str, known: dict[str, str]) -> str | None:
+        """The new turn of a message; None for one that is known, or empty."""
+        parent = place.turns.get(message.parent) if message.parent is not None else None
+        before = place.times.get(message.parent) if message.parent is not None else None
+        place.turns[message.key] = parent
+        try:
+            text = clean_message(message.text)
+        except EmptyMessage:
+            self._report.skipped["empty"] += 1
+            return None
+        if not message.identified:
+            source, known = self._same_text(chat, place, message, source, text, known)
+        place.times[message.key] = at = self._time(message, before if before is not None else chat.at)
+        if (turn := known.get(source)) is not None:
+            self._report.known += 1
+            place.turns[message.key] = turn
+            place.follows = place.follows or turn == place.head
+            return None
+        if len(self._waiting) >= AT_ONCE:
+            self._flush()
+        if place.new and not place.begun:
+            self._begin(chat, place, at)
+        turn = place.turns[message.key] = new_id()
+        self._waiting.append(
+            TurnSaid(
+                turn=turn,
+                session=place.session,
+                parent=parent,
+                role=message.role,
+                speaker=message.speaker,
+                client=CLIENT,
+                model=message.model,
+                source=source,
+                said_at=at,
+                text=text,
+            )
+        )
+        self._unsaid[source], self._texts[turn] = turn, text
+        self._report.new += 1
+        place.grown = True
+        if len(place.first) < TITLED_BY:
+            place.first.append((turn, text))
+        return turn
+
+    def _begin(self, chat: Chat, place: Place, at: int | None) -> None:
+        source = chat_source(chat, place.variant)
+        self._waiting.append(SessionStarted(session=place.session, client=CLIENT, source=source, said_at=at))
+        self._unsaid[source] = place.session
+        place.begun = True
+
+    def _closing(self, chat: Chat, place: Place, last: str) -> list[Event]:
+        """What comes with the last new turn of a chat: its title if it has none, and its head if that is another."""
+        events: list[Event] = []
+        if not place.titled and place.first:
+            turns = tuple(turn for turn, _ in place.first)
+            if chat.title is None:
+                events.append(SessionTitled(session=place.session, sources=turns[:1], text=verbatim(place.first[0][1])))
+            else:
+                sources = turns if chat.titled_by_content else ()
+                events.append(SessionTitled(session=place.session, sources=sources, text=chat.title))
+            place.titled = True
+        head = place.turns.get(chat.head or "") if place.follows else place.head
+        if head is not None and head != last:
+            events.append(HeadMoved(session=place.session, turn=head))
+        return events
+
+    def _find(self, chat: Chat) -> Place:
+        """The session of a chat that was imported before, or the place of a new one."""
+        variant = 1
+        while (session := self._known([chat_source(chat, variant)]).get(chat_source(chat, variant))) is not None:
+            if chat.identified or self._begins_alike(chat, variant):
+                self._flush()
+                about = self._memory.session(session)
+                return Place(
+                    session,
+                    variant,
+                    new=False,
+                    deleted=about.deleted,
+                    head=about.head,
+                    follows=about.head is None,
+                    titled=about.name is not None,
+                )
+            variant += 1
+        return Place(new_id(), variant, new=True)
+
+    def _begins_alike(self, chat: Chat, variant: int) -> bool:
+        """Whether a chat without an id is the one imported under this variant: it has a text of its beginning."""
+        sources = [message_source(chat, message, variant) for message in chat.messages[:COMPARED]]
+        known = self._known(sources)
+        self._remember(known.values())
+        pairs = [
+            (self._text(known[source]), _clean(message.text))
+            for message, source in zip(chat.messages, sources, strict=False)
+            if source in known
+        ]
+        return any(stored == text for stored, text in pairs) or (bool(pairs) and all(s is None for s, _ in pairs))
+
+    def _same_text(
+        self, chat: Chat, place: Place, message: Message, source: str, text: str, known: dict[str, str]
+    ) -> tuple[str, dict[str, str]]:
+        """The key under which this very text is known, or else may be: an erased text counts as the same."""
+        same = 1
+        while (turn := known.get(source)) is not None and self._text(turn) not in (None, text):
+            same += 1
+            source = message_source(chat, message, place.variant, same=same)
+            known = self._known([source])
+        return source, known
+
+    def _time(self, message: Message, otherwise: int | None) -> int | None:
+        """When a message was said; one from the future was not, and one without a time follows what is before it."""
+        if message.at is not None and message.at > self._latest:
+            self._report.future += 1
+            return otherwise if otherwise is None or otherwise <= self._latest else None
+        return message.at if message.at is not None else otherwise
+
+    def _text(self, turn: str) -> str | None:
+        """What a turn says; None if that is erased or out of view, and so not to be compared with."""
+        if turn not in self._texts:
+            self._remember([turn])
+        return self._texts[turn]
+
+    def _remember(self, turns: Iterable[str]) -> None:
+        """Have the texts of turns at hand until the next transaction."""
+        missing = [turn for turn in turns if turn not in self._texts]
+        kept = self._memory.quotable(missing)
+        for turn in missing:
+            self._texts[turn] = kept[turn].text if turn in kept else None
+
+    def _known(self, sources: list[str]) -> dict[str, str]:
+        unsaid = {source: self._unsaid[source] for source in sources if source in self._unsaid}
+        return self._memory.imported(sources) | unsaid
+
+    def _flush(self) -> None:
+        """Write what waits, in one transaction. Raises Stopped, after it, if the import was asked to end."""
+        if self._waiting:
+            self._memory.append(*self._waiting)
+            self._waiting.clear()
+            self._unsaid.clear()
+            self._texts.clear()
+        self._progress(ImportProgress(self._seen, self._total))
+        if self._stopping():
+            raise Stopped
+
+
+class Imports:
+    """The imports of a running agent: each in a thread, ended and waited for by `close`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._ending = threading.Event()
+        self._running: set[asyncio.Future[ImportReport]] = set()
+
+    async def run(self, path: Path, progress: Callable[[ImportProgress], None]) -> ImportReport:
+        """Import a file; `progress` is called on the event loop. What was imported stays if this is cancelled."""
+        loop = asyncio.get_running_loop()
+        stop = threading.Event()
+
+        def tell(step: ImportProgress) -> None:
+            loop.call_soon_threadsafe(progress, step)
+
+        importer = Importer(
+            self._memory,
+            progress=tell,
+            stopping=lambda: stop.is_set() or self._ending.is_set(),
+        )
+        task = asyncio.ensure_future(asyncio.to_thread(importer.run, path))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.gather(task, return_exceptions=True)
+            raise
+
+    async def close(self) -> None:
+        """End what runs, after the transaction it is at."""
+        self._ending.set()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def _clean(text: str) -> str | None:
+    try:
+        return clean_message(text)
+    except EmptyMessage:
+        return None

@@ -1,0 +1,182 @@
+"""ChatGPT's export: conversations that are trees of messages, of which `current_node` names the one shown last.
+
+Left out, and counted: what the system and tools said, what was written to a tool, what the model thought, what the app
+itself hides, and empty messages. A message follows the nearest one before it that stays, so regenerated answers and
+edited questions are alternatives here as they were there.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graph.events import Role
+
+from .chats import SPEAKERS, Chat, Message, name
+from .times import moment
+
+FORMAT = "chatgpt"
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+SAID = {"text", "multimodal_text", "code"}
+ALL = "all"  # the recipient of what is not written to a tool
+
+
+class Author(BaseModel):
+    """Who wrote a message."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: str = ""
+
+
+class Content(BaseModel):
+    """What a message says: `parts` are texts, or objects for pictures and sound."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    content_type: str = "text"
+    parts: list[Any] | None = None
+    text: str | None = None
+
+
+class Said(BaseModel):
+    """A message of the export."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str | None = None
+    author: Author = Field(default_factory=Author)
+    create_time: Any = None
+    content: Content = Field(default_factory=Content)
+    weight: float | None = None
+    recipient: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Node(BaseModel):
+    """A place in the tree."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    message: Said | None = None
+    parent: str | None = None
+    children: list[str] = Field(default_factory=list)
+
+
+class Conversation(BaseModel):
+    """One conversation of the export."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    mapping: dict[str, Node]
+    id: str | None = None
+    conversation_id: str | None = None
+    title: Any = None
+    create_time: Any = None
+    current_node: str | None = None
+
+
+def parse(value: Any) -> Chat:
+    """One conversation. Raises pydantic's ValidationError for a value that is none."""
+    conversation = Conversation.model_validate(value)
+    began = moment(conversation.create_time)
+    skipped: Counter[str] = Counter()
+    messages: list[Message] = []
+    stands_for: dict[str, str | None] = {}  # by node: the last message up to it that stays
+    keys: set[str] = set()
+    for node_id, node in _oldest_first(conversation.mapping, skipped):
+        parent = stands_for.get(node.parent) if node.parent is not None else None
+        stands_for[node_id] = parent
+        if node.message is None:
+            continue
+        why = _left_out(node.message)
+        text = "" if why else _text(node.message)
+        if why or not text.strip():
+            skipped[why or "empty"] += 1
+            continue
+        key = node.message.id or node_id
+        if key in keys:
+            skipped["a second one with the same id"] += 1
+            stands_for[node_id] = key
+            continue
+        keys.add(key)
+        at = moment(node.message.create_time)
+        role = ROLES[node.message.author.role]
+        model = (node.message.metadata or {}).get("model_slug") if role is Role.ASSISTANT else None
+        messages.append(Message(key, parent, role, SPEAKERS[role], text, at.ms if at else None, name(model)))
+        stands_for[node_id] = key
+    stand_in = f"{began.ms if began else ''}"
+    id = conversation.conversation_id or conversation.id
+    return Chat(
+        FORMAT,
+        id or stand_in,
+        tuple(messages),
+        title=name(conversation.title),
+        at=began.ms if began else None,
+        head=stands_for.get(conversation.current_node or "") or (messages[-1].key if messages else None),
+        identified=id is not None,
+        skipped=skipped,
+    )
+
+
+def _oldest_first(mapping: Mapping[str, Node], skipped: Counter[str]) -> Iterator[tuple[str, Node]]:
+    """Every node after the one it follows; those on a circle, which follow themselves, are left out."""
+    children: dict[str | None, list[str]] = {}
+    for id, node in mapping.items():
+        children.setdefault(node.parent if node.parent in mapping else None, []).append(id)
+    for id, node in mapping.items():  # in the order that the parent gives
+        if id in children and node.children:
+            order = {child: place for place, child in enumerate(node.children)}
+            children[id].sort(key=lambda child, order=order: order.get(child, len(order)))  # type: ignore[misc]
+    waiting = list(reversed(children.get(None, [])))
+    count = 0
+    while waiting:
+        id = waiting.pop()
+        count += 1
+        yield id, mapping[id]
+        waiting.extend(reversed(children.get(id, [])))
+    if count < len(mapping):
+        skipped["in a circle of messages"] += len(mapping) - count
+
+
+def _left_out(message: Said) -> str | None:
+    """Why a message does not come along, None if it does."""
+    metadata = message.metadata or {}
+    if message.author.role == "system":
+        return "of the system"
+    if message.author.role == "tool" or (message.recipient or ALL) != ALL:
+        return "of or to a tool"
+    if message.author.role not in ROLES:
+        return "of an unknown role"
+    if metadata.get("is_visually_hidden_from_conversation") or message.weight == 0:
+        return "hidden"
+    if message.content.content_type not in SAID:
+        return "hidden"  # thoughts, custom instructions
+    return None
+
+
+def _text(message: Said) -> str:
+    content = message.content
+    parts = [_part(part) for part in content.parts or []]
+    lines = [part for part in parts if part.strip()]
+    if content.text:
+        lines.append(content.text)
+    files = (message.metadata or {}).get("attachments")
+    names = [name(file.get("name")) for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+    return "\n".join([*lines, *(f"[file: {file}]" for file in names if file)])
+
+
+def _part(part: Any) -> str:
+    """A part's text, or a line that stands for what is none."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        return ""
+    kind = str(part.get("content_type", ""))
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    for what in ("image", "audio", "video"):
+        if what in kind:
+            return f"[{what}]"
+    return "[attachment]"

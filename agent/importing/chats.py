@@ -1,0 +1,85 @@
+"""What every format is parsed into: chats of messages, each message naming the one it follows.
+
+Invariant: a source key tells where a message came from and nothing of what it says. Keys stay in the log for ever, also
+after a text was erased, and a hash that covers a text could be tried against guesses of it. So a key is of the format,
+the chat's id, the message's id or position, its role and its time. Where an export has no ids, two texts can share a
+key; the importer then compares with the text that is stored.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+
+from graph.events import Role
+
+SPEAKERS = {Role.USER: "you", Role.ASSISTANT: "assistant", Role.NOTE: "you"}
+LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message; `at` is UTC milliseconds as the export has it, None if it has none.
+
+    `key` is unique in the chat: an id of the export, or the position where it has none (then not `identified`).
+    `parent` is the key of the message it follows.
+    """
+
+    key: str
+    parent: str | None
+    role: Role
+    speaker: str
+    text: str
+    at: int | None = None
+    model: str | None = None
+    identified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One conversation, or the next part of one. Messages come after those they follow.
+
+    `head` is the key of the message at which the conversation stands. `skipped` counts what was left out by why;
+    `naive` times had no offset and were taken as UTC. Not `identified`: `id` stands in for an id that is not there.
+    One that `continues` is a later part of a chat of the same file.
+    """
+
+    format: str
+    id: str
+    messages: tuple[Message, ...]
+    title: str | None = None
+    titled_by_content: bool = True  # by the words of its messages, not by who took part
+    at: int | None = None
+    head: str | None = None
+    identified: bool = True
+    continues: bool = False
+    skipped: Counter[str] = field(default_factory=Counter)
+    naive: int = 0
+
+
+def chat_source(chat: Chat, variant: int = 1) -> str:
+    """The source key of a chat; `variant` tells apart those whose stand-in for an id is the same."""
+    return _key(chat.format, _id(chat, variant))
+
+
+def message_source(chat: Chat, message: Message, variant: int = 1, *, same: int = 1) -> str:
+    """The source key of a message; `same` tells apart different texts at one position."""
+    parts = [chat.format, _id(chat, variant), message.key, message.role, "" if message.at is None else str(message.at)]
+    return _key(*parts, *([str(same)] if same > 1 else []))
+
+
+def name(text: object) -> str | None:
+    """A title's or speaker's first line, as it can be stored; None if nothing is left."""
+    if not isinstance(text, str):
+        return None
+    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    line = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
+    return line[:LONGEST_NAME] or None
+
+
+def _id(chat: Chat, variant: int) -> str:
+    return chat.id if variant == 1 else f"{chat.id}\0{variant}"
+
+
+def _key(*parts: str) -> str:
+    data = "\0".join(part.replace("\\", "\\\\").replace("\0", "\\0") for part in parts)
+    return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,131 @@
+"""Which format a file has, told by its content, and its chats.
+
+A JSON document is read to its end before anything is given on: one that is broken in the middle imports nothing. Of
+JSON Lines the good lines are good whatever the others are.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent.errors import ExportUnreadable
+
+from . import chatgpt, claude, locomo
+from .chats import Chat
+from .lines import Lines, looks_like_one
+from .reading import SAFE, Line, Source, document, lines, sources, text
+
+KNOWN = (
+    "clew reads ChatGPT's and Claude's exports (conversations.json, or the .zip with it), LoCoMo-shaped JSON, and JSON "
+    'Lines like {"role": "user", "text": "…", "time": "2025-01-31T12:00:00Z"}.'
+)
+TRIED = 20  # first lines that may be broken in a file of lines
+NOT_UNDERSTOOD = "in a chat that was not understood"
+Parser = Callable[[Any], Iterator[Chat]]
+
+
+@dataclass(slots=True)
+class Export:
+    """A file of chats: `format` in words, `total` messages in it, and the broken lines (the first, and how many)."""
+
+    format: str
+    total: int
+    parts: list[tuple[Source, Parser | None]]  # without a parser: lines
+    array: bool = False  # of messages, where others have lines
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    bad_count: int = 0
+
+    def chats(self) -> Iterator[Chat]:
+        """Every chat, some in several parts. Raises ExportUnreadable if the file changed meanwhile."""
+        for source, parser in self.parts:
+            if parser is None:
+                yield from Lines().chats(_messages(source) if self.array else lines(source))
+            else:
+                yield from _parsed(source, parser)
+
+
+def open_export(path: Path) -> Export:
+    """Read a file through, and tell what it is. Raises ExportMissing or ExportUnreadable; blocking."""
+    found = [(source, *_detect(source)) for source in sources(path)]
+    export = Export(found[0][1], 0, [(source, parser) for source, _, parser, _ in found], array=found[0][3])
+    for source, parser in export.parts:
+        if parser is None:
+            read = Lines()
+            for chat in read.chats(_messages(source) if export.array else lines(source)):
+                export.total += len(chat.messages)
+            export.bad, export.bad_count = read.bad, read.bad_count
+        else:
+            export.total += sum(len(chat.messages) for chat in _parsed(source, parser))
+    return export
+
+
+def _detect(source: Source) -> tuple[str, Parser | None, bool]:
+    """The format's name, its parser, and whether it is an array of messages. Raises ExportUnreadable."""
+    start = _start(source)
+    if not start.startswith("["):
+        first = [line.value for line in islice(lines(source), TRIED) if line.error is None]
+        if any(looks_like_one(value) for value in first):
+            return "JSON Lines", None, False
+        if not start.startswith("{"):
+            raise ExportUnreadable(f"{source.name} is no file of chats: it begins with {start[:20]!r}. {SAFE} {KNOWN}")
+        if len(first) > 1:
+            raise ExportUnreadable(f"{source.name} is JSON Lines, of {_described(first[0])}. {SAFE} {KNOWN}")
+    values = document(source)
+    value = next(values, None)
+    values.close()  # type: ignore[attr-defined]
+    if looks_like_one(value):
+        return "a JSON array of messages", None, True
+    for name, is_one, parser in FORMATS:
+        if isinstance(value, dict) and is_one(value):
+            return name, parser, False
+    raise ExportUnreadable(f"{source.name} is JSON, but no chats clew knows: {_described(value)}. {SAFE} {KNOWN}")
+
+
+def _chatgpt(value: Any) -> Iterator[Chat]:
+    yield chatgpt.parse(value)
+
+
+def _claude(value: Any) -> Iterator[Chat]:
+    yield claude.parse(value)
+
+
+FORMATS: tuple[tuple[str, Callable[[dict[str, Any]], bool], Parser], ...] = (
+    ("ChatGPT's export", lambda value: isinstance(value.get("mapping"), dict), _chatgpt),
+    ("Claude's export", lambda value: isinstance(value.get("chat_messages"), list), _claude),
+    ("LoCoMo", locomo.is_one, locomo.parse),
+)
+
+
+def _parsed(source: Source, parser: Parser) -> Iterator[Chat]:
+    """The chats of a document; one that is not as it should be is counted, and the others are read."""
+    for value in document(source):
+        try:
+            yield from parser(value)
+        except ValidationError:
+            yield Chat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}))
+
+
+def _messages(source: Source) -> Iterator[Line]:
+    for number, value in enumerate(document(source), start=1):
+        yield Line(number, value)
+
+
+def _start(source: Source) -> str:
+    """The first characters that are no space. Raises ExportUnreadable where there are none."""
+    for piece in text(source):
+        if stripped := piece.lstrip():
+            return stripped[:200]
+    raise ExportUnreadable(f"{source.name} is empty. {SAFE}")
+
+
+def _described(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if isinstance(value, dict):
+        keys = ", ".join(list(map(str, value))[:8])
+        return f"objects with the keys {keys}" if keys else "empty objects"
+    return "nothing at all" if value is None else f"values like {str(value)[:40]!r}"

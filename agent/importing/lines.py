@@ -1,0 +1,164 @@
+"""Plain JSON Lines: an object a line, with `role`, `text` and `time`, and maybe `session`, `speaker`, `id` and `title`.
+
+Lines of one session that stand together are one chat; one that comes later goes on where that session was. A message
+without an id is known by its line's number, so a file may grow at its end and broken lines may be mended in place. The
+same objects as the elements of one JSON array are read too.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from graph.events import Role
+
+from .chats import SPEAKERS, Chat, Message, name
+from .reading import Line
+from .times import moment
+
+FORMAT = "lines"
+MOST_MESSAGES = 500  # in one part of a chat
+FIRST_BAD = 5  # broken lines that are told of one by one
+ROLES = {
+    "user": Role.USER,
+    "human": Role.USER,
+    "you": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "ai": Role.ASSISTANT,
+    "bot": Role.ASSISTANT,
+    "model": Role.ASSISTANT,
+    "note": Role.NOTE,
+}
+KEPT_OUT = {"system": "of the system", "developer": "of the system"} | dict.fromkeys(
+    ("tool", "function"), "of or to a tool"
+)
+
+
+class Record(BaseModel):
+    """One line. The names that other tools give the same things are understood."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    role: str | None = None
+    text: str = Field(validation_alias=AliasChoices("text", "content", "message"))
+    time: Any = Field(default=None, validation_alias=AliasChoices("time", "timestamp", "created_at", "at", "date"))
+    session: str | None = Field(
+        default=None, validation_alias=AliasChoices("session", "session_id", "conversation", "conversation_id", "chat")
+    )
+    speaker: str | None = Field(default=None, validation_alias=AliasChoices("speaker", "name", "author"))
+    id: str | None = None
+    title: str | None = None
+
+
+@dataclass(slots=True)
+class Part:
+    """What has been read of a chat and not given on yet."""
+
+    session: str | None
+    continues: bool = False
+    messages: list[Message] = field(default_factory=list)
+    title: str | None = None
+    skipped: Counter[str] = field(default_factory=Counter)
+    naive: int = 0
+
+    @property
+    def empty(self) -> bool:
+        return not self.messages and not self.skipped
+
+
+class Lines:
+    """The chats of a file of lines; `bad` are the first broken lines and `bad_count` is how many there were."""
+
+    def __init__(self) -> None:
+        self.bad: list[tuple[int, str]] = []
+        self.bad_count = 0
+        self._last: dict[str | None, str] = {}  # by session: the key of its last message
+        self._ids: dict[str | None, set[str]] = {}
+        self._stand_in = ""
+
+    def chats(self, lines: Iterable[Line]) -> Iterator[Chat]:
+        """The chats, in parts, in the order of the lines."""
+        part = Part(None)
+        for line in lines:
+            record = self._record(line)
+            if record is None:
+                continue
+            if record.session != part.session or len(part.messages) >= MOST_MESSAGES:
+                if not part.empty:
+                    yield self._chat(part)
+                part = Part(record.session, record.session in self._last)
+            self._add(part, line.number, record)
+        if not part.empty:
+            yield self._chat(part)
+
+    def _record(self, line: Line) -> Record | None:
+        try:
+            if line.error is None:
+                return Record.model_validate(line.value)
+            why = line.error
+        except ValidationError as error:
+            why = _explain(line.value, error)
+        self.bad_count += 1
+        if len(self.bad) < FIRST_BAD:
+            self.bad.append((line.number, why))
+        return None
+
+    def _add(self, part: Part, number: int, record: Record) -> None:
+        part.title = part.title or name(record.title)
+        said_as = (record.role or "user").strip().lower()
+        role = ROLES.get(said_as)
+        if role is None or not record.text.strip():
+            part.skipped["empty" if role else KEPT_OUT.get(said_as, "of an unknown role")] += 1
+            return
+        known = self._ids.setdefault(record.session, set())
+        if record.id is not None:
+            if record.id in known:
+                part.skipped["a second one with the same id"] += 1
+                return
+            known.add(record.id)
+        key = f"id {record.id}" if record.id is not None else f"line {number}"
+        at = moment(record.time)
+        part.naive += at is not None and at.naive
+        if not self._last and record.session is None:
+            self._stand_in = f"{role} {at.ms if at else ''}"
+        parent = self._last.get(record.session)
+        speaker = name(record.speaker) or SPEAKERS[role]
+        part.messages.append(
+            Message(key, parent, role, speaker, record.text, at.ms if at else None, identified=record.id is not None)
+        )
+        self._last[record.session] = key
+
+    def _chat(self, part: Part) -> Chat:
+        at = next((message.at for message in part.messages if message.at is not None), None)
+        return Chat(
+            FORMAT,
+            part.session if part.session is not None else self._stand_in,
+            tuple(part.messages),
+            title=part.title,
+            at=at,
+            head=part.messages[-1].key if part.messages else None,
+            identified=part.session is not None,
+            continues=part.continues,
+            skipped=part.skipped,
+            naive=part.naive,
+        )
+
+
+def looks_like_one(value: Any) -> bool:
+    """Whether a value is a message as this format has them."""
+    try:
+        Record.model_validate(value)
+    except ValidationError:
+        return False
+    return bool({"role", "speaker", "author"} & set(value))
+
+
+def _explain(value: Any, error: ValidationError) -> str:
+    if not isinstance(value, dict):
+        return f"not an object with role and text but {type(value).__name__}"
+    problem = error.errors()[0]
+    if problem["type"] == "missing":
+        return "it has no text"
+    return f"{problem['loc'][0]}: {problem['msg']}"

@@ -1,0 +1,110 @@
+"""LoCoMo-shaped JSON: two people who talk over many sessions, `session_1`, `session_2` …, each at a date.
+
+Each session becomes a chat of its own, its turns one after the other, said by persons. A photo becomes a line with its
+caption. A turn keeps its `dia_id`, so that the answers' evidence can be found again (`sources_of`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from graph.events import Role
+
+from .chats import SPEAKERS, Chat, Message, message_source, name
+from .times import moment
+
+FORMAT = "locomo"
+SESSION = "session_"
+
+
+class Said(BaseModel):
+    """A turn of a session."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    speaker: Any = None
+    dia_id: str | None = None
+    text: str | None = None
+    blip_caption: Any = None
+
+
+class Session(BaseModel):
+    """The turns of one session."""
+
+    turns: list[Said]
+
+
+def is_one(value: Any) -> bool:
+    """Whether a value is a conversation, with `conversation` around it or not."""
+    return isinstance(value, dict) and bool(_numbers(_conversation(value)))
+
+
+def parse(value: Any) -> Iterator[Chat]:
+    """The sessions of one conversation, in their order. Raises pydantic's ValidationError where one is none."""
+    conversation = _conversation(value)
+    people = [name(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
+    title = " and ".join(person for person in people if person) or None
+    for number in _numbers(conversation):
+        began = moment(conversation.get(f"{SESSION}{number}_date_time"))
+        sample = value.get("sample_id")
+        stand_in = f"{'+'.join(person or '' for person in people)} {began.ms if began else ''}"
+        session = Session.model_validate({"turns": conversation[f"{SESSION}{number}"]})
+        yield _chat(
+            session,
+            id=f"{sample if sample is not None else stand_in}/{SESSION}{number}",
+            identified=sample is not None,
+            at=began.ms if began else None,
+            naive=bool(began and began.naive),
+            title=title,
+        )
+
+
+def sources_of(value: Any) -> dict[str, str]:
+    """The source key of each turn of a conversation by its dia_id, for `Memory.imported`.
+
+    They are those that an import of the conversation into an empty memory gives.
+    """
+    return {message.key: message_source(chat, message) for chat in parse(value) for message in chat.messages}
+
+
+def _chat(session: Session, *, id: str, identified: bool, at: int | None, naive: bool, title: str | None) -> Chat:
+    skipped: Counter[str] = Counter()
+    messages: list[Message] = []
+    keys: set[str] = set()
+    for place, said in enumerate(session.turns):
+        key = said.dia_id or str(place)
+        caption = name(said.blip_caption)
+        text = "\n".join(part for part in (said.text, f"[photo: {caption}]" if caption else None) if part)
+        if key in keys or not text.strip():
+            skipped["a second one with the same id" if key in keys else "empty"] += 1
+            continue
+        keys.add(key)
+        parent = messages[-1].key if messages else None
+        speaker = name(said.speaker) or SPEAKERS[Role.USER]
+        messages.append(Message(key, parent, Role.USER, speaker, text, at, identified=said.dia_id is not None))
+    return Chat(
+        FORMAT,
+        id,
+        tuple(messages),
+        title=title,
+        titled_by_content=False,
+        at=at,
+        head=messages[-1].key if messages else None,
+        identified=identified,
+        skipped=skipped,
+        naive=len(messages) if naive else 0,
+    )
+
+
+def _conversation(value: dict[str, Any]) -> dict[str, Any]:
+    inside = value.get("conversation")
+    return inside if isinstance(inside, dict) else value
+
+
+def _numbers(conversation: dict[str, Any]) -> list[int]:
+    """The numbers of the sessions, in their order."""
+    lists = (key for key, turns in conversation.items() if isinstance(turns, list) and key.startswith(SESSION))
+    rests = (key.removeprefix(SESSION) for key in lists)
+    return sorted(int(rest) for rest in rests if rest.isascii() and rest.isdigit() and str(int(rest)) == rest)

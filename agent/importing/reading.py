@@ -1,0 +1,248 @@
+"""An export's file as text, as the values of one JSON document, or as lines: a piece at a time, whatever its size.
+
+The standard decoder is fed a growing window. A library that streams JSON (ijson) was tried on paper and not taken: its
+parser does not say where a document is broken, and that is what a person needs to mend it. Memory holds one value of
+the top level at a time, a whole conversation, and never the file.
+"""
+
+import codecs
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from agent.errors import ExportMissing, ExportUnreadable
+
+PIECE = 1 << 20  # bytes read at once
+MOST = 256 << 20  # characters of one value of the top level, or of one line
+NEAR_THE_END = 16  # an error so close to the end of what was read may only mean that more has to be read
+CONVERSATIONS = "conversations"
+SPACE = " \t\n\r"
+NOT_UTF8 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SAFE = "Nothing was imported."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, or a member of a zip file."""
+
+    path: Path
+    member: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.name}:{self.member}" if self.member else self.path.name
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Its bytes. Raises ExportUnreadable or ExportMissing."""
+        try:
+            if self.member is None:
+                with self.path.open("rb") as file:
+                    yield file
+            else:
+                with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
+                    yield packed
+        except FileNotFoundError as error:
+            raise ExportMissing(f"There is no file {self.path}. {SAFE}") from error
+        except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ExportUnreadable(f"{self.name} cannot be read: {why}. {SAFE}") from error
+
+    def size(self) -> int:
+        """Bytes, unpacked."""
+        if self.member is None:
+            return self.path.stat().st_size
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.getinfo(self.member).file_size
+
+
+def sources(path: Path) -> list[Source]:
+    """The files to read: the one given, or the conversations in the .zip of an export.
+
+    Raises ExportMissing or ExportUnreadable.
+    """
+    if path.is_dir():
+        inside = path / f"{CONVERSATIONS}.json"
+        give = f"the file in it, {inside}" if inside.is_file() else "a file"
+        raise ExportUnreadable(f"{path} is a folder. {SAFE} Give {give}.")
+    source = Source(path)
+    with source.open() as file:
+        start = file.read(4)
+    if not start:
+        raise ExportUnreadable(f"{path.name} is empty. {SAFE}")
+    if start != b"PK\x03\x04":
+        return [source]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ExportUnreadable(f"{path.name} is a damaged zip file: {error}. {SAFE} Download it again.") from error
+    members = sorted(name for name in names if _has_conversations(PurePosixPath(name)))
+    if not members:
+        some = ", ".join(sorted(names)[:5]) or "nothing"
+        raise ExportUnreadable(f"{path.name} has no conversations.json in it, but {some}. {SAFE}")
+    return [Source(path, member) for member in members]
+
+
+def _has_conversations(name: PurePosixPath) -> bool:
+    """conversations.json, or one of the numbered files that big exports have instead."""
+    return name.suffix == ".json" and (name.stem == CONVERSATIONS or name.stem.startswith(f"{CONVERSATIONS}-"))
+
+
+def text(source: Source) -> Iterator[str]:
+    """The file's text, piece by piece, without a byte order mark. Raises ExportUnreadable where it is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    at = 0
+    with source.open() as file:
+        while True:
+            data = file.read(PIECE)
+            if at == 0 and data.startswith(NOT_UTF8):
+                raise ExportUnreadable(f"{source.name} is UTF-16 text. {SAFE} Save it as UTF-8.")
+            waiting = len(decoder.getstate()[0])
+            try:
+                piece = decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                byte = at - waiting + error.start
+                raise ExportUnreadable(f"{source.name} is not UTF-8 text (byte {byte}). {SAFE}") from error
+            at += len(data)
+            if piece:
+                yield piece
+            if not data:
+                return
+
+
+class Window:
+    """A growing piece of a text, and where in the whole it begins."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._pieces = text(source)
+        self._text = ""
+        self._at = 0  # of what was not taken yet
+        self._line, self._column = 1, 1  # of the window's beginning
+        self._ended = False
+
+    def peek(self) -> str:
+        """The next character that is no space, '' at the end."""
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def take(self) -> None:
+        """Pass over the character that `peek` gave."""
+        self._at += 1
+
+    def value(self) -> Any:
+        """The JSON value that begins here. Raises ExportUnreadable, with line and column, where it is broken."""
+        self.peek()
+        while True:
+            try:
+                value, self._at = DECODER.raw_decode(self._text, self._at)
+                return value
+            except json.JSONDecodeError as error:
+                unsure = error.pos > len(self._text) - NEAR_THE_END or error.msg.startswith("Unterminated")
+                if not unsure or not self._more():
+                    raise self.broken(error.msg, error.pos) from error
+            except RecursionError as error:
+                raise self.broken("Values nested too deeply") from error
+            except ValueError as error:
+                raise self.broken(str(error)) from error
+            if len(self._text) - self._at > MOST:
+                raise self.broken(f"One value is longer than {MOST >> 20} MB")
+
+    def broken(self, what: str, at: int | None = None) -> ExportUnreadable:
+        """The error that the document is no JSON at a place of the window, by default where it stands."""
+        before = self._text[: self._at if at is None else at]
+        lines = before.count("\n")
+        column = len(before) - before.rfind("\n") if lines else self._column + len(before)
+        return ExportUnreadable(
+            f"{self._source.name} is broken at line {self._line + lines}, column {column}: {what}. {SAFE}"
+        )
+
+    def _more(self) -> bool:
+        """Read on; what was taken is forgotten. Each time as much again as is there, so that no value costs more."""
+        if self._ended:
+            return False
+        taken = self._text[: self._at]
+        lines = taken.count("\n")
+        self._column = len(taken) - taken.rfind("\n") if lines else self._column + len(taken)
+        self._line += lines
+        kept = self._text[self._at :]
+        pieces, length = [kept], 0
+        while length <= len(kept):
+            piece = next(self._pieces, None)
+            if piece is None:
+                self._ended = True
+                break
+            pieces.append(piece)
+            length += len(piece)
+        self._text, self._at = "".join(pieces), 0
+        return length > 0
+
+
+DECODER = json.JSONDecoder()
+
+
+def document(source: Source) -> Iterator[Any]:
+    """The elements of a JSON array, or the one other value that the document is. Raises ExportUnreadable."""
+    window = Window(source)
+    if window.peek() != "[":
+        yield window.value()
+    else:
+        window.take()
+        if window.peek() == "]":
+            window.take()
+        else:
+            while True:
+                yield window.value()
+                mark = window.peek()
+                if mark not in ("]", ","):
+                    raise window.broken("Expecting ',' delimiter" if mark else "The file ends in the middle")
+                window.take()
+                if mark == "]":
+                    break
+    if window.peek():
+        raise window.broken("Extra data")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of JSON Lines: its number from 1, and its value, or what is wrong with it."""
+
+    number: int
+    value: Any = None
+    error: str | None = None
+
+
+def lines(source: Source) -> Iterator[Line]:
+    """Every line that is not blank. A line that is broken is told as such, and the next one is as good as ever.
+
+    Raises ExportUnreadable where the file cannot be read.
+    """
+    with source.open() as file:
+        number = 0
+        while data := file.readline(MOST):
+            number += 1
+            if number == 1:
+                data = data.removeprefix(codecs.BOM_UTF8)
+            if data.strip():
+                yield _line(number, data)
+
+
+def _line(number: int, data: bytes) -> Line:
+    try:
+        return Line(number, DECODER.decode(data.decode().strip(SPACE)))
+    except UnicodeDecodeError as error:
+        return Line(number, error=f"not UTF-8 text (byte {error.start})")
+    except json.JSONDecodeError as error:
+        return Line(number, error=f"{error.msg}, column {error.colno}")
+    except (ValueError, RecursionError) as error:
+        return Line(number, error=str(error))

@@ -56,6 +56,7 @@ class ImportReport:
     bad: list[tuple[int, str]] = field(default_factory=list)  # the first broken lines: number and why
     bad_count: int = 0
     stopped: bool = False
+    last_session: str | None = None  # of those that gained something
 
 
 class Stopped(Exception):
@@ -209,6 +210,7 @@ class Importer:
                 sources = turns if chat.titled_by_content else ()
                 events.append(SessionTitled(session=place.session, sources=sources, text=chat.title))
             place.titled = True
+        self._report.last_session = place.session
         head = place.turns.get(chat.head or "") if place.follows else place.head
         if head is not None and head != last:
             events.append(HeadMoved(session=place.session, turn=head))

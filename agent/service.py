@@ -3,8 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from graph.errors import EventsMissing, MemoryFailure
@@ -30,6 +31,7 @@ from .embedding import Embedding
 from .errors import AgentError
 from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
 from .home import Home
+from .importer import ImportProgress, ImportReport, Imports
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
 from .recall import Recaller
@@ -84,6 +86,7 @@ class Agent(Remembering):
         self._closing = False
         self._conversation: Conversation
         self._embedding: Embedding
+        self._imports: Imports
         self._models: ModelHost
 
     # -- life -----------------------------------------------------------------------------------------------------
@@ -101,6 +104,7 @@ class Agent(Remembering):
             memory, self._tell, default_system=self.settings.system_prompt, states=states, guide=self._guide
         )
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
+        self._imports = Imports(memory)
         self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         self._recaller = Recaller(memory, self._embedding.query)
         self._maker = ThemeMaker(memory, lambda: self._embedding.key)
@@ -122,11 +126,27 @@ class Agent(Remembering):
         self._spawn(self._prompts.tidy())
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
-            self._embedding.start(after=loading)
+            self.embed(after=loading)
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
         self._spawn(self._open_graph(self._memory))
+
+    def embed(self, *, after: asyncio.Task[None] | None = None) -> None:
+        """Load the embedder and embed what was said, in the background, for a start that left that out."""
+        self._embedding.start(after=after)
+
+    async def import_chats(
+        self, path: Path, progress: Callable[[ImportProgress], None] = lambda _: None
+    ) -> ImportReport:
+        """Import a file of chats; what is in the memory already is not said again, nor is what was deleted from it.
+
+        Raises ExportUnreadable, and then nothing is imported; cancelled, what was imported stays.
+        """
+        report = await self._imports.run(path, progress)
+        if report.last_session is not None:
+            self._tell(SessionsChanged(report.last_session))
+        return report
 
     async def close(self) -> None:
         """Stop what runs, keep the partial reply, close everything. Safe to call twice, and without a start."""
@@ -134,6 +154,7 @@ class Agent(Remembering):
         if memory is None or self._closing:
             return
         self._closing = True
+        await self._imports.close()
         await self._conversation.close()
         await self._embedding.close()
         await self._prompts.pause()

@@ -139,7 +139,7 @@ def vectors(db: sqlite3.Connection, model: str, *, after: int) -> Iterator[tuple
     """Vector id, event and vector for vectors with an id past `after`: a row for each event that says the text."""
     query = """
     SELECT vectors.id, contents.seq, vectors.vector FROM vectors JOIN contents ON contents.hash = vectors.hash
-    WHERE vectors.id > ? AND vectors.embedder = (SELECT id FROM embedders WHERE name = ?) ORDER BY vectors.id
+    WHERE vectors.id > ? AND +vectors.embedder = (SELECT id FROM embedders WHERE name = ?) ORDER BY vectors.id
     """
     yield from db.execute(query, (after, model))
 

@@ -2,22 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
 
+Trait = Literal["asks", "dated", "counted"]  # ends in a question, names a time, has a number
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem of the query, where it stands in it, and the turns that have it: rows, and how often each has it."""
+    """A stem of the question, its place among its words, and the rows of the turns that have it, in order."""
 
     stem: str
     place: int
-    frequency: int  # turns that have it, of all there are
     rows: "NDArray[np.int32]"
-    counts: "NDArray[np.float32]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +35,12 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
-    """What some turns' texts are like: whether they end in a question, name a time, have a number."""
-
-    asks: "NDArray[np.bool_]"
-    dated: "NDArray[np.bool_]"
-    counted: "NDArray[np.bool_]"
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """One question over `size` turns, in the order they were said. Rows that are not `seen` carry no evidence.
 
     `position` counts turns within the session; `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
-    nothing is embedded; `named` are the codes of the speakers that the question names, in its order. `traits` reads
-    texts: ask it for hundreds of rows, not for all.
+    nothing is embedded; `named` are the codes of the speakers that the question names. `trait` tells which of some rows
+    have a trait; it reads their texts: ask it for a few hundred rows, not for all.
     """
 
     question: str
@@ -59,14 +51,13 @@ class Evidence:
     position: "NDArray[np.int32]"
     speaker: "NDArray[np.int32]"
     at: "NDArray[np.int64]"
-    length: "NDArray[np.float32]"  # in words
     seen: "NDArray[np.bool_]"
     terms: tuple[Term, ...]
     cosines: "NDArray[np.float32] | None"
     named: tuple[int, ...]
     since: int | None
     until: int | None
-    traits: "Callable[[NDArray[np.intp]], Traits]"
+    trait: "Callable[[Trait, NDArray[np.intp]], NDArray[np.bool_]]"
 
 
 @dataclass(frozen=True, slots=True)

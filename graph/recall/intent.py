@@ -123,11 +123,12 @@ def _asks_for_all(text: str) -> bool:
 
 
 def _names_in(text: str, names: Collection[str]) -> tuple[str, ...]:
-    """Those of `names` that stand in the text as words, in the order given."""
+    """Those of `names` that stand in the text as words, in its order."""
     if not names:
         return ()
-    said = {match.casefold() for match in _one_of(frozenset(names)).findall(text)}
-    return tuple(name for name in names if name.casefold() in said)
+    spelled = {name.casefold(): name for name in names}
+    said = (match.casefold() for match in _one_of(frozenset(names)).findall(text))
+    return tuple(dict.fromkeys(spelled[each] for each in said if each in spelled))
 
 
 @lru_cache(maxsize=4)

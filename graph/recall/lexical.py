@@ -1,17 +1,19 @@
-"""The words of a query and who said them: terms, their document frequencies and postings, from the log's word index.
+"""The words of a query and who said them: stems, how many turns have each, and which, from the log's word index.
 
 Invariants:
-- The query is cut into terms by FTS5's own tokenizer, so that stems agree; no query syntax is involved, so that any
-  text is safe.
-- Postings come from the index term by term and are kept while the term's document frequency stays the same, for appends
-  only raise it; an erasure, which lowers it, lets go of them all.
+- The query is cut into words of letters and digits, and FTS5's own tokenizer says what their stems are, so that they
+  agree with the index; no query syntax ever reaches it, so that any text is safe.
+- Postings come from the index term by term and are kept: an append only adds to their end, which is read on the next
+  use; an erasure lets go of them all.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
+import re
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,41 +28,52 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 MOST_TERMS = 8
 MOST_ASKED = 96  # different terms looked up of a long query: half from its beginning, half from its end
 LONGEST = 20_000  # characters of a query that are read, half from its beginning, half from its end
-MOST_POSTINGS = 24_000  # read for one query, the rarest terms first: about 12 ms; the first term comes in any case
-KEPT_POSTINGS = 4_000_000  # in memory, 8 bytes each
+COMMON = 0.2  # terms that more turns than this share have say little: only where a query has no other
+FEW = 50  # turns below which nothing is common
+KEPT_POSTINGS = 4_000_000  # in memory, 4 bytes each
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"  # as in the log's schema
 
-# Words that say nothing about what is meant; English, for the others their frequency tells.
+# Words that say nothing about what is meant, those of asking too; English, for other languages frequency has to tell.
 STOP_WORDS = (
-    "a about after all also an and any are as at be been before being but by can could d did didn do does doesn doing "
-    "don during each few for from further had has have having he her hers herself him himself his how i if in into is "
-    "isn it its itself just ll m me more most my myself no nor not now of off on once only or other our ours ourselves "
-    "out over own re s same she should so some such t than that the their theirs them themselves then there these they "
-    "this those through to too under until up ve very was wasn we were what when where which while who whom whose why "
-    "will with would you your yours yourself yourselves"
+    "a about according after ago all also an and any are as at be been before being but by can could d describe "
+    "described did didn do does doesn doing don done during each few for from further get got had has have having "
+    "he her hers herself him himself his how i if in into is isn it its itself just kind kinds likely ll m many "
+    "me mention mentioned might more most my myself no nor not now of off on once one only or other our ours "
+    "ourselves out over own re s said same say she should so some sort such t tell than that the their theirs "
+    "them themselves then there these they this those through to told too type types under until up use used ve "
+    "very was wasn we were what when where which while who whom whose why will with would you your yours yourself "
+    "yourselves"
 )
 
+_WORD = re.compile(r"[^\W_]+")
 _TABLES = (
-    "CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'words', 'row')",
-    "CREATE VIRTUAL TABLE temp.places USING fts5vocab('main', 'words', 'instance')",
+    "CREATE VIRTUAL TABLE temp.frequencies USING fts5vocab('main', 'words', 'row')",
     f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{TOKENIZER}')",
-    "CREATE VIRTUAL TABLE temp.asked_places USING fts5vocab('temp', 'asked', 'instance')",
+    "CREATE VIRTUAL TABLE temp.asked_stems USING fts5vocab('temp', 'asked', 'instance')",
 )
+_POSTINGS = "SELECT group_concat(rowid) FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ?"
+_FREQUENCY = "SELECT doc FROM temp.frequencies WHERE term = ?"
+_LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"  # as its index says it
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is known of a stem: how many turns have it, and maybe which rows, as of event `at`."""
+
+    frequency: int
+    at: int
+    rows: "NDArray[np.int32] | None" = None
 
 
 class Words:
     """The word index of a log, on a connection of its own."""
 
     def __init__(self, path: Path) -> None:
-        import numpy as np
-
         self._path = path
         self._db: sqlite3.Connection | None = None
-        self._kept: OrderedDict[str, tuple[int, NDArray[np.int32], NDArray[np.float32]]] = OrderedDict()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._postings = 0
-        self._lengths: NDArray[np.float32] = np.zeros(0, np.float32)
-        self._measured = 0  # events up to this number have their length
         self._erased = 0  # the last erasure that was seen
 
     @contextmanager
@@ -81,110 +94,79 @@ class Words:
     def terms(self, db: sqlite3.Connection, query: str, columns: Columns, *, without: Collection[str]) -> list[Term]:
         """The query's terms that tell most, rarest first: at most 8, none of the stop words and of `without`."""
         self._forget_erased(db)
-        asked = self._stems(db, query, without)
-        found = sorted(
-            (frequency, place, stem) for stem, place in asked.items() if (frequency := _frequency(db, stem)) > 0
-        )
-        terms: list[Term] = []
-        read = 0
-        for frequency, place, stem in found[:MOST_TERMS]:
-            read += frequency
-            if terms and (read > MOST_POSTINGS or 2 * frequency > columns.size > 20):
-                break
-            terms.append(Term(stem, place, frequency, *self._read(db, stem, frequency, columns)))
-        return terms
-
-    def lengths(self, db: sqlite3.Connection, columns: Columns) -> "NDArray[np.float32]":
-        """float32[rows]: words in each turn, as the index counts them; 0 where it has none."""
-        import numpy as np
-
-        if len(self._lengths) < columns.size:
-            grown = np.zeros(columns.size + columns.size // 4 + 64, np.float32)
-            grown[: len(self._lengths)] = self._lengths
-            self._lengths = grown
         last = int(columns["seq"][-1]) if columns.size else 0
-        if last > self._measured:
-            sizes = db.execute("SELECT id, sz FROM words_docsize WHERE id > ? AND id <= ?", (self._measured, last))
-            measured = [(seq, _varint(size)) for seq, size in sizes]
-            rows = columns.rows(np.array([seq for seq, _ in measured], np.int64))
-            known = rows != NONE
-            self._lengths[rows[known]] = np.array([length for _, length in measured], np.float32)[known]
-            self._measured = last
-        return self._lengths[: columns.size]
+        words = _stems(db, query, without)
+        found = sorted((frequency, stem) for stem in words if (frequency := self._frequency(db, stem, last)))
+        common = max(FEW, COMMON * columns.size)
+        terms: list[Term] = []
+        for frequency, stem in found[:MOST_TERMS]:
+            if terms and frequency > common:
+                break
+            word, place = words[stem]
+            terms.append(Term(stem, place, self._rows(db, stem, word, columns, last)))
+        return terms
 
     def forget(self) -> None:
         """Let go of what is kept by row: the rows are new."""
-        import numpy as np
-
         self._kept.clear()
-        self._postings = self._measured = 0
-        self._lengths = np.zeros(0, np.float32)
+        self._postings = 0
 
     def close(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
 
-    def _stems(self, db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, int]:
-        """The stems of a query and the place of each in it, without those of `without`."""
-        clipped = query if len(query) <= LONGEST else query[: LONGEST // 2] + " " + query[-LONGEST // 2 :]
-        texts = [(1, clipped.replace("\0", " ")), (2, " ".join(without)), (3, STOP_WORDS)]
-        db.executemany("INSERT INTO temp.asked (rowid, text) VALUES (?, ?)", texts)
-        places = db.execute("SELECT doc, term, offset FROM temp.asked_places ORDER BY doc DESC, offset").fetchall()
-        left_out = {stem for doc, stem, _ in places if doc != 1}
-        stems: dict[str, int] = {}
-        for doc, stem, place in places:
-            if doc == 1 and stem not in left_out:
-                stems.setdefault(stem, place)
-        ordered = list(stems.items())
-        if len(ordered) > MOST_ASKED:
-            ordered = ordered[: MOST_ASKED // 2] + ordered[-MOST_ASKED // 2 :]
-        return dict(ordered)
-
     def _forget_erased(self, db: sqlite3.Connection) -> None:
-        query = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"  # as its index says it
-        last = db.execute(query).fetchone()[0] or 0
+        last = db.execute(_LAST_ERASED).fetchone()[0] or 0
         if last != self._erased:
-            self._kept.clear()
-            self._postings, self._erased = 0, last
+            self.forget()
+            self._erased = last
 
-    def _read(
-        self, db: sqlite3.Connection, stem: str, frequency: int, columns: Columns
-    ) -> "tuple[NDArray[np.int32], NDArray[np.float32]]":
+    def _frequency(self, db: sqlite3.Connection, stem: str, last: int) -> int:
+        """About how many turns have a stem: counted anew when the log has grown by a twentieth."""
+        kept = self._kept.get(stem)
+        if kept is None or (kept.rows is None and last - kept.at > 100 + kept.at // 20):
+            row = db.execute(_FREQUENCY, (stem,)).fetchone()
+            kept = self._kept[stem] = _Kept(row[0] if row is not None else 0, last)
+        elif not kept.frequency and kept.at != last:
+            row = db.execute(_FREQUENCY, (stem,)).fetchone()
+            kept.frequency, kept.at = row[0] if row is not None else 0, last
+        return kept.frequency
+
+    def _rows(self, db: sqlite3.Connection, stem: str, word: str, columns: Columns, last: int) -> "NDArray[np.int32]":
+        """The rows that have a stem, in order: those kept, and those said since."""
         import numpy as np
 
-        kept = self._kept.get(stem)
-        if kept is not None and kept[0] == frequency:
-            self._kept.move_to_end(stem)
-            return kept[1], kept[2]
-        query = "SELECT doc, count(*) FROM temp.places WHERE term = ? GROUP BY doc"
-        found = np.array(db.execute(query, (stem,)).fetchall(), np.int64).reshape(-1, 2)
-        rows = columns.rows(found[:, 0])
-        known = rows != NONE
-        postings = rows[known].astype(np.int32), found[known, 1].astype(np.float32)
-        if known.all():  # else the graph is behind the log by what an append is just adding
-            self._keep(stem, frequency, *postings)
-        return postings
-
-    def _keep(self, stem: str, frequency: int, rows: "NDArray[np.int32]", counts: "NDArray[np.float32]") -> None:
-        old = self._kept.pop(stem, None)
-        self._postings += len(rows) - (len(old[1]) if old else 0)
-        self._kept[stem] = frequency, rows, counts
+        kept = self._kept[stem]
+        rows, after = (kept.rows, kept.at) if kept.rows is not None else (np.zeros(0, np.int32), 0)
+        if after < last:
+            listed = db.execute(_POSTINGS, (f'"{word}"', after, last)).fetchone()[0]
+            if listed is not None:
+                found = columns.rows(np.fromstring(listed, np.int64, sep=","))
+                rows = np.concatenate([rows, found[found != NONE].astype(np.int32)])
+        self._postings += len(rows) - (0 if kept.rows is None else len(kept.rows))
+        self._kept[stem] = _Kept(len(rows), last, rows)
+        self._kept.move_to_end(stem)
         while self._postings > KEPT_POSTINGS:
-            _, (_, dropped, _) = self._kept.popitem(last=False)
-            self._postings -= len(dropped)
+            _, dropped = self._kept.popitem(last=False)
+            self._postings -= 0 if dropped.rows is None else len(dropped.rows)
+        return rows
 
 
-def _frequency(db: sqlite3.Connection, stem: str) -> int:
-    row = db.execute("SELECT doc FROM temp.terms WHERE term = ?", (stem,)).fetchone()
-    return row[0] if row is not None else 0
-
-
-def _varint(size: bytes) -> int:
-    """The first of SQLite's variable-length numbers: seven bits a byte, the high bit says that more come."""
-    number = 0
-    for byte in size[:8]:
-        number = number << 7 | byte & 0x7F
-        if byte < 0x80:
-            break
-    return number
+def _stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
+    """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place."""
+    clipped = query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
+    words = list(dict.fromkeys(_WORD.findall(clipped.lower())))
+    left_out = [STOP_WORDS, " ".join(without)]
+    texts = [*left_out, *words]
+    db.executemany("INSERT INTO temp.asked (rowid, text) VALUES (?, ?)", enumerate(texts))
+    found = db.execute("SELECT doc, term FROM temp.asked_stems ORDER BY doc").fetchall()
+    ignored = {stem for doc, stem in found if doc < len(left_out)}
+    stems: dict[str, tuple[str, int]] = {}
+    for doc, stem in found:
+        if doc >= len(left_out) and stem not in ignored:
+            stems.setdefault(stem, (texts[doc], doc - len(left_out)))
+    if len(stems) > MOST_ASKED:
+        ordered = list(stems.items())
+        return dict(ordered[: MOST_ASKED // 2] + ordered[-MOST_ASKED // 2 :])
+    return stems

@@ -188,12 +188,11 @@ def _cues(evidence: Evidence, total: "Floats") -> "dict[str, Floats]":
     rows = np.flatnonzero(evidence.seen)
     if len(rows) > WEIGHED:
         rows = rows[np.argpartition(-total[rows], WEIGHED)[:WEIGHED]]
-    traits = evidence.traits(rows)
-    found = {"asking": (ASKING, traits.asks)}
+    found = {"asking": (ASKING, evidence.trait("asks", rows))}
     if _WHEN.search(evidence.question):
-        found["dated"] = (DATED, traits.dated)
+        found["dated"] = (DATED, evidence.trait("dated", rows))
     if _HOW_MANY.search(evidence.question):
-        found["counted"] = (COUNTED, traits.counted)
+        found["counted"] = (COUNTED, evidence.trait("counted", rows))
     boosts = {}
     for name, (amount, marked) in found.items():
         boosts[name] = np.zeros(evidence.size, np.float32)

@@ -13,15 +13,16 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph.events import Strategy
 from graph.follower import Follower
 from graph.hits import Boost, Filters, Hit, Reason, Step, Vector
 from graph.ids import as_datetime, as_ms
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
-from graph.recall.fusion import score
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.lexical import Words
 from graph.recall.mask import allowed, visible
+from graph.recall.scoring import score
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.rows import session_by_id
@@ -41,6 +42,7 @@ NOBODY = ("you", "assistant")
 class _Asked:
     """A question on its way through the strategies."""
 
+    evidence: Evidence
     scores: Scores
     allowed: "NDArray[np.bool_]"
 
@@ -134,14 +136,13 @@ class Recall:
             position=columns["index"],
             speaker=columns["speaker"],
             at=columns["at"],
-            length=self._words.lengths(db, columns),
             seen=seen,
             terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
             cosines=None if vector is None else self._cosines(db, columns, vector),
             named=tuple(columns.speakers.code(name) for name in intent.names),
             since=None if intent.since is None else as_ms(intent.since),
             until=None if intent.until is None else as_ms(intent.until),
-            traits=lambda rows: self._traits.read(db, columns, rows),
+            trait=lambda trait, rows: self._traits.read(db, columns, trait, rows),
         )
         scores = score(evidence)
         boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
@@ -150,7 +151,7 @@ class Recall:
             boosts["recency"] = RECENCY * np.exp2(-age / RECENCY_HALF_LIFE_MS)
         total = sum(boosts.values(), start=scores.total)
         scores = replace(scores, total=total, boosts={**scores.boosts, **boosts})
-        return _Asked(scores, allowed(columns, filters, seen))
+        return _Asked(evidence, scores, allowed(columns, filters, seen))
 
     def _cosines(self, db: sqlite3.Connection, columns: Columns, vector: Vector) -> "NDArray[np.float32] | None":
         if self._matrix is None or self._matrix.model != vector.model:
@@ -221,15 +222,17 @@ def _reasons(asked: _Asked, row: int) -> tuple[Reason, ...]:
     """The strategies that found a row, with its rank among the rows allowed, the best rank first."""
     import numpy as np
 
-    scores = asked.scores
+    scores, cosines = asked.scores, asked.evidence.cosines
+    strategies: list[tuple[Strategy, NDArray[np.float32]]] = [("lexical", scores.lexical), ("graph", scores.graph)]
+    if cosines is not None:
+        strategies.append(("semantic", cosines))
     found = []
-    for strategy, values in (("lexical", scores.lexical), ("semantic", scores.semantic), ("graph", scores.graph)):
+    for strategy, values in strategies:
         value = float(values[row])
-        if value <= 0:
-            continue
-        rank = 1 + int(np.count_nonzero(asked.allowed & (values > value)))
-        if strategy != "semantic" or rank <= SEMANTIC_RANKS:
-            found.append(Reason(strategy, rank, value))  # type: ignore[arg-type]
+        if value > 0:
+            rank = 1 + int(np.count_nonzero(asked.allowed & (values > value)))
+            if strategy != "semantic" or rank <= SEMANTIC_RANKS:
+                found.append(Reason(strategy, rank, value))
     return tuple(sorted(found, key=lambda reason: reason.rank))
 
 

@@ -6,13 +6,12 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from graph.recall.columns import Columns
-from graph.recall.evidence import Traits
+from graph.recall.evidence import Trait
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
-_KNOWN, _ASKS, _DATED, _COUNTED = 1, 2, 4, 8
 _TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|days?|soon|since|recently"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august"
@@ -25,38 +24,44 @@ _NUMBER = re.compile(
 )
 
 
+UNKNOWN, NO, YES = 0, 1, 2
+READ = 4_000  # characters: the beginning of a page tells enough
+
+
 class TraitTable:
     """The traits of the rows of some columns."""
 
     def __init__(self) -> None:
+        self._known: dict[Trait, NDArray[np.uint8]] = {}
+
+    def read(
+        self, db: sqlite3.Connection, columns: Columns, trait: Trait, rows: "NDArray[np.intp]"
+    ) -> "NDArray[np.bool_]":
+        """Which of `rows` have a trait, in their order."""
         import numpy as np
 
-        self._bits: NDArray[np.uint8] = np.zeros(0, np.uint8)
-
-    def read(self, db: sqlite3.Connection, columns: Columns, rows: "NDArray[np.intp]") -> Traits:
-        """The traits of `rows`, in their order."""
-        import numpy as np
-
-        if len(self._bits) < columns.size:
+        known = self._known.get(trait)
+        if known is None or len(known) < columns.size:
             grown = np.zeros(columns.size + columns.size // 4 + 64, np.uint8)
-            grown[: len(self._bits)] = self._bits
-            self._bits = grown
-        unknown = rows[self._bits[rows] == 0]
+            if known is not None:
+                grown[: len(known)] = known
+            self._known[trait] = known = grown
+        unknown = rows[known[rows] == UNKNOWN]
         if len(unknown):
             of_event = dict(zip(columns["seq"][unknown].tolist(), unknown.tolist(), strict=True))
-            self._bits[unknown] = _KNOWN
+            known[unknown] = NO  # also where a text is gone
             query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
             for seq, text in db.execute(query, (json.dumps(list(of_event)),)):
-                self._bits[of_event[seq]] = _bits(text)
-        bits = self._bits[rows]
-        return Traits(bits & _ASKS != 0, bits & _DATED != 0, bits & _COUNTED != 0)
+                known[of_event[seq]] = YES if _has(trait, text) else NO
+        found: NDArray[np.bool_] = known[rows] == YES
+        return found
 
 
-def _bits(text: str) -> int:
-    said = text[:4_000]  # a page tells enough
-    return (
-        _KNOWN
-        | (_ASKS if text.rstrip().endswith("?") else 0)
-        | (_DATED if _TIME.search(said) else 0)
-        | (_COUNTED if _NUMBER.search(said) else 0)
-    )
+def _has(trait: Trait, text: str) -> bool:
+    match trait:
+        case "asks":
+            return text.rstrip().endswith("?")
+        case "dated":
+            return _TIME.search(text[:READ]) is not None
+        case "counted":
+            return _NUMBER.search(text[:READ]) is not None

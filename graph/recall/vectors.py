@@ -46,9 +46,11 @@ class Matrix:
             self.__init__(self.model)  # type: ignore[misc]  # forgotten and made anew: nothing of it stays
             self._embedder = row[0]
         self._grow(columns.size, row[1])
-        for batch in _batches(vectors(db, self.model, after=self._after)):
-            self._after = batch[-1][0]
-            self._put(columns, batch)
+        newest = db.execute("SELECT max(id) FROM vectors").fetchone()[0] or 0
+        if newest > self._after:
+            for batch in _batches(vectors(db, self.model, after=self._after)):
+                self._put(columns, batch)
+            self._after = newest
         last = int(columns["seq"][-1])
         if last > self._synced:
             if self._synced:

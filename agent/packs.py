@@ -99,8 +99,12 @@ class Packs:
         room = limits.pins
         for turn in pinned:
             pin = self._pin(turn)
-            room -= len(generator.tokenize(pin.line)) + 1
-            (pins if room >= 0 else left_out).append(pin)
+            size = len(generator.tokenize(pin.line)) + 1
+            if size > room:
+                left_out.append(pin)
+            else:
+                pins.append(pin)
+                room -= size
         fresh = [pin for pin in left_out if pin.id not in self._told]
         if fresh:
             self._told.update(pin.id for pin in fresh)

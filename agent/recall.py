@@ -6,6 +6,7 @@ that goes wrong keeps a reply from coming: it comes without, and says so.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,13 +31,18 @@ NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated Eng
 RELATED = 0.3  # and from which it is, where a word is shared too
 WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
 LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
+LONGEST_ASKED = 300  # characters in which a question for themes comes to its point
+OF_US = re.compile(
+    r"\b(?:we|we've|our|us|my|i|i've|conversations?|chats?|everything|talk\w*|discuss\w*|memory|across|all)\b",
+    re.IGNORECASE,
+)
 SMALL_TALK = frozenset(
     content_words(
         "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
         "what when where which whose whom about have that this these those with would could should will your yours "
         "they them their there then than from into some more most other tell told know think said says remember talk "
         "talked mention mentioned conversation does doing done were been being because what's that's give make want "
-        "need help continue again still yes something anything everything nothing thing things someone"
+        "lot lots need help continue again still yes something anything everything nothing thing things someone"
     )
 )
 
@@ -89,6 +95,8 @@ class Recaller:
         """What to put before the model with a message. Never raises for the memory's sake."""
         started = time.perf_counter()
         intent = await asyncio.to_thread(read_intent, message.text, now=self.now, timezone=self._zone())
+        if intent.route == "themes" and not OF_US.search(message.text[:LONGEST_ASKED]):
+            intent = replace(intent, route="recall")  # of a party, say
         found = Recollection(intent.route)
         try:
             async with asyncio.timeout(PATIENCE_S):

@@ -81,7 +81,7 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     """
     text = " ".join(query[:LONGEST].split())
     span = find_time(text, now=now, timezone=timezone) if len(query) <= LONGEST else None
-    without = f"{text[: span.start]} {text[span.end :]}" if span else text
+    without = span.cut(text) if span else text
     named = _names_in(text, names)
     since, until = (span.since, span.until) if span else (None, None)
     recent = _RECENT.search(text) is not None
@@ -108,7 +108,7 @@ def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str
     """
     text = query
     if len(query) <= LONGEST and (span := find_time(query, now=now, timezone=timezone)) is not None:
-        text = f"{query[: span.start].rstrip()} {query[span.end :].lstrip()}".strip()
+        text = span.cut(query)
     if names:
         one = _one_of(frozenset(names))
         text = re.sub(rf"{one.pattern}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)

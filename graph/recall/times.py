@@ -5,41 +5,30 @@ A small grammar of our own: of the libraries, dateparser, parsedatetime and ctpa
 80 ms to import and up to 90 ms for a question; timefhuman knows ranges but not the past. This one takes well under a
 millisecond, reads the past, and leaves alone what it does not know. English; other languages find nothing here.
 
-Weeks begin on Monday. Days are calendar days of the time zone, however many hours they have.
+A date in the calendar beats a time seen from now: "last Friday on 23 January 2022" is that day, and "the week before 9
+May" the week up to it.
 """
 
 import re
-from calendar import day_name, month_name
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cache
+from datetime import UTC, datetime, timedelta, tzinfo
 
-_WEEKDAYS = {name.lower(): number for number, name in enumerate(day_name)}
-_MONTHS = {name.lower(): number for number, name in enumerate(month_name) if name}
-_SHORT_MONTHS = {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
-_ALSO_WORDS = {"march", "may", "april", "june", "august"}  # or names
-_BEFORE_MONTHS = frozenset({"in", "since", "during", "until", "till"})
-_BEFORE_YEARS = _BEFORE_MONTHS | {"before", "after", "from", "of"}
-_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBERS = {word: number for number, word in enumerate(_COUNTED)} | {
-    "a": 1, "an": 1, "a couple of": 2, "a couple": 2, "a few": 3, "several": 4
-}  # fmt: skip
-_PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 29)}  # hours of that day
+from graph.recall.expressions import NUMBER, WEEKDAY, Found, Range, expressions, number_of
 
-_WEEKDAY = "|".join(_WEEKDAYS)
-_MONTH = "|".join(_MONTHS)
-_ANY_MONTH = f"{_MONTH}|{'|'.join(_SHORT_MONTHS)}"
-_NUMBER = r"\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
-_PART = "|".join(_PARTS)
-_YEAR = r"(?:19|20)\d\d"
-_ORDINAL = r"(\d{1,2})(?:st|nd|rd|th)?"
 _JOINS = re.compile(r"\s*(?:and|to|until|till|through|[-–])\s*(?:the\s+)?", re.IGNORECASE)
 _LEADS = re.compile(
-    r"\b(since|after|before|until|till|by|from|between|on|in|during|around|over|of)\s+(?:the\s+)?$", re.IGNORECASE
+    r"\b(since|after|before|until|till|by|from|between|on|in|during|around|over|of|at)\s+(?:the\s+)?$", re.IGNORECASE
 )
+_BESIDE = re.compile(
+    rf"(?:\b(?:on|in|during)\s+)?\b(?:the\s+|last\s+)?(?:({NUMBER})\s+)?(day|week|weekend|month|year|{WEEKDAY})s?\s+"
+    r"(before|after|prior\s+to|preceding|following)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_DAYS = {"day": 1, "month": 31, "year": 366}  # other units: a week
+_JOINED = frozenset({"from", "between", "in", "on", "during", ""})
 
-Range = tuple[datetime, datetime]  # of the wall clock, without a zone; the end is exclusive
+Open = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +37,27 @@ class Span:
 
     since: datetime | None
     until: datetime | None
-    start: int
-    end: int
+    places: tuple[tuple[int, int], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A range at a place in the text, and the words one of which has to stand before it, if any."""
-
-    range: Range
-    start: int
-    end: int
-    needs: frozenset[str] = frozenset()
+    def cut(self, text: str) -> str:
+        """The text it was read from, without the time."""
+        for start, end in reversed(self.places):
+            text = f"{text[:start].rstrip()} {text[end:].lstrip()}".strip()
+        return text
 
 
 def find_time(text: str, *, now: datetime, timezone: tzinfo) -> Span | None:
-    """The first time that `text` speaks of, None if it speaks of none. `now` is aware."""
-    local = now.astimezone(timezone)
-    found = _resolve(text, local.replace(tzinfo=None))
-    return None if found is None else _placed(*found, timezone)
-
-
-def _placed(since: datetime | None, until: datetime | None, start: int, end: int, timezone: tzinfo) -> Span:
-    return Span(_utc(since, timezone), _utc(until, timezone), start, end)
+    """The time that `text` speaks of, None if it speaks of none. `now` is aware."""
+    founds = list(expressions(text, now.astimezone(timezone).replace(tzinfo=None)))
+    if not founds:
+        return None
+    read = [each for place in range(len(founds)) if (each := _read(text, founds, place)) is not None]
+    if not read:
+        return None
+    dated = next((each for each in read if each[2]), None)
+    since, until = (dated or read[0])[0]
+    places = [each[1] for each in read] if dated else [read[0][1]]
+    return Span(_utc(since, timezone), _utc(until, timezone), tuple(_apart(places)))
 
 
 def _utc(wall: datetime | None, timezone: tzinfo) -> datetime | None:
@@ -78,238 +65,61 @@ def _utc(wall: datetime | None, timezone: tzinfo) -> datetime | None:
     return None if wall is None else wall.replace(tzinfo=timezone).astimezone(UTC)
 
 
-def _resolve(text: str, now: datetime) -> tuple[datetime | None, datetime | None, int, int] | None:
-    """Since, until, start and end of the first time in the text."""
-    founds = list(_find(text, now))
-    for place, found in enumerate(founds):
-        lead = _LEADS.search(text, 0, found.start)
-        word = lead[1].lower() if lead else ""
-        start = lead.start() if lead else found.start
-        following = founds[place + 1] if place + 1 < len(founds) else None
-        joined = following is not None and _JOINS.fullmatch(text, found.end, following.start) is not None
-        if joined and following is not None and word in ("from", "between", "in", "on", "during", ""):
-            return *_spanned(found.range, following.range), start, following.end
-        if found.needs and word not in found.needs:
-            continue
-        match word:
-            case "since" | "from":
-                return found.range[0], None, start, found.end
-            case "after":
-                return found.range[1], None, start, found.end
-            case "before":
-                return None, found.range[0], start, found.end
-            case "until" | "till" | "by":
-                return None, found.range[1], start, found.end
-            case _:
-                return *found.range, start, found.end
-    return None
+def _apart(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places in order, those that overlap made one."""
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if apart and start < apart[-1][1]:
+            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def _read(text: str, founds: Sequence[Found], place: int) -> tuple[Open, tuple[int, int], bool] | None:
+    """One expression with the words before it: the range, its place, and whether it is dated; None if it is no time."""
+    found = founds[place]
+    beside = _BESIDE.search(text, 0, found.start)
+    if beside and not found.needs:
+        return _beside(found.range, beside), (beside.start(), found.end), found.dated
+    lead = _LEADS.search(text, 0, found.start)
+    word, start = (lead[1].lower(), lead.start()) if lead else ("", found.start)
+    following = founds[place + 1] if place + 1 < len(founds) else None
+    if following is not None and word in _JOINED and _JOINS.fullmatch(text, found.end, following.start):
+        return _spanned(found.range, following.range), (start, following.end), found.dated or following.dated
+    if found.needs and word not in found.needs:
+        return None
+    return _bounded(word, found.range), (start, found.end), found.dated
+
+
+def _bounded(word: str, range: Range) -> Open:
+    match word:
+        case "since" | "from":
+            return range[0], None
+        case "after":
+            return range[1], None
+        case "before":
+            return None, range[0]
+        case "until" | "till" | "by":
+            return None, range[1]
+        case _:
+            return range
+
+
+def _beside(range: Range, beside: "re.Match[str]") -> Open:
+    """So long before it, or after it, and the day itself: what happened then was told of on the way."""
+    number, unit, side = beside.groups()
+    length = timedelta(days=_DAYS.get(unit.lower(), 7) * (number_of(number.lower()) if number else 1))
+    if side.lower() in ("after", "following"):
+        return range[0], range[1] + length
+    return range[0] - length, range[1]
 
 
 def _spanned(first: Range, last: Range) -> Range:
     """From the one to the other: a weekday that comes later is the next one, a day without a year has the other's."""
-    if last[1] <= first[0]:
-        if first[0] - last[0] < timedelta(days=7):
-            return first[0], last[1] + timedelta(days=7)
-        years = first[0].year - last[0].year + (first[0].replace(year=2000) > last[0].replace(year=2000))
-        return first[0].replace(year=first[0].year - years), last[1]
-    return first[0], last[1]
-
-
-def _find(text: str, now: datetime) -> Iterator[_Found]:
-    """The times in a text, in order, none over another."""
-    end = 0
-    for match in _pattern().finditer(text):
-        name = match.lastgroup or ""
-        groups = re.fullmatch(_RULES[name][0], match[0], re.IGNORECASE)
-        if match.start() < end or groups is None:
-            continue
-        try:
-            range = _RULES[name][1](now, [each.lower() if each else "" for each in groups.groups()])
-        except (ValueError, OverflowError):  # 31 February, 900 years ago
-            continue
-        end = match.end()
-        yield _Found(range, match.start(), end, _needs(name, match[0].lower()))
-
-
-def _needs(rule: str, said: str) -> frozenset[str]:
-    """The words one of which makes a time of what may be a name, a verb or any number."""
-    if rule == "year":
-        return _BEFORE_YEARS
-    return _BEFORE_MONTHS if rule == "month" and said in _ALSO_WORDS else frozenset()
-
-
-Rule = Callable[[datetime, list[str]], Range]
-
-
-def _day_range(day: date, part: str = "") -> Range:
-    midnight = datetime.combine(day, time())
-    first, last = _PARTS.get(part, (0, 24))
-    return midnight + timedelta(hours=first), midnight + timedelta(hours=last)
-
-
-def _months(year: int, month: int, count: int = 1) -> Range:
-    """`count` calendar months from the given one, which may lie outside 1–12."""
-    first, last = divmod(year * 12 + month - 1, 12), divmod(year * 12 + month - 1 + count, 12)
-    return datetime(first[0], first[1] + 1, 1), datetime(last[0], last[1] + 1, 1)
-
-
-def _relative_day(now: datetime, groups: list[str]) -> Range:
-    word, part = groups
-    back = {"yesterday": 1, "last": 1}.get(word.split()[0], 0)
-    if "before" in word:
-        back = 2
-    if word == "tonight" or word.endswith("night"):
-        part = "night"
-    elif word.startswith("this"):
-        part = word.split()[-1]
-    return _day_range(now.date() - timedelta(days=back), part)
-
-
-def _period(now: datetime, groups: list[str]) -> Range:
-    """This week, last month; with an article, or as "past", the time of that length up to now."""
-    article, which, unit = groups
-    if unit in ("hour", "day", "minute") or which == "past" or (article and which == "last"):
-        return (_back(now, 1, unit), now)
-    ago = 0 if which in ("this", "current") else 1
-    day = now.date()
-    match unit:
-        case "year":
-            return _months(day.year - ago, 1, 12)
-        case "month":
-            return _months(day.year, day.month - ago)
-        case "weekend":
-            saturday = day - timedelta(days=(day.weekday() - 5) % 7)  # the newest one that has begun
-            if ago and day.weekday() >= 5:
-                saturday -= timedelta(days=7)
-            elif not ago and day.weekday() < 5:
-                saturday += timedelta(days=7)
-            return (_day_range(saturday)[0], _day_range(saturday + timedelta(days=1))[1])
-        case _:
-            monday = day - timedelta(days=day.weekday() + 7 * ago)
-            return (_day_range(monday)[0], _day_range(monday + timedelta(days=6))[1])
-
-
-def _rolling(now: datetime, groups: list[str]) -> Range:
-    number, unit = groups
-    return (_back(now, _number(number), unit), now)
-
-
-def _ago(now: datetime, groups: list[str]) -> Range:
-    """So long ago, as exactly as the unit says: an hour, a day, a week, a month around it."""
-    number, unit = _number(groups[0]), groups[1]
-    then = _back(now, number, unit)
-    match unit:
-        case "minute" | "hour":
-            about = timedelta(minutes=30) if unit == "hour" else timedelta(minutes=max(5, number // 4))
-            return (then - about, then + about)
-        case "day":
-            return _day_range(then.date())
-        case "week":
-            return (_day_range(then.date() - timedelta(days=3))[0], _day_range(then.date() + timedelta(days=3))[1])
-        case "month":
-            return _months(then.year, then.month)
-        case _:
-            return _months(then.year, then.month - 2, 5)
-
-
-def _weekday(now: datetime, groups: list[str]) -> Range:
-    """The newest such day before today; "this Friday" is the one of this week, also ahead."""
-    which, name, part = groups
-    day, wanted = now.date(), _WEEKDAYS[name]
-    if which == "this":
-        return _day_range(day - timedelta(days=day.weekday()) + timedelta(days=wanted), part)
-    return _day_range(day - timedelta(days=(day.weekday() - wanted - 1) % 7 + 1), part)
-
-
-def _iso(now: datetime, groups: list[str]) -> Range:
-    return _day_range(date.fromisoformat(groups[0]))
-
-
-def _day_month(now: datetime, groups: list[str]) -> Range:
-    day, month, year = groups
-    return _day_range(_newest_day(now, int(day), _SHORT_MONTHS[month[:3]], year))
-
-
-def _month_day(now: datetime, groups: list[str]) -> Range:
-    month, day, year = groups
-    return _day_range(_newest_day(now, int(day), _SHORT_MONTHS[month[:3]], year))
-
-
-def _newest_day(now: datetime, day: int, month: int, year: str) -> date:
-    """The day, in the newest year in which it is not ahead if none is given. Raises ValueError where there is none."""
-    if year:
-        return date(int(year), month, day)
-    for back in range(5):  # 29 February
-        try:
-            found = date(now.year - back, month, day)
-        except ValueError:
-            continue
-        if found <= now.date():
-            return found
-    raise ValueError
-
-
-def _month_year(now: datetime, groups: list[str]) -> Range:
-    month, year = groups
-    return _months(int(year), _SHORT_MONTHS[month[:3]])
-
-
-def _month(now: datetime, groups: list[str]) -> Range:
-    """The newest such month that has begun; the one before, if it is this one and "last" is said."""
-    which, name = groups
-    month = _MONTHS[name]
-    year = now.year - (month > now.month) - (which == "last" and month == now.month)
-    return _months(year, month)
-
-
-def _year(now: datetime, groups: list[str]) -> Range:
-    return _months(int(groups[0]), 1, 12)
-
-
-def _back(now: datetime, number: int, unit: str) -> datetime:
-    match unit:
-        case "month" | "year":
-            months = now.year * 12 + now.month - 1 - number * (12 if unit == "year" else 1)
-            year, month = divmod(months, 12)
-            longest = (_months(year, month + 1)[1] - timedelta(days=1)).day
-            return now.replace(year=year, month=month + 1, day=min(now.day, longest))
-        case "weekend":
-            return now - timedelta(weeks=number)
-        case _:
-            return now - timedelta(**{f"{unit}s": number})
-
-
-def _number(word: str) -> int:
-    return int(word) if word.isdigit() else _NUMBERS[" ".join(word.split())]
-
-
-_UNIT = "minute|hour|day|week|weekend|month|year"
-
-# Name to pattern and meaning; the first that fits at a place wins.
-_RULES: dict[str, tuple[str, Rule]] = {
-    "relative": (
-        rf"((?:the\s+)?day\s+before\s+yesterday|last\s+night|tonight|this\s+(?:morning|afternoon|evening)|yesterday|today)"
-        rf"(?:\s+({_PART}))?",
-        _relative_day,
-    ),
-    "rolling": (rf"(?:the\s+)?(?:last|past|previous)\s+({_NUMBER})\s+({_UNIT})s?", _rolling),
-    "ago": (rf"(?:about\s+)?({_NUMBER})\s+({_UNIT})s?\s+ago", _ago),
-    "period": (rf"(the\s+)?(last|past|previous|this|current)\s+({_UNIT})", _period),
-    "iso": (r"(\d{4}-\d\d-\d\d)", _iso),
-    "day_month": (rf"(?:the\s+)?{_ORDINAL}\s+(?:of\s+)?({_ANY_MONTH})\.?(?:,?\s+({_YEAR}))?", _day_month),
-    "month_day": (rf"({_ANY_MONTH})\.?\s+(?:the\s+)?{_ORDINAL}(?!\d)(?:,?\s+({_YEAR}))?", _month_day),
-    "month_year": (rf"({_ANY_MONTH})\.?,?\s+({_YEAR})", _month_year),
-    "month": (rf"(?:(last|this|past|early|late|mid)[\s-]+)?({_MONTH})", _month),
-    "weekday": (rf"(?:(last|this|past|previous)\s+)?({_WEEKDAY})(?:\s+({_PART}))?", _weekday),
-    "year": (rf"({_YEAR})", _year),
-}
-
-
-_GROUP = re.compile(r"\((?!\?)")
-
-
-@cache
-def _pattern() -> "re.Pattern[str]":
-    """All rules as one, each a named group without groups of its own."""
-    parts = [f"(?P<{name}>{_GROUP.sub('(?:', rule)})" for name, (rule, _) in _RULES.items()]
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(parts)})(?![\w-])", re.IGNORECASE)
+    if last[1] > first[0]:
+        return first[0], last[1]
+    if first[0] - last[0] < timedelta(days=7):
+        return first[0], last[1] + timedelta(days=7)
+    years = first[0].year - last[0].year + (first[0].timetuple()[1:3] > last[0].timetuple()[1:3])
+    return first[0].replace(year=first[0].year - years, day=min(first[0].day, 28)), last[1]

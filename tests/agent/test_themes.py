@@ -1,0 +1,92 @@
+"""Themes: named by the model where the turns bear it out, by their own words else; each cites its turns."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from agent.themes import Theme, ThemeMaker, borne_out, plain, told
+from graph.hits import Community
+from graph.memory import Memory
+from graph.values import Turn
+from tests.fakes import FakeGenerator
+
+
+def turn(number: int, text: str) -> Turn:
+    return Turn(
+        f"0000000000TURN{number}", "s", None, number, "user", "you", text, datetime(2026, 5, 3, tzinfo=UTC), "test"
+    )
+
+
+POOLS = Community(
+    (turn(1, "The tide pools are full of crabs."), turn(2, "Anemones live in tide pools.")), ("tide", "pools"), 2
+)
+BREAD = Community((turn(3, "Sourdough bread needs a starter."),), ("sourdough", "bread"), 1)
+GOOD = {"title": "Crabs in tide pools", "summary": "Crabs and anemones live in tide pools."}
+BREAD_TOO = {"title": "Sourdough bread", "summary": "A sourdough bread needs its starter."}
+INVENTED = {"title": "Quantum mechanics", "summary": "Particles tunnel through barriers regularly."}
+
+
+class Communities:
+    """A memory that knows nothing but these communities."""
+
+    def __init__(self, *found: Community) -> None:
+        self.found = found
+
+    def communities(self, model: str | None, **_: Any) -> Sequence[Community]:
+        return self.found
+
+
+def maker(*found: Community) -> ThemeMaker:
+    return ThemeMaker(cast(Memory, Communities(*found)), lambda: None)
+
+
+async def test_the_model_names_each_community_and_sums_up_the_whole() -> None:
+    model = FakeGenerator(answers=[GOOD, BREAD_TOO, {"overview": "Talk of tide pools and sourdough bread."}])
+    steps: list[tuple[int, int]] = []
+    overview = await maker(POOLS, BREAD).overview(model, limit=6, progress=lambda done, all: steps.append((done, all)))
+    assert [(theme.title, theme.turns) for theme in overview.themes] == [
+        ("Crabs in tide pools", POOLS.turns),
+        ("Sourdough bread", BREAD.turns),
+    ]
+    assert overview.text == "Talk of tide pools and sourdough bread."
+    assert steps == [(0, 2), (1, 2), (2, 2)]
+
+
+async def test_where_the_model_fails_or_invents_the_turns_speak_for_themselves() -> None:
+    for answers in ([], [INVENTED]):
+        (theme,) = await maker(POOLS).find(FakeGenerator(answers=answers), limit=6)
+        assert (theme.title, theme.summary) == ("tide, pools", "The tide pools are full of crabs.")
+    (theme,) = await maker(POOLS).find(None, limit=6)
+    assert theme.title == "tide, pools"
+
+
+async def test_the_same_turns_are_named_once_for_each_model() -> None:
+    model = FakeGenerator(answers=[GOOD])
+    themes = maker(POOLS)
+    first = await themes.find(model, limit=6)
+    assert await themes.find(model, limit=6) == first
+    other = FakeGenerator(name="other", answers=[])
+    assert (await themes.find(other, limit=6))[0].title == "tide, pools"
+
+
+async def test_without_turns_there_are_no_themes() -> None:
+    overview = await maker().overview(FakeGenerator(), limit=6)
+    assert (overview.text, overview.themes) == ("", ())
+
+
+def test_themes_are_told_with_marks_of_every_turn_they_rest_on() -> None:
+    text, cited = told([Theme("Tide\npools", "They are\x1b[0m full.", (*POOLS.turns, turn(4, "More.")))])
+    assert cited == tuple(f"0000000000TURN{number}" for number in (1, 2, 4))
+    assert text.split("\n") == [
+        "1. Tide pools: They are [0m full.",
+        '  - #0TURN1 2026-05-03, user: "The tide pools are full of crabs."',
+        '  - #0TURN2 2026-05-03, user: "Anemones live in tide pools."',
+        "  also #0TURN4",
+    ]
+
+
+def test_what_a_model_says_must_be_in_its_source() -> None:
+    assert borne_out("Crabs in pools", ["the pools have crabs"])
+    assert not borne_out("Whales and dolphins", ["the pools have crabs"])
+    assert not borne_out("", ["anything"])
+    assert plain(Community((), (), 0)).title == "one topic"

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
+from graph.hits import Boost, Reason, Step
 from tests.tui.conftest import make_app, screen_text, settled, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
@@ -73,6 +75,47 @@ def test_the_list_of_chats_in_light(snap_compare: Compare, tmp_path: Path) -> No
 def test_the_commands_while_typing(snap_compare: Compare, tmp_path: Path) -> None:
     app = make_app(full_agent(), tmp_path)
     assert snap_compare(app, terminal_size=(80, 24), run_before=before(app, "slash", shows="/retry"))
+
+
+def recalling_agent() -> FakeAgent:
+    agent = full_agent()
+    said = agent.add_session(
+        "Falassarna",
+        ("The tide pools at Falassarna were the best thing of the whole trip.", "Tide pools are best at low water."),
+    )
+    first, second = agent.turns[said]
+    ranks = (Reason("lexical", 1, 3.0), Reason("semantic", 3, 0.5))
+    agent.hits = [
+        agent.hit(first, reasons=ranks, boosts=(Boost("speaker", 0.5),)),
+        agent.hit(second, reasons=(Reason("graph", 1, 0.1),), path=(Step("REPLIES_TO", second.id),)),
+    ]
+    agent.tools = [("search_memory", {"query": "tide pools"}, '- #ABC123 2025-06-03, user: "The tide pools"')]
+    return agent
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 15)])
+def test_the_memory_panel(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
+    app = make_app(recalling_agent(), tmp_path)
+    keys = ("ctrl+n", *"tide pools?", "enter", "f3")
+    run = before(app, *keys, shows="answers a hit" if size[1] > 15 else "you are named", wait=panel_is_whole)
+    assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+def panel_is_whole(app: ClewApp) -> bool:
+    panel = app.remembering.panel
+    return app.state.reply is None and panel is not None and len(panel.pack.recalled) == 2
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 15)])
+def test_the_search(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
+    app = make_app(recalling_agent(), tmp_path)
+    run = before(app, "ctrl+f", *"tide pools", shows="2 found", wait=still_cursor)
+    assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+def still_cursor(app: ClewApp) -> bool:
+    app.screen.query_one(Input).cursor_blink = False
+    return True
 
 
 def test_a_tiny_terminal(snap_compare: Compare, tmp_path: Path) -> None:

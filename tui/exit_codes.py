@@ -13,8 +13,8 @@ class ExitCode(IntEnum):
     OK = 0  # done
     FAILED = 1  # the reply failed, or the doctor found something
     USAGE = 2  # wrong usage, or an empty message
-    BAD_DATA = 65  # the log is damaged or of a newer clew, or the input is nothing a message can be
-    NOT_FOUND = 66  # no such session, turn or memory
+    BAD_DATA = 65  # the log is damaged or of a newer clew, or the input is nothing a message or an import can be
+    NOT_FOUND = 66  # no such session, turn, memory or file to import
     UNAVAILABLE = 69  # the model is not there, cannot be fetched, or cannot be used
     SOFTWARE = 70  # a bug in clew
     CANNOT_CREATE = 73  # the home folder cannot be made or written
@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 def exit_code_of(error: BaseException) -> ExitCode:
     """The code for an error of any of the packages, of the system, or of the user's keyboard."""
-    from agent.errors import AgentError, EmptyMessage, HomeError, SettingsError
+    from agent.errors import AgentError, EmptyMessage, ExportMissing, ExportUnreadable, HomeError, SettingsError
     from graph.errors import (
         Ambiguous,
         InvalidEvent,
@@ -47,7 +47,9 @@ def exit_code_of(error: BaseException) -> ExitCode:
             return ExitCode.HELD
         case MemoryMissing() | NotFound():
             return ExitCode.NOT_FOUND
-        case LogDamaged():
+        case ExportMissing():
+            return ExitCode.NOT_FOUND
+        case LogDamaged() | ExportUnreadable():
             return ExitCode.BAD_DATA
         case LogUnwritable():
             return ExitCode.IO_ERROR

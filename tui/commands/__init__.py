@@ -25,6 +25,7 @@ COMMANDS = {
     "about": "tui.commands.about",
     "themes": "tui.commands.themes",
     "sessions": "tui.commands.sessions",
+    "import": "tui.commands.importing",
     "models": "tui.commands.models",
     "doctor": "tui.commands.doctor",
     "rebuild": "tui.commands.rebuild",

@@ -1,0 +1,143 @@
+"""`clew import`: bring in chats from elsewhere, each message once, and embed them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tui.commands.output import Narration, put, put_json, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from agent.events import Notice
+    from agent.importer import ImportProgress, ImportReport
+    from agent.service import Agent
+
+CLIENT = "import"
+GO_ON = "What was imported stays, and the same command goes on from there."
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command(name="import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="conversations.json, an export's .zip, or JSON Lines.")],
+    no_embed: Annotated[
+        bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Import chats: ChatGPT's and Claude's exports, LoCoMo-shaped JSON, or JSON Lines of role, text and time.
+
+    Importing a file again, or a newer export of the same chats, adds only what is new; what was deleted here stays
+    deleted. Times without an offset are taken as UTC. Ctrl+C loses nothing that was imported.
+    """
+    from agent.service import Agent
+    from agent.settings import load_settings
+    from models.quiet import guard_descriptors
+
+    home = home_of(ctx)
+    settings = load_settings(home.config)
+    guard_descriptors(home.cache / "native.log")
+    agent = Agent(home, settings, client=CLIENT)
+    try:
+        report = asyncio.run(_import(agent, file, embed=not no_embed, as_json=as_json))
+    except KeyboardInterrupt:
+        say(f"Stopped. {GO_ON}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    if report.bad_count:
+        raise typer.Exit(ExitCode.BAD_DATA)
+
+
+async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> "ImportReport":
+    """Import, report, and then embed; the graph, which would follow each message, catches up at the next start."""
+    narration = Narration()
+    notices = asyncio.create_task(_narrate(agent.notices(), narration))
+    try:
+        await agent.start(load_model=False, load_embedder=False, open_graph=False)
+
+        def progress(step: "ImportProgress") -> None:
+            of = f"importing {step.done:,} of {step.total:,} messages" if step.total else f"reading {file.name} …"
+            narration.tell(of)
+
+        report = await agent.import_chats(file, progress)
+        narration.clear()
+        if as_json:
+            put_json(figures(report))
+        else:
+            for line in words(report):
+                put(line)
+        if embed:
+            agent.embed()
+            await agent.idle()
+        return report
+    finally:
+        narration.clear()
+        await agent.close()
+        notices.cancel()
+        with suppress(asyncio.CancelledError):
+            await notices
+
+
+async def _narrate(notices: "AsyncIterator[Notice]", narration: Narration) -> None:
+    """How far the embedding is."""
+    from agent.events import EmbeddingProgress, Warned
+
+    async for notice in notices:
+        match notice:
+            case EmbeddingProgress(state="loading"):
+                narration.tell("loading the embedder …")
+            case EmbeddingProgress(state="embedding"):
+                narration.tell(f"embedding {notice.done:,} of {notice.total:,} texts")
+            case EmbeddingProgress(state="failed") | Warned():
+                narration.clear()
+                say(f"clew: {notice.message}")
+            case _:
+                pass
+
+
+def figures(report: "ImportReport") -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "file": report.file,
+        "format": report.format,
+        "chats": {"new": report.chats_new, "continued": report.chats_grown, "known": report.chats_known},
+        "messages": {"new": report.new, "known": report.known, "skipped": dict(report.skipped)},
+        "times": {"future": report.future, "without_offset": report.naive},
+        "broken_lines": {
+            "count": report.bad_count,
+            "first": [{"line": number, "why": why} for number, why in report.bad],
+        },
+    }
+
+
+def words(report: "ImportReport") -> list[str]:
+    """The report for people."""
+    grown = f", {report.chats_grown:,} of which went on" if report.chats_grown else ""
+    chats = _count(report.chats_new + report.chats_grown, "chat")
+    lines = [f"Imported {_count(report.new, 'message')} in {chats}{grown} ({report.format})."]
+    if report.known:
+        lines.append(f"{_count(report.known, 'message')} were there already.")
+    if report.skipped:
+        parts = ", ".join(f"{count:,} {why}" for why, count in report.skipped.most_common())
+        lines.append(f"Left out: {parts}.")
+    if report.future:
+        lines.append(f"{_count(report.future, 'time')} in the future not kept.")
+    if report.naive:
+        lines.append(f"{_count(report.naive, 'time')} without an offset taken as UTC.")
+    if report.bad_count:
+        first = "; ".join(f"line {number}: {one_line(why)}" for number, why in report.bad)
+        more = f"; and {report.bad_count - len(report.bad):,} more" if report.bad_count > len(report.bad) else ""
+        lines.append(f"{_count(report.bad_count, 'line')} broken, left out ({first}{more}).")
+        lines.append("Mend them and import the file again: only they will be added.")
+    return lines
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -116,10 +116,12 @@ class Steps:
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         if not in_use(choice, at.generator.info):
             return parent, log
+        made: set[str] = set()
         for _ in range(MOST_STEPS):
             call = None if self._halt.asked else await self._choice(at.generator, log)
-            if call is None:
+            if call is None or spelled(call) in made:  # asked for again, it would answer the same
                 break
+            made.add(spelled(call))
             parent = await self._use(at, call, parent)
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         return parent, log
@@ -149,7 +151,9 @@ class Steps:
         at.out(ToolAsked(taken.session, taken.turn, turn, call.tool, arguments(call)))
         path = await asyncio.to_thread(self._memory.thread, taken.session)
         answered = await self._halt.unless(
-            self._toolbox.call(call, session=taken.session, known=turns_known(path), generator=at.generator)
+            self._toolbox.call(
+                call, session=taken.session, turn=taken.turn, generator=at.generator, known=turns_known(path)
+            )
         )
         if answered is None:
             at.out(ToolDone(taken.session, taken.turn, turn, call.tool, "", error="It was stopped."))

@@ -140,14 +140,18 @@ class Toolbox:
         self._maker = maker
         self._zone = zone
 
-    async def call(self, call: Call, *, session: str, generator: Generator, known: Iterable[str] = ()) -> Answered:
-        """Run a call of a conversation; `known` are the turns that its prompt speaks of, for `open_turn`."""
+    async def call(
+        self, call: Call, *, session: str, turn: str, generator: Generator, known: Iterable[str] = ()
+    ) -> Answered:
+        """Run a call made for `turn` of a session; `known` are the turns its prompt speaks of, for `open_turn`."""
         try:
             match call:
                 case RecentConversations():
                     return await asyncio.to_thread(self._recent, call, session)
                 case SearchMemory():
-                    hits = await self._recaller.recall(call.query, limit=call.limit, filters=Filters())
+                    hits = await self._recaller.recall(
+                        call.query, limit=call.limit, filters=Filters(exclude=frozenset({turn}))
+                    )
                     return self._listed(hits)
                 case AboutName():
                     return await asyncio.to_thread(self._about, call)

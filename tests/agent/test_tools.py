@@ -79,8 +79,15 @@ async def test_every_prompt_begins_with_the_one_before_also_with_tools_between(m
 
 async def test_a_model_calls_at_most_six_tools_before_it_answers(make_agent: MakeAgent) -> None:
     agent, model, _ = await with_a_fact(make_agent)
-    events = await ask(agent, model, "hello there", *[SEARCH] * 20)
+    events = await ask(agent, model, "hello there", *[SEARCH | {"limit": limit} for limit in range(1, 11)])
     assert calls(events) == ["search_memory"] * MOST_STEPS
+    assert only(events, ReplyEnded).text == "noted"
+
+
+async def test_a_call_that_was_answered_already_ends_the_steps(make_agent: MakeAgent) -> None:
+    agent, model, _ = await with_a_fact(make_agent)
+    events = await ask(agent, model, "hello there", SEARCH, SEARCH)
+    assert calls(events) == ["search_memory"]
     assert only(events, ReplyEnded).text == "noted"
 
 
@@ -167,7 +174,7 @@ async def test_tool_turns_are_neither_recalled_nor_said_nor_in_titles(make_agent
 
 async def test_stopping_between_the_steps_leaves_a_thread_that_goes_on(make_agent: MakeAgent) -> None:
     agent, model, _ = await with_a_fact(make_agent)
-    model.structured_replies = [SEARCH, SEARCH, ANSWER]
+    model.structured_replies = [SEARCH, SEARCH | {"limit": 2}, ANSWER]
     stream = agent.send(None, "hello there")
     events: list[AgentEvent] = []
     async for event in stream:
@@ -188,7 +195,7 @@ async def test_stopping_between_the_steps_leaves_a_thread_that_goes_on(make_agen
 
 async def test_closing_between_the_steps_leaves_a_thread_that_goes_on(make_agent: MakeAgent) -> None:
     agent, model, _ = await with_a_fact(make_agent)
-    model.structured_replies = [SEARCH, SEARCH, ANSWER]
+    model.structured_replies = [SEARCH, SEARCH | {"limit": 2}, ANSWER]
     stream = agent.send(None, "hello there")
     session = only([await anext(stream)], TurnAccepted).session
     async for event in stream:

@@ -118,7 +118,8 @@ class Columns:
             for rows in (follows[~live], follows[live]):
                 child[parent[rows]] = rows  # of equal places numpy keeps the last
             others = follows[child[parent[follows]] != follows]
-            self._tree = Tree(parent, child, others, parent[others])
+            up, down = (np.append(steps, np.int32(NONE)) for steps in (parent, child))  # of NONE, NONE
+            self._tree = Tree(parent, child, up[parent], down[child], others, parent[others])
         return self._tree
 
     def rows(self, seqs: "NDArray[np.int64]") -> "NDArray[np.intp]":

@@ -23,13 +23,15 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """How turns follow each other: the row each replies to and the newest reply to each, -1 for none.
+    """How turns follow each other: the row each replies to, the newest reply to each, and the same twice; -1 for none.
 
     Where a turn has further replies (alternatives that were forked), those are `others`, replying to `others_of`.
     """
 
     parent: "NDArray[np.int32]"
     child: "NDArray[np.int32]"
+    grandparent: "NDArray[np.int32]"
+    grandchild: "NDArray[np.int32]"
     others: "NDArray[np.int32]"
     others_of: "NDArray[np.int32]"
 

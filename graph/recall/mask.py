@@ -31,7 +31,7 @@ def allowed(columns: Columns, filters: Filters, seen: "NDArray[np.bool_]") -> "N
     """Turns that may be hits: what is seen, narrowed by the filters."""
     import numpy as np
 
-    mask = seen & np.isin(columns["role"], [ROLES.index(role) for role in filters.roles if role in ROLES])
+    mask: NDArray[np.bool_] = seen & np.array([role in filters.roles for role in ROLES])[columns["role"]]
     if filters.session is not None:
         mask &= columns["session"] == columns.sessions.code(filters.session)
     if filters.project is not None:
@@ -39,8 +39,7 @@ def allowed(columns: Columns, filters: Filters, seen: "NDArray[np.bool_]") -> "N
         mask &= in_project[columns["session"]]
     if filters.person is not None:
         person = filters.person.casefold()
-        codes = [code for code, name in enumerate(columns.speakers.names) if name.casefold() == person]
-        mask &= np.isin(columns["speaker"], codes)
+        mask &= np.array([name.casefold() == person for name in columns.speakers.names])[columns["speaker"]]
     if filters.since is not None:
         mask &= columns["at"] >= as_ms(filters.since)
     if filters.until is not None:

@@ -1,50 +1,38 @@
 """Recall: what was said that matters for a question, the best first, each with why. Pure, and it calls no model.
 
 Words and vectors propose, the graph says what is live and allowed and lends neighbours what matched beside them;
-scoring makes one score of it; bounded boosts follow. Only the texts of the hits are read.
+scoring makes one score of it; bounded boosts follow. Only the texts of the hits are read, and those that decide a cue.
 """
 
-import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.events import Strategy
 from graph.follower import Follower
-from graph.hits import Boost, Filters, Hit, Reason, Step, Vector
-from graph.ids import as_datetime, as_ms
-from graph.recall.columns import Columns
+from graph.hits import Filters, Hit, Vector
+from graph.ids import as_ms
+from graph.recall.columns import NONE, Columns
 from graph.recall.evidence import Evidence, Scores
+from graph.recall.explain import Explainer, Newest, read_hits
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.lexical import Words
 from graph.recall.mask import allowed, visible
 from graph.recall.scoring import score
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
-from graph.rows import session_by_id
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
 SPARE = 16  # more rows than asked for, in case a text was erased a moment ago
-SEMANTIC_RANKS = 100  # every turn has a cosine; the strategy found only the nearest
-PIN, TIME, RECENCY = 0.05, 0.15, 0.10  # the most that each boost adds to a score
-RECENCY_HALF_LIFE_MS = 14 * 86_400_000
+PIN, RECENT = 0.1, 0.3  # the most that a pin adds to a score, and being new where the newest is asked for
+RECENT_HALF_LIFE_MS = 14 * 86_400_000
 NOBODY = ("you", "assistant")
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question on its way through the strategies."""
-
-    evidence: Evidence
-    scores: Scores
-    allowed: "NDArray[np.bool_]"
 
 
 class Recall:
@@ -66,68 +54,68 @@ class Recall:
             columns = self._read_columns()
             if not columns.size or limit < 1:
                 return []
+            intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
             with self._words.snapshot() as db:
-                return self._find(db, columns, query, vector, filters, now, timezone, limit)
-
-    def _find(
-        self,
-        db: sqlite3.Connection,
-        columns: Columns,
-        query: str,
-        vector: Vector | None,
-        filters: Filters,
-        now: datetime,
-        timezone: tzinfo,
-        limit: int,
-    ) -> list[Hit]:
-        intent = read_intent(query, now=now, timezone=timezone, names=self._names(columns))
-        asked = self._ask(db, columns, intent, query, vector, filters, as_ms(now))
-        rows = _best(asked, limit + SPARE + len(filters.exclude))
-        excluded = filters.exclude
-        chosen = [row for row, id in zip(rows, columns.ids(rows), strict=True) if id not in excluded]
-        return _explained(db, columns, asked, chosen[: limit + SPARE], limit)
+                evidence = self._weigh(db, columns, query, intent, vector, filters)
+                may = allowed(columns, filters, visible(columns, filters))
+                spare = limit + SPARE + len(filters.exclude)
+                if intent.route == "recent" or not (evidence.terms or evidence.cosines is not None):
+                    rows = _newest(columns, evidence, may, spare) if _tells(intent) else []
+                    rows = _without(columns, rows, filters.exclude)
+                    return read_hits(db, columns, rows, limit, Newest(columns, rows, named=bool(evidence.named)))
+                scores = _boosted(columns, intent, score(evidence), as_ms(now))
+                rows = _without(columns, _best(scores, may, spare), filters.exclude)
+                return read_hits(db, columns, rows, limit, Explainer(columns, evidence, scores, may))
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query. Raises GraphFailure while the graph is behind."""
         with self._lock:
-            names = self._names(self._read_columns())
+            names = _people(self._read_columns())
         return spoken(query, now=now, timezone=timezone, names=names)
+
+    def warm(self, model: str | None) -> None:
+        """Read what the first recall would have to read. Raises GraphFailure while the graph is behind."""
+        with self._lock:
+            columns = self._read_columns()
+            if model is not None:
+                with self._words.snapshot() as db:
+                    self._matrix_of(db, columns, model)
 
     def close(self) -> None:
         with self._lock:
             self._words.close()
 
-    def _names(self, columns: Columns) -> list[str]:
-        """People that speak in the memory, besides the user and the assistant."""
-        return [name for name in columns.speakers.names if name not in NOBODY]
-
     def _read_columns(self) -> Columns:
         """The columns as the graph is now; made anew when it was opened or rebuilt since."""
         store, applied = self._graph.standing()
-        columns = self._columns
+        columns, self._columns = self._columns, None  # a refresh that fails half-way leaves nothing behind
         if columns is None or columns.store is not store or applied < columns.at_event:
             columns = Columns(store)
             self._matrix, self._traits = None, TraitTable()
             self._words.forget()
-        self._columns = None  # a refresh that fails half-way leaves nothing behind
         columns.refresh(applied)
         self._columns = columns
         return columns
 
-    def _ask(
+    def _matrix_of(self, db: sqlite3.Connection, columns: Columns, model: str) -> Matrix:
+        if self._matrix is None or self._matrix.model != model:
+            self._matrix = Matrix(model)
+        self._matrix.sync(db, columns)
+        return self._matrix
+
+    def _weigh(
         self,
         db: sqlite3.Connection,
         columns: Columns,
-        intent: Intent,
         query: str,
+        intent: Intent,
         vector: Vector | None,
         filters: Filters,
-        now: int,
-    ) -> _Asked:
-        import numpy as np
-
-        seen = visible(columns, filters)
-        evidence = Evidence(
+    ) -> Evidence:
+        cosines = None
+        if vector is not None:
+            cosines = self._matrix_of(db, columns, vector.model).cosines(vector.values, columns.size)
+        return Evidence(
             question=query,
             size=columns.size,
             tree=columns.tree,
@@ -136,122 +124,81 @@ class Recall:
             position=columns["index"],
             speaker=columns["speaker"],
             at=columns["at"],
-            seen=seen,
+            seen=_seeds(columns, filters),
             terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
-            cosines=None if vector is None else self._cosines(db, columns, vector),
+            cosines=cosines,
             named=tuple(columns.speakers.code(name) for name in intent.names),
             since=None if intent.since is None else as_ms(intent.since),
             until=None if intent.until is None else as_ms(intent.until),
             trait=lambda trait, rows: self._traits.read(db, columns, trait, rows),
         )
-        scores = score(evidence)
-        boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
-        if intent.recent:
-            age = np.maximum(now - columns["at"], 0).astype(np.float32)
-            boosts["recency"] = RECENCY * np.exp2(-age / RECENCY_HALF_LIFE_MS)
-        total = sum(boosts.values(), start=scores.total)
-        scores = replace(scores, total=total, boosts={**scores.boosts, **boosts})
-        return _Asked(evidence, scores, allowed(columns, filters, seen))
-
-    def _cosines(self, db: sqlite3.Connection, columns: Columns, vector: Vector) -> "NDArray[np.float32] | None":
-        if self._matrix is None or self._matrix.model != vector.model:
-            self._matrix = Matrix(vector.model)
-        self._matrix.sync(db, columns)
-        return self._matrix.cosines(vector.values, columns.size)
 
 
-def _between(columns: Columns, since: datetime | None, until: datetime | None) -> "NDArray[np.bool_]":
+def _people(columns: Columns) -> list[str]:
+    """Who speaks in the memory, besides the user and the assistant."""
+    return [name for name in columns.speakers.names if name not in NOBODY]
+
+
+def _tells(intent: Intent) -> bool:
+    """Whether there is anything to go by besides words and meaning."""
+    return bool(intent.route == "recent" or intent.names or intent.since or intent.until)
+
+
+def _seeds(columns: Columns, filters: Filters) -> "NDArray[np.bool_]":
+    """Turns that carry evidence: what is visible, but not the conversation that is going on, as far as it is excluded.
+
+    The question itself was said there, and would match itself best; what was recalled from elsewhere before may still
+    lead to its neighbours.
+    """
     import numpy as np
 
-    at = columns["at"]
-    inside = np.ones(columns.size, np.bool_)
-    if since is not None:
-        inside &= at >= as_ms(since)
-    if until is not None:
-        inside &= at < as_ms(until)
-    return inside
+    seen = visible(columns, filters)
+    rows = np.array([row for id in filters.exclude if (row := columns.row_of(id)) != NONE], np.intp)
+    if len(rows):
+        here = columns["session"][rows] == columns["session"][rows.max()]
+        seen[rows[here]] = False
+    return seen
 
 
-def _best(asked: _Asked, limit: int) -> list[int]:
+def _boosted(columns: Columns, intent: Intent, scores: Scores, now: int) -> Scores:
+    """The scores with the boosts for pins, and for being new where that is asked for."""
+    import numpy as np
+
+    boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
+    if intent.recent:
+        age = np.maximum(now - columns["at"], 0).astype(np.float32)
+        boosts["recency"] = np.float32(RECENT) * np.exp2(-age / np.float32(RECENT_HALF_LIFE_MS))
+    total = scores.total.copy()
+    for boost in boosts.values():
+        total += boost
+    return replace(scores, total=total, boosts={**scores.boosts, **boosts})
+
+
+def _best(scores: Scores, may: "NDArray[np.bool_]", limit: int) -> list[int]:
     """The rows with the best scores of those that are allowed and have any evidence, the newest first of equals."""
     import numpy as np
 
-    total = asked.scores.total
-    has = asked.scores.lexical + asked.scores.semantic + asked.scores.graph > 0
-    candidates = np.flatnonzero(asked.allowed & has)
-    if len(candidates) > limit:
-        nearest = np.argpartition(-total[candidates], limit)[:limit]
-        candidates = np.sort(candidates[nearest])
-    order = np.lexsort((-candidates, -total[candidates]))
-    return [int(row) for row in candidates[order]]
+    rows = np.flatnonzero(may & ((scores.lexical > 0) | (scores.semantic > 0) | (scores.graph > 0)))
+    if len(rows) > limit:
+        rows = np.sort(rows[np.argpartition(-scores.total[rows], limit)[:limit]])
+    order = np.lexsort((-rows, -scores.total[rows]))
+    return [int(row) for row in rows[order]]
 
 
-def _explained(db: sqlite3.Connection, columns: Columns, asked: _Asked, rows: Sequence[int], limit: int) -> list[Hit]:
-    """The rows as hits, with text, session and reasons; rows whose text is gone are left out."""
-    seqs = {row: int(columns["seq"][row]) for row in rows}
-    query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
-    texts = dict(db.execute(query, (json.dumps(list(seqs.values())),)).fetchall())
-    kept = [row for row in rows if seqs[row] in texts][:limit]
-    names = _session_names(db, {columns.session_of(row) for row in kept})
-    hits = []
-    for row, id in zip(kept, columns.ids(kept), strict=True):
-        session = columns.session_of(row)
-        boosts = tuple(
-            Boost(name, round(float(amount[row]), 4)) for name, amount in asked.scores.boosts.items() if amount[row] > 0
-        )
-        hits.append(
-            Hit(
-                kind="turn",
-                id=id,
-                session=session,
-                session_name=names.get(session),
-                role=columns.role_of(row),
-                speaker=columns.speaker_of(row),
-                text=texts[seqs[row]],
-                at=as_datetime(int(columns["at"][row])),
-                score=float(asked.scores.total[row]),
-                reasons=_reasons(asked, row),
-                boosts=boosts,
-                path=_path(columns, asked, row),
-            )
-        )
-    return hits
-
-
-def _reasons(asked: _Asked, row: int) -> tuple[Reason, ...]:
-    """The strategies that found a row, with its rank among the rows allowed, the best rank first."""
+def _newest(columns: Columns, evidence: Evidence, may: "NDArray[np.bool_]", limit: int) -> list[int]:
+    """The newest rows in the time that is asked for, said by whom is named."""
     import numpy as np
 
-    scores, cosines = asked.scores, asked.evidence.cosines
-    strategies: list[tuple[Strategy, NDArray[np.float32]]] = [("lexical", scores.lexical), ("graph", scores.graph)]
-    if cosines is not None:
-        strategies.append(("semantic", cosines))
-    found = []
-    for strategy, values in strategies:
-        value = float(values[row])
-        if value > 0:
-            rank = 1 + int(np.count_nonzero(asked.allowed & (values > value)))
-            if strategy != "semantic" or rank <= SEMANTIC_RANKS:
-                found.append(Reason(strategy, rank, value))
-    return tuple(sorted(found, key=lambda reason: reason.rank))
+    if evidence.since is not None:
+        may = may & (evidence.at >= evidence.since)
+    if evidence.until is not None:
+        may = may & (evidence.at < evidence.until)
+    if evidence.named:
+        may = may & np.isin(evidence.speaker, evidence.named)
+    rows = np.flatnonzero(may)
+    order = np.lexsort((-rows, -evidence.at[rows]))[:limit]
+    return [int(row) for row in rows[order]]
 
 
-def _path(columns: Columns, asked: _Asked, row: int) -> tuple[Step, ...]:
-    """How a row was reached, if what matched best is a neighbour: what matched there, and the edge from there."""
-    import numpy as np
-
-    own = asked.scores.lexical + asked.scores.semantic
-    parent = int(columns["parent"][row])
-    neighbours = [(int(child), "REPLIED_TO") for child in np.flatnonzero(columns["parent"] == row)]
-    if parent >= 0:
-        neighbours.append((parent, "REPLIES_TO"))
-    best = max(neighbours, key=lambda each: own[each[0]], default=None)
-    if best is None or own[best[0]] <= own[row]:
-        return ()
-    strategy = "lexical" if asked.scores.lexical[best[0]] >= asked.scores.semantic[best[0]] else "semantic"
-    seed, id = columns.ids([int(best[0]), row])
-    return (Step(strategy, seed), Step(best[1], id))
-
-
-def _session_names(db: sqlite3.Connection, sessions: Iterable[str]) -> dict[str, str | None]:
-    return {id: session_by_id(db, id).name for id in sessions}
+def _without(columns: Columns, rows: Sequence[int], excluded: frozenset[str]) -> list[int]:
+    return [row for row, id in zip(rows, columns.ids(rows), strict=True) if id not in excluded]

@@ -1,0 +1,127 @@
+"""Rows become hits: the text, the session, and why: rank per strategy, boosts, and the way through the graph."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graph.events import Strategy
+from graph.hits import Boost, Hit, Reason, Step
+from graph.ids import as_datetime
+from graph.recall.columns import NONE, Columns
+from graph.recall.evidence import Evidence, Scores
+from graph.rows import session_by_id
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+SEMANTIC_RANKS = 100  # every turn has a cosine; the strategy found only the nearest
+LEAST_BOOST = 0.001
+
+
+def read_hits(
+    db: sqlite3.Connection,
+    columns: Columns,
+    rows: Sequence[int],
+    limit: int,
+    why: "Explainer | Newest",
+) -> list[Hit]:
+    """The first `limit` of the rows whose text is still there, as hits."""
+    seqs = {row: int(columns["seq"][row]) for row in rows}
+    query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
+    texts = dict(db.execute(query, (json.dumps(list(seqs.values())),)).fetchall())
+    kept = [row for row in rows if seqs[row] in texts][:limit]
+    names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in kept}}
+    return [
+        Hit(
+            kind="turn",
+            id=id,
+            session=columns.session_of(row),
+            session_name=names[columns.session_of(row)],
+            role=columns.role_of(row),
+            speaker=columns.speaker_of(row),
+            text=texts[seqs[row]],
+            at=as_datetime(int(columns["at"][row])),
+            score=why.score(row),
+            reasons=why.reasons(row),
+            boosts=why.boosts(row),
+            path=why.path(row),
+        )
+        for row, id in zip(kept, columns.ids(kept), strict=True)
+    ]
+
+
+class Explainer:
+    """Why rows were found by what matched."""
+
+    def __init__(self, columns: Columns, evidence: Evidence, scores: Scores, allowed: "NDArray[np.bool_]") -> None:
+        self._columns = columns
+        self._tree = evidence.tree
+        self._scores = scores
+        self._own = scores.lexical + scores.semantic
+        strategies: list[tuple[Strategy, NDArray[np.float32]]] = [("lexical", scores.lexical), ("graph", scores.graph)]
+        if evidence.cosines is not None:
+            strategies.append(("semantic", evidence.cosines))
+        self._strategies = [(name, values, values[allowed]) for name, values in strategies]
+
+    def score(self, row: int) -> float:
+        return float(self._scores.total[row])
+
+    def reasons(self, row: int) -> tuple[Reason, ...]:
+        """The strategies that found a row, with its rank among the rows allowed, the best rank first.
+
+        Scores are the share of the question's words, the cosine, and what neighbours and the session add.
+        """
+        import numpy as np
+
+        found = []
+        for strategy, values, all_values in self._strategies:
+            value = values[row]
+            if value > 0:
+                rank = 1 + int(np.count_nonzero(all_values > value))
+                if strategy != "semantic" or rank <= SEMANTIC_RANKS:
+                    found.append(Reason(strategy, rank, float(value)))
+        return tuple(sorted(found, key=lambda reason: reason.rank))
+
+    def boosts(self, row: int) -> tuple[Boost, ...]:
+        amounts = ((name, float(values[row])) for name, values in self._scores.boosts.items())
+        return tuple(Boost(name, amount) for name, amount in amounts if abs(amount) >= LEAST_BOOST)
+
+    def path(self, row: int) -> tuple[Step, ...]:
+        """The way to a row, where a neighbour matched better than it did: what matched there, and the edge from it."""
+        tree, own = self._tree, self._own
+        neighbours = [(int(child), "REPLIED_TO") for child in tree.others[tree.others_of == row]]
+        if tree.child[row] != NONE:
+            neighbours.append((int(tree.child[row]), "REPLIED_TO"))
+        if tree.parent[row] != NONE:
+            neighbours.append((int(tree.parent[row]), "REPLIES_TO"))
+        seed, relation = max(neighbours, key=lambda each: own[each[0]], default=(row, ""))
+        if own[seed] <= own[row]:
+            return ()
+        strategy = "lexical" if self._scores.lexical[seed] >= self._scores.semantic[seed] else "semantic"
+        first, last = self._columns.ids([seed, row])
+        return (Step(strategy, first), Step(relation, last))
+
+
+class Newest:
+    """Why rows were found by when they were said, and maybe by whom: their order is the whole reason."""
+
+    def __init__(self, columns: Columns, rows: Sequence[int], *, named: bool) -> None:
+        self._columns = columns
+        self._ranks = {row: place for place, row in enumerate(rows, start=1)}
+        self._named = named
+
+    def score(self, row: int) -> float:
+        return 1 / self._ranks[row]
+
+    def reasons(self, row: int) -> tuple[Reason, ...]:
+        return (Reason("recency", self._ranks[row], self.score(row)),)
+
+    def boosts(self, row: int) -> tuple[Boost, ...]:
+        return ()
+
+    def path(self, row: int) -> tuple[Step, ...]:
+        if not self._named:
+            return ()
+        return (Step("named", self._columns.speaker_of(row)), Step("SAID_BY", self._columns.ids([row])[0]))

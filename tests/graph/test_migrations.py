@@ -120,3 +120,15 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypa
     assert version_of(db) == NEWEST
     assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone() == (0,)
     db.close()
+
+
+def test_a_log_brought_up_to_date_is_like_a_new_one_and_like_the_newest_fixture(tmp_path: Path) -> None:
+    shutil.copyfile(FIXTURES / "log-v1.sqlite", tmp_path / "old.sqlite")
+    shutil.copyfile(FIXTURES / f"log-v{NEWEST}.sqlite", tmp_path / "newest.sqlite")
+    schemas = []
+    for name in ("old", "newest", "new"):
+        with contextlib.closing(sqlite3.connect(tmp_path / f"{name}.sqlite", isolation_level=None)) as db:
+            if name != "newest":
+                migrate(db)
+            schemas.append(db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())
+    assert schemas[0] == schemas[1] == schemas[2]

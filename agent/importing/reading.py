@@ -149,8 +149,9 @@ class Window:
                 return value
             except json.JSONDecodeError as error:
                 unsure = error.pos > len(self._text) - NEAR_THE_END or error.msg.startswith("Unterminated")
+                broken = self.broken(error.msg, error.pos)  # before the window moves
                 if not unsure or not self._more():
-                    raise self.broken(error.msg, error.pos) from error
+                    raise broken from error
             except RecursionError as error:
                 raise self.broken("Values nested too deeply") from error
             except ValueError as error:

@@ -1,0 +1,314 @@
+"""Imports into a real log: each message once, whatever was imported, broken off, deleted or gone on with before."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent import importer
+from agent.errors import ExportUnreadable
+from agent.events import SessionsChanged
+from agent.home import Home
+from agent.importer import Importer, ImportProgress, ImportReport
+from agent.importing.locomo import sources_of
+from agent.service import Agent
+from agent.settings import Settings
+from graph.events import HeadMoved, Role, SessionDeleted, TurnDeleted, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
+from graph.values import Turn
+from tests.agent.test_importing_formats import locomo_value, node, said, tree
+from tests.fakes import FakeGenerator
+
+NOW = 1_800_000_000_000
+Import = Callable[..., ImportReport]
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    opened = Memory.open(Home.resolve().memory, command="test")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def bring_in(memory: Memory, tmp_path: Path) -> Import:
+    """Import values as a JSON document, or as lines."""
+
+    def call(*values: Any, lines: bool = False, **options: Any) -> ImportReport:
+        path = tmp_path / "export.json"
+        path.write_text("\n".join(map(json.dumps, values)) if lines else json.dumps(values))
+        return Importer(memory, now=lambda: NOW, **options).run(path)
+
+    return call
+
+
+def texts(memory: Memory, session: int = 0) -> list[str | None]:
+    """The path of a session, the newest activity first."""
+    return [turn.text for turn in memory.thread(memory.sessions()[session].id)]
+
+
+def everything(memory: Memory) -> list[Turn]:
+    return [turn for session in memory.sessions() for turn in memory.thread(session.id)]
+
+
+def counted(report: ImportReport) -> tuple[int, int, int, int, int]:
+    return report.chats_new, report.chats_grown, report.chats_known, report.new, report.known
+
+
+def claude_chat(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"uuid": "c1", "name": "Tides", "created_at": "2024-03-01T09:00:00Z", "chat_messages": messages, **more}
+
+
+Q, A = said("q", "human", "Why tides?"), said("a", "assistant", "The moon.")
+MORE = said("q2", "human", "And the sun?", created_at="2024-03-02T10:00:00Z")
+
+
+def test_a_chat_comes_with_its_title_times_speakers_and_source(memory: Memory, bring_in: Import) -> None:
+    report = bring_in(claude_chat(Q, A))
+    assert counted(report) == (1, 0, 0, 2, 0)
+    [session] = memory.sessions()
+    assert (session.name, session.named_by_user) == ("Tides", False)
+    assert session.started_at.isoformat() == "2024-03-01T10:00:00+00:00"
+    question, answer = memory.thread(session.id)
+    assert (question.role, question.speaker, question.client) == ("user", "you", "import")
+    assert (answer.role, answer.speaker, answer.parent) == ("assistant", "assistant", question.id)
+    assert question.at.isoformat() == "2024-03-01T10:00:00+00:00"
+
+
+def test_importing_again_adds_nothing_and_a_newer_export_only_what_is_new(memory: Memory, bring_in: Import) -> None:
+    bring_in(claude_chat(Q, A))
+    head = memory.head()
+    assert counted(bring_in(claude_chat(Q, A))) == (0, 0, 1, 0, 2)
+    assert memory.head() == head
+    assert counted(bring_in(claude_chat(Q, A, MORE))) == (0, 1, 0, 1, 2)
+    assert texts(memory) == ["Why tides?", "The moon.", "And the sun?"]
+
+
+def test_alternatives_come_along_and_the_head_is_where_it_was(memory: Memory, bring_in: Import) -> None:
+    value = tree(
+        node("q", None, "user", "Why?"),
+        node("a1", "q", "assistant", "One."),
+        node("a2", "q", "assistant", "Two."),
+        current_node="a1",
+    )
+    assert bring_in(value).new == 3
+    assert texts(memory) == ["Why?", "One."]
+    assert memory.counts()["turns"] == 3
+    value["current_node"] = "a2"
+    bring_in(value)
+    assert texts(memory) == ["Why?", "One."]  # nothing is new, so nothing moves
+
+
+def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memory: Memory, bring_in: Import) -> None:
+    bring_in(claude_chat(Q, A))
+    session, mine = memory.sessions()[0].id, new_id()
+    last = memory.thread(session)[-1].id
+    memory.append(
+        TurnSaid(
+            turn=mine, session=session, parent=last, role=Role.USER, speaker="you", client="chat", text="Said here."
+        )
+    )
+    assert bring_in(claude_chat(Q, A, MORE)).new == 1
+    assert texts(memory) == ["Why tides?", "The moon.", "Said here."]
+    rewound = memory.thread(session)[0].id
+    memory.append(HeadMoved(session=session, turn=rewound))
+    bring_in(claude_chat(Q, A, MORE, said("a2", "assistant", "It too.")))
+    assert texts(memory) == ["Why tides?", "The moon.", "And the sun?", "It too."]
+
+
+def test_what_was_deleted_or_erased_is_never_said_again(memory: Memory, bring_in: Import) -> None:
+    bring_in(claude_chat(Q, A), {**claude_chat(MORE), "uuid": "c2"})
+    by_text = {turn.text: turn for turn in everything(memory)}
+    memory.append(TurnDeleted(turn=by_text["The moon."].id))
+    gone = by_text["And the sun?"].session
+    memory.append(SessionDeleted(session=gone))
+    report = bring_in(claude_chat(Q, A), {**claude_chat(MORE, said("m", "human", "New.")), "uuid": "c2"})
+    assert (report.new, report.known) == (0, 2)
+    assert report.skipped == {"in a chat that was deleted here": 2}
+    assert "The moon." not in [turn.text for turn in everything(memory)]
+
+
+def test_an_import_that_ended_anywhere_goes_on_with_the_next(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "AT_ONCE", 3)
+    chats = [
+        {**claude_chat(*(said(f"{c}{m}", "human", f"chat {c} message {m}") for m in range(5))), "uuid": str(c)}
+        for c in range(4)
+    ]
+    for transactions in range(1, 6):
+        left = iter(range(transactions))
+        stopped = bring_in(*chats, stopping=lambda left=left: next(left, None) is None)
+        if not stopped.stopped:
+            break
+    assert bring_in(*chats).known == 20
+    found = [[turn.text for turn in memory.thread(session.id)] for session in memory.sessions()]
+    assert sorted(found, key=str) == [[f"chat {c} message {m}" for m in range(5)] for c in range(4)]
+    assert [session.name for session in memory.sessions()] == ["Tides"] * 4
+
+
+def test_a_failing_transaction_leaves_whole_messages(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "AT_ONCE", 2)
+    append, left = memory.append, iter(range(2))
+
+    def fail(*events: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise MemoryError("the machine stopped here")
+        return append(*events, **options)
+
+    monkeypatch.setattr(memory, "append", fail)
+    chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(9)))
+    with pytest.raises(MemoryError):
+        bring_in(chat)
+    monkeypatch.setattr(memory, "append", append)
+    assert 0 < bring_in(chat).known < 9
+    assert texts(memory) == [f"message {m}" for m in range(9)]
+
+
+def test_a_broken_document_imports_nothing(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([claude_chat(Q, A)])[:-1] + ', {"uuid": }]')
+    with pytest.raises(ExportUnreadable, match="line 1, column"):
+        Importer(memory).run(path)
+    assert memory.head() == 0
+
+
+def test_times_that_are_missing_or_in_the_future_are_those_before_them(memory: Memory, bring_in: Import) -> None:
+    later = "2999-01-01T00:00:00Z"
+    report = bring_in(
+        claude_chat(
+            said("1", "human", "no time", created_at=None),
+            said("2", "human", "a time"),
+            said("3", "human", "the future", created_at=later),
+            said("4", "human", "nonsense", created_at="soon"),
+        )
+    )
+    hours = [turn.at.isoformat()[:13] for turn in everything(memory)]
+    assert hours == ["2024-03-01T09", "2024-03-01T10", "2024-03-01T10", "2024-03-01T10"]
+    assert report.future == 1
+
+
+def test_locomo_is_imported_with_its_evidence_findable(memory: Memory, bring_in: Import) -> None:
+    value = locomo_value()
+    report = bring_in(value)
+    assert (report.chats_new, report.naive) == (3, 3)
+    sources = sources_of(value)
+    found = memory.imported(list(sources.values()))
+    turns = {dia: memory.turn(found[source]) for dia, source in sources.items()}
+    assert {dia: turn.text for dia, turn in turns.items()} == {
+        "D1:1": "Look!\n[photo: a dog on a beach]",
+        "D1:2": "Nice.",
+        "D2:1": "Back again.",
+        "0": "No id.",
+    }
+    assert turns["D2:1"].speaker == "Ben"
+    assert {session.name for session in memory.sessions()} == {"Ana and Ben"}
+    assert counted(bring_in(value))[:4] == (0, 0, 3, 0)
+
+
+# -- without ids ------------------------------------------------------------------------------------------------------
+
+
+def line(text: str, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "text": text, **more}
+
+
+def test_lines_without_ids_are_known_again_and_may_grow(memory: Memory, bring_in: Import) -> None:
+    assert counted(bring_in(line("one"), line("two"), lines=True)) == (1, 0, 0, 2, 0)
+    assert counted(bring_in(line("one"), line("two"), line("three"), lines=True)) == (0, 1, 0, 1, 2)
+    assert texts(memory) == ["one", "two", "three"]
+    assert memory.sessions()[0].name == "one"
+
+
+def test_another_file_without_ids_is_another_chat(memory: Memory, bring_in: Import) -> None:
+    bring_in(line("one"), line("two"), lines=True)
+    assert counted(bring_in(line("apples"), line("pears"), lines=True)) == (1, 0, 0, 2, 0)
+    assert counted(bring_in(line("apples"), line("pears"), lines=True)) == (0, 0, 1, 0, 2)
+    assert sorted(texts(memory, at)[0] or "" for at in (0, 1)) == ["apples", "one"]
+
+
+def test_another_text_at_the_same_place_is_another_message_and_an_erased_one_is_not_said_again(
+    memory: Memory, bring_in: Import
+) -> None:
+    bring_in(line("one"), line("two"), lines=True)
+    assert counted(bring_in(line("one"), line("changed"), lines=True)) == (0, 1, 0, 1, 1)
+    assert counted(bring_in(line("one"), line("changed"), lines=True)) == (0, 0, 1, 0, 2)
+    everything_here = {turn.text: turn.id for turn in everything(memory)}
+    memory.append(TurnDeleted(turn=everything_here["one"]))
+    assert bring_in(line("one"), lines=True).new == 0
+
+
+def test_no_key_in_the_log_is_a_hash_of_a_text(memory: Memory, bring_in: Import) -> None:
+    bring_in(line("my secret"), lines=True)
+    [turn] = everything(memory)
+    memory.append(TurnDeleted(turn=turn.id))
+    with memory.snapshot() as db:
+        kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
+    bring_in(line("another"), lines=True)  # after the erasure this may be what was there: the key is the same
+    assert turn.id in kept
+    assert hashlib.sha256(b"my secret").hexdigest() not in kept
+    assert memory.counts()["turns"] == 0
+
+
+def test_sessions_that_take_turns_in_a_file_stay_apart_and_connected(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 2)
+    values = [line(f"{session}{at}", session=session, id=f"{session}{at}") for at in range(5) for session in "ab"]
+    bring_in(*values, line("twice", session="a", id="a0"), lines=True)
+    assert sorted(texts(memory, at)[-1] or "" for at in (0, 1)) == ["a4", "b4"]
+    assert [len(texts(memory, at)) for at in (0, 1)] == [5, 5]
+    assert counted(bring_in(*values, lines=True)) == (0, 0, 2, 0, 10)
+
+
+# -- the agent --------------------------------------------------------------------------------------------------------
+
+
+async def make() -> Agent:
+    agent = Agent(Home.resolve(), Settings(), client="test", loader=lambda name, progress: FakeGenerator())
+    await agent.start(load_model=False, load_embedder=False, open_graph=False)
+    return agent
+
+
+async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([claude_chat(Q, A)]))
+    agent = await make()
+    notices = agent.notices()
+    steps = list[ImportProgress]()
+    report = await agent.import_chats(path, steps.append)
+    await asyncio.sleep(0)
+    assert (steps[0], steps[-1]) == (ImportProgress(0, 0), ImportProgress(2, 2))
+    assert report.last_session is not None
+    told = await anext(notices)
+    assert told == SessionsChanged(report.last_session)
+    await agent.close()
+
+
+async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "AT_ONCE", 5)
+    chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(500)))
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([chat]))
+    agent = await make()
+    begun = asyncio.Event()
+    running = asyncio.create_task(agent.import_chats(path, lambda step: begun.set() if step.done else None))
+    await begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    kept = (await agent.status()).counts["turns"]
+    report = await agent.import_chats(path)
+    assert (report.known, report.new) == (kept, 500 - kept)
+    [session] = await agent.sessions()
+    assert [turn.text for turn in await agent.thread(session.id)] == [f"message {m}" for m in range(500)]
+    await agent.close()

@@ -1,0 +1,197 @@
+"""Files as they come: broken, empty, huge, zipped, in another encoding; and what format each is."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import ExportMissing, ExportUnreadable
+from agent.importing import reading
+from agent.importing.formats import open_export
+from agent.importing.reading import Source, document, lines
+
+CHATGPT = {
+    "conversation_id": "c",
+    "mapping": {"q": {"message": {"id": "q", "author": {"role": "user"}, "content": {"parts": ["hi"]}}}},
+}
+CLAUDE = {"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi"}]}
+LOCOMO = {"sample_id": "s", "conversation": {"session_1": [{"dia_id": "D1:1", "speaker": "Ana", "text": "hi"}]}}
+LINE = {"role": "user", "text": "hi"}
+
+
+def write(folder: Path, value: Any, name: str = "x.json") -> Path:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        ([CHATGPT], "ChatGPT's export"),
+        (CHATGPT, "ChatGPT's export"),
+        ([CLAUDE], "Claude's export"),
+        ([LOCOMO], "LoCoMo"),
+        (json.dumps(LOCOMO, indent=2), "LoCoMo"),
+        (LOCOMO["conversation"], "LoCoMo"),
+        (json.dumps(LINE), "JSON Lines"),
+        ("\n" + json.dumps(LINE) + "\r\n{broken\n" + json.dumps(LINE), "JSON Lines"),
+        ("{broken\n" + json.dumps(LINE), "JSON Lines"),
+        ("\ufeff" + json.dumps(LINE), "JSON Lines"),
+        ("\ufeff" + json.dumps([CLAUDE]), "Claude's export"),
+        ([LINE], "a JSON array of messages"),
+    ],
+)
+def test_the_content_tells_the_format(tmp_path: Path, content: Any, format: str) -> None:
+    export = open_export(write(tmp_path, content))
+    assert export.format == format
+    texts = [message.text for chat in export.chats() for message in chat.messages]
+    assert set(texts) == {"hi"}
+    assert export.total == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "is empty"),
+        ("  \n ", "is empty"),
+        ("# Notes", "begins with '# Notes'"),
+        ("[]", "nothing at all"),
+        ("[1, 2]", "values like '1'"),
+        ([{"projects": 1, "name": 2}], "keys projects, name"),
+        ('{"a": 1}\n{"a": 2}', "JSON Lines, of objects with the keys a"),
+        ("{}", "empty objects"),
+    ],
+)
+def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path, content: Any, says: str) -> None:
+    with pytest.raises(ExportUnreadable) as caught:
+        open_export(write(tmp_path, content))
+    assert says in str(caught.value)
+    assert "Nothing was imported." in str(caught.value)
+    assert says == "is empty" or "clew reads ChatGPT" in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(ExportMissing, match=r"no file .*gone\.json"):
+        open_export(tmp_path / "gone.json")
+    write(tmp_path, [CLAUDE], "conversations.json")
+    with pytest.raises(ExportUnreadable, match=r"is a folder.*conversations\.json"):
+        open_export(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[{"a": 1},\n {"a": }]', "line 2, column 8"),
+        ('[{"a": 1},\n {"a": 2}', "line 2, column 10"),
+        ('[{"a": 1} {"a": 2}]', "line 1, column 11"),
+        ('[{"a": 1}] more', "line 1, column 12"),
+        ('[{"a": "x\ny"}]', "line 1, column 10"),
+        ("[" + "[" * 200_000, "nested too deeply"),
+        ('[{"a": ' + "9" * 5000 + "}]", "line 1, column 2"),
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
+def test_a_broken_document_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str, piece: int
+) -> None:
+    if len(text) > 10_000 and piece < 1000:
+        pytest.skip("the same, but slow")
+    monkeypatch.setattr(reading, "PIECE", piece)
+    with pytest.raises(ExportUnreadable, match=place):
+        list(document(Source(write(tmp_path, text))))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(values=st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=4), max_size=8), piece=st.integers(1, 40))
+def test_a_document_comes_out_as_it_is_whatever_pieces_it_is_read_in(
+    tmp_path_factory: pytest.TempPathFactory, values: list[dict[str, Any]], piece: int
+) -> None:
+    folder = tmp_path_factory.mktemp("json")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "PIECE", piece)
+        for text in (json.dumps(values, indent=1), json.dumps(values, ensure_ascii=False).replace(", ", "\n,\t")):
+            assert list(document(Source(write(folder, text)))) == json.loads(text)
+
+
+def test_memory_holds_one_value_at_a_time_and_not_the_file(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = tmp_path / "big.json"
+    with path.open("w") as file:
+        file.write("[" + ",".join(json.dumps({"chat_messages": [], "pad": "x" * 100_000}) for _ in range(300)) + "]")
+    tracemalloc.start()
+    count = sum(1 for _ in document(Source(path)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (count, path.stat().st_size > 30_000_000) == (300, True)
+    assert peak < 12_000_000
+
+
+def test_lines_are_good_or_bad_each_for_itself(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n{"a"\n\xff\xfe\n[' + b"[" * 100_000 + b"\n7\r\n")
+    found = list(lines(Source(path)))
+    assert [(line.number, line.value) for line in found if line.error is None] == [(1, {"a": 1}), (6, 7)]
+    assert [(line.number, line.error and line.error[:9]) for line in found if line.error is not None] == [
+        (3, "Expecting"),
+        (4, "not UTF-8"),
+        (5, "maximum r"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ('[{"a": "ä"}]'.encode("latin-1"), r"not UTF-8 text \(byte 8\)"),
+        ('[{"a": 1}]'.encode("utf-16"), "UTF-16"),
+        (b"[" + b'{"a": "x"},' * 200_000 + b'{"a": "\xff"}]', r"byte 2200008"),
+    ],
+)
+def test_what_is_not_utf8_is_told_with_the_byte(tmp_path: Path, data: bytes, says: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(data)
+    with pytest.raises(ExportUnreadable, match=says):
+        list(document(Source(path)))
+
+
+def zipped(path: Path, **members: str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name.replace("__", "/").replace("_dot_", "."), text)
+    return path
+
+
+def test_the_conversations_in_an_exports_zip_are_found_also_in_several_files(tmp_path: Path) -> None:
+    one, two = json.dumps([CHATGPT]), json.dumps([{**CHATGPT, "conversation_id": "d"}])
+    path = zipped(tmp_path / "x.zip", user_dot_json="{}", export__conversations_dot_json=one)
+    assert [chat.id for chat in open_export(path).chats()] == ["c"]
+    names = {"conversations-000_dot_json": one, "conversations-001_dot_json": two}
+    path = zipped(tmp_path / "y.zip", **names)
+    assert [chat.id for chat in open_export(path).chats()] == ["c", "d"]
+
+
+def test_a_zip_without_conversations_or_a_damaged_one_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ExportUnreadable, match=r"no conversations\.json in it, but photo\.png"):
+        open_export(zipped(tmp_path / "x.zip", photo_dot_png=""))
+    damaged = tmp_path / "y.zip"
+    damaged.write_bytes(zipped(tmp_path / "z.zip", conversations_dot_json=json.dumps([CHATGPT]) * 99).read_bytes()[:90])
+    with pytest.raises(ExportUnreadable, match=r"y\.zip"):
+        open_export(damaged)
+
+
+def test_a_chat_that_is_not_as_it_should_be_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+    odd = {"uuid": "x", "chat_messages": [{"text": {"not": "text"}}]}
+    chats = list(open_export(write(tmp_path, [CLAUDE, odd, CLAUDE])).chats())
+    assert [len(chat.messages) for chat in chats] == [1, 0, 1]
+    assert chats[1].skipped == {"in a chat that was not understood": 1}

@@ -1,0 +1,98 @@
+"""`clew import`: what it says, its exit codes, and that it embeds."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from graph.memory import Memory
+from graph.reading import LogReader
+from tests.tui.commands.conftest import Ended
+from tui.exit_codes import ExitCode
+
+Clew = Callable[..., Ended]
+LINES = [
+    {"role": "user", "text": "Where do limpets go at low tide?", "time": 1700000000},
+    {"role": "assistant", "text": "They clamp down on their home scar.", "time": "2023-11-14T22:14:00"},
+    {"role": "system", "text": "Be brief."},
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES)))
+    return path
+
+
+def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
+    ended = clew("import", str(file), "--no-embed")
+    assert (ended.code, ended.err) == (ExitCode.OK, "")
+    assert ended.out.splitlines() == [
+        "Imported 2 messages in 1 chat (JSON Lines).",
+        "Left out: 1 of the system.",
+        "1 time without an offset taken as UTC.",
+    ]
+    again = clew("import", str(file), "--no-embed", "--json")
+    assert again.json == {
+        "file": str(file),
+        "format": "JSON Lines",
+        "chats": {"new": 0, "continued": 0, "known": 1},
+        "messages": {"new": 0, "known": 2, "skipped": {"of the system": 1}},
+        "times": {"future": 0, "without_offset": 1},
+        "broken_lines": {"count": 0, "first": []},
+    }
+
+
+def test_broken_lines_are_listed_and_the_exit_code_says_so(clew: Clew, file: Path) -> None:
+    file.write_text(file.read_text() + "\n{broken" * 7)
+    ended = clew("import", str(file), "--no-embed")
+    assert ended.code == ExitCode.BAD_DATA
+    assert "7 lines broken, left out (line 4: Expecting" in ended.out
+    assert "; and 2 more)." in ended.out
+    assert ended.out.startswith("Imported 2 messages")
+
+
+def test_a_file_that_is_none_changes_nothing(clew: Clew, tmp_path: Path, file: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"chat_messages": []},\n{"chat_messages": ]')
+    for path, code, says in (
+        (tmp_path / "gone.json", ExitCode.NOT_FOUND, "There is no file"),
+        (tmp_path, ExitCode.BAD_DATA, "is a folder"),
+        (broken, ExitCode.BAD_DATA, "broken at line 2, column 19"),
+    ):
+        ended = clew("import", str(path))
+        assert (ended.code, ended.out) == (code, "")
+        assert says in ended.err
+        assert "Nothing was imported." in ended.err
+    reader = LogReader.open(Home.resolve().memory)
+    assert reader.counts()["events"] == 0
+    reader.close()
+    assert clew("import").code == ExitCode.USAGE
+
+
+def test_without_the_embedder_the_import_stands_and_says_how_to_get_it(clew: Clew, file: Path) -> None:
+    ended = clew("import", str(file))
+    assert ended.code == ExitCode.OK
+    assert "clew models pull minilm-l6" in ended.err
+    assert "Imported 2 messages" in ended.out
+
+
+def test_what_is_imported_is_embedded_with_the_real_embedder(spawn: Callable[..., Ended], file: Path) -> None:
+    ended = spawn("import", str(file))
+    assert (ended.code, ended.out.splitlines()[0]) == (0, "Imported 2 messages in 1 chat (JSON Lines).")
+    memory = Memory.open(Home.resolve().memory, command="test")
+    [(key, dimension, count)] = memory.embedders()
+    memory.close()
+    assert key.startswith("minilm-l6@")
+    assert (dimension, count) == (384, 2)
+
+
+def test_beside_another_clew_it_waits_for_its_turn(clew: Clew, file: Path) -> None:
+    memory = Memory.open(Home.resolve().memory, command="the other one")
+    ended = clew("import", str(file))
+    memory.close()
+    assert ended.code == ExitCode.HELD
+    assert "the other one" in ended.err

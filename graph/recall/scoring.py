@@ -90,6 +90,8 @@ def _words(evidence: Evidence) -> "tuple[Floats, Floats]":
     count, whole = int(np.count_nonzero(evidence.seen)), 0.0
     for term in evidence.terms:
         rows = term.rows[evidence.seen[term.rows]]
+        if not len(rows):  # a word that is nowhere tells nothing
+            continue
         idf = float(np.log1p((count - len(rows) + 0.5) / (len(rows) + 0.5)))
         whole += idf
         own[rows] += np.float32(idf)

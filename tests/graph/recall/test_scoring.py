@@ -1,0 +1,242 @@
+"""Scores by hand: what a turn gets from its words, its meaning, its neighbours, its session, and the cues."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.recall import scoring
+from graph.recall.evidence import Evidence, Scores, Term, Trait, Tree
+from graph.recall.scoring import score
+
+DAY_MS = 86_400_000
+CHAIN = (-1, 0, 1, 2)
+
+
+def tree(parents: Sequence[int]) -> Tree:
+    """The tree of turns by what each replies to; of several replies the last is the child."""
+    parent = np.array(parents, np.int32)
+    child = np.full(len(parents), -1, np.int32)
+    for row, above in enumerate(parents):
+        if above >= 0:
+            child[above] = row
+    others = np.array([row for row, above in enumerate(parents) if above >= 0 and child[above] != row], np.int32)
+    up, down = np.append(parent, np.int32(-1)), np.append(child, np.int32(-1))
+    return Tree(parent, child, up[parent], down[child], others, parent[others])
+
+
+def evidence(
+    parents: Sequence[int] = CHAIN,
+    *,
+    terms: Sequence[Sequence[int]] = (),
+    cosines: Sequence[float] | None = None,
+    traits: dict[Trait, Sequence[int]] | None = None,
+    **given: Any,
+) -> Evidence:
+    """One session said late in it by one person, unless told otherwise; `terms` and `traits` are rows."""
+    size = len(parents)
+
+    def trait(name: Trait, rows: Any) -> Any:
+        return np.isin(rows, (traits or {}).get(name, ()))
+
+    columns: dict[str, Any] = {
+        "question": "what then?",
+        "session": np.zeros(size, np.int32),
+        "sessions": 1,
+        "position": np.full(size, 1_000, np.int32),
+        "speaker": np.zeros(size, np.int32),
+        "at": np.zeros(size, np.int64),
+        "seen": np.ones(size, np.bool_),
+        "named": (),
+        "since": None,
+        "until": None,
+    }
+    return Evidence(
+        size=size,
+        tree=tree(parents),
+        terms=tuple(Term(f"stem{place}", place, np.array(rows, np.int32)) for place, rows in enumerate(terms)),
+        cosines=None if cosines is None else np.array(cosines, np.float32),
+        trait=trait,
+        **(columns | given),
+    )
+
+
+def parts(scores: Scores) -> Any:
+    return scores.lexical + scores.semantic + scores.graph + sum(scores.boosts.values())
+
+
+def test_a_turn_with_all_the_words_gets_one_unit_and_its_neighbours_a_share() -> None:
+    scores = score(evidence(terms=[[1]]))
+    assert scores.lexical == pytest.approx([0, 1, 0, 0])
+    assert scores.graph == pytest.approx([0.5, 0, 0.7, 0.5])
+
+
+def test_a_question_lifts_its_answer_more_than_an_answer_its_question() -> None:
+    scores = score(evidence((-1, 0), terms=[[0]])), score(evidence((-1, 0), terms=[[1]]))
+    assert scores[0].graph[1] > scores[1].graph[0]
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    scores = score(evidence((-1, -1, -1, -1), terms=[[0], [1, 2, 3]]))
+    rare, common = math.log1p(3.5 / 1.5), math.log1p(1.5 / 3.5)
+    whole = rare + common
+    assert scores.lexical == pytest.approx([rare / whole, *[common / whole] * 3])
+
+
+def test_every_reply_to_a_turn_with_a_word_is_lifted() -> None:
+    scores = score(evidence((-1, 0, 0, 1), terms=[[0]]))
+    assert scores.graph == pytest.approx([0, 0.7, 0.7, 0.5])
+
+
+def test_a_nearer_word_counts_where_several_reach_a_turn() -> None:
+    scores = score(evidence(terms=[[0, 3]]))
+    assert scores.graph == pytest.approx([0, 0.7, 0.5, 0])
+
+
+def test_meaning_is_a_turns_own_and_the_mean_around_it_and_the_best_of_the_session() -> None:
+    scores = score(evidence((-1, 0), cosines=[0.4, 0.1]))
+    assert scores.semantic == pytest.approx([(0.6 + 1.4 / 1.8) * 0.4, (0.6 + 1.4 / 1.8) * 0.1])
+    assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 1.2 * 0.4, 1.4 * 0.8 * 0.4 / 1.8 + 1.2 * 0.4])
+
+
+def test_meaning_reaches_two_turns_and_no_further() -> None:
+    scores = score(evidence((-1, 0, 1, 2), cosines=[0.5, 1e-9, 1e-9, 1e-9], session=np.arange(4), sessions=4))
+    assert scores.graph[1:] == pytest.approx([1.4 * 0.8 * 0.5 / 3.24, 1.4 * 0.64 * 0.5 / 3.24, 0], abs=1e-6)
+
+
+def test_the_session_of_the_best_match_is_lifted_and_no_other() -> None:
+    scores = score(evidence((-1, -1, -1), cosines=[0.5, 0.1, 0.1], session=np.array([0, 0, 1]), sessions=2))
+    assert scores.graph == pytest.approx([1.2 * 0.5, 1.2 * 0.5, 1.2 * 0.1])
+
+
+def test_a_turn_that_is_not_embedded_yet_counts_as_an_average_one() -> None:
+    scores = score(evidence((-1, -1, -1), cosines=[0.6, 0.2, 0], session=np.arange(3), sessions=3))
+    assert scores.semantic == pytest.approx([2 * 0.6, 2 * 0.2, 2 * 0.4])
+
+
+@pytest.mark.parametrize("cosines", [None, [0, 0, 0, 0]])
+def test_without_vectors_the_words_alone_decide(cosines: list[float] | None) -> None:
+    scores = score(evidence(terms=[[2]], cosines=cosines))
+    assert not scores.semantic.any()
+    assert int(scores.total.argmax()) == 2
+
+
+def test_without_words_the_meaning_alone_decides() -> None:
+    scores = score(evidence(cosines=[0.1, 0.1, 0.1, 0.7]))
+    assert not scores.lexical.any()
+    assert int(scores.total.argmax()) == 3
+
+
+def test_the_one_who_is_named_is_lifted_and_the_first_of_two_half_as_much() -> None:
+    speaker = np.array([0, 1, 2, 0], np.int32)
+    assert score(evidence(speaker=speaker, named=(1,))).boosts["speaker"] == pytest.approx([0, 0.5, 0, 0])
+    assert score(evidence(speaker=speaker, named=(2, 1))).boosts["speaker"] == pytest.approx([0, 0, 0.25, 0])
+    assert "speaker" not in score(evidence(speaker=speaker)).boosts
+
+
+def test_a_time_lifts_what_was_said_in_it_and_fades_after_and_before_it() -> None:
+    at = np.array([0, 10, 17, 40]) * DAY_MS
+    within = score(evidence(at=at, since=7 * DAY_MS, until=10 * DAY_MS)).boosts["time"]
+    assert within == pytest.approx([1.5 / math.e, 1.5, 1.5 / math.e, 1.5 * math.exp(-30 / 7)])
+    assert score(evidence(at=at, since=17 * DAY_MS)).boosts["time"][1:] == pytest.approx([1.5 / math.e, 1.5, 1.5])
+    assert score(evidence(at=at, until=10 * DAY_MS)).boosts["time"][:3] == pytest.approx([1.5, 1.5, 1.5 / math.e])
+
+
+def test_the_beginning_of_a_session_is_lifted_a_little() -> None:
+    opening = score(evidence(position=np.array([0, 2, 4, 300], np.int32))).boosts["opening"]
+    assert opening == pytest.approx([0.1, 0.1 / math.e, 0.1 / math.e**2, 0], abs=1e-6)
+
+
+def test_a_turn_with_the_kind_of_answer_asked_for_is_lifted_and_one_that_asks_sinks() -> None:
+    traits: dict[Trait, Sequence[int]] = {"asks": [0], "dated": [1], "counted": [2]}
+    plain = score(evidence(traits=traits))
+    assert plain.total == pytest.approx([-0.17, 0, 0, 0])
+    assert score(evidence(traits=traits, question="When was it?")).total == pytest.approx([-0.17, 0.4, 0, 0])
+    assert score(evidence(traits=traits, question="So how many?")).total == pytest.approx([-0.17, 0, 0.4, 0])
+
+
+def test_only_the_texts_of_the_furthest_turns_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "WEIGHED", 2)
+    traits: dict[Trait, Sequence[int]] = {"asks": [0, 1, 2, 3]}
+    assert score(evidence(terms=[[1]], traits=traits)).total == pytest.approx([0.5, 1 - 0.17, 0.7 - 0.17, 0.5])
+
+
+def test_a_turn_that_is_not_seen_gets_nothing_and_lends_nothing() -> None:
+    seen = np.array([True, False, True, True])
+    hidden = score(evidence(terms=[[1]], cosines=[0.2, 0.9, 0.2, 0.2], seen=seen, named=(0,)))
+    without = score(evidence(terms=[[]], cosines=[0.2, 0, 0.2, 0.2], seen=seen, named=(0,)))
+    assert hidden.total[1] == -math.inf
+    assert parts(hidden)[1] == 0
+    assert hidden.total == pytest.approx(without.total)
+
+
+def test_a_turn_that_is_not_seen_is_no_neighbour_and_not_of_the_session() -> None:
+    seen = np.array([True, False, True])
+    session = np.array([0, 0, 1])
+    scores = score(evidence((-1, 0, -1), cosines=[0.1, 0.9, 0.7], seen=seen, session=session, sessions=2))
+    assert scores.semantic == pytest.approx([2 * 0.1, 0, 2 * 0.7])
+    assert scores.graph == pytest.approx([1.2 * 0.1, 0, 1.2 * 0.7])
+
+
+def test_a_word_that_only_hidden_turns_have_does_not_count_among_the_words() -> None:
+    seen = np.array([True, True, True, False])
+    assert score(evidence(terms=[[0], [3]], seen=seen)).lexical == pytest.approx([1, 0, 0, 0])
+
+
+def test_one_turn_alone_is_scored() -> None:
+    scores = score(evidence((-1,), terms=[[0]], cosines=[0.5]))
+    assert scores.total == pytest.approx([1 + 2 * 0.5 + 1.2 * 0.5])
+
+
+def test_no_turns_at_all_have_no_scores() -> None:
+    scores = score(evidence((), terms=[[]], cosines=[], sessions=0, named=(0,), since=0))
+    assert scores.total.shape == (0,)
+
+
+@given(st.data())
+def test_the_spread_is_the_largest_share_over_all_ways(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 12))
+    parents = [data.draw(st.integers(-1, row - 1)) for row in range(size)]
+    rows = data.draw(st.sets(st.integers(0, size - 1)))
+
+    def above(row: int, steps: int) -> int:
+        for _ in range(steps):
+            row = parents[row] if row >= 0 else -1
+        return row
+
+    def share(row: int) -> float:
+        before = [amount for steps, amount in enumerate(scoring.BEFORE, 1) if above(row, steps) in rows]
+        after = [
+            amount for steps, amount in enumerate(scoring.AFTER, 1) if any(above(other, steps) == row for other in rows)
+        ]
+        return max([float(row in rows), *before, *after])
+
+    scores = score(evidence(parents, terms=[sorted(rows)]))
+    assert scores.lexical + scores.graph == pytest.approx([share(row) for row in range(size)])
+
+
+@given(st.data())
+def test_the_total_is_its_parts(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 12))
+    parents = [data.draw(st.integers(-1, row - 1)) for row in range(size)]
+    rows = st.lists(st.integers(0, size - 1), unique=True).map(sorted)
+    near = st.floats(-1, 1, width=32)
+    scores = score(
+        evidence(
+            parents,
+            terms=data.draw(st.lists(rows, max_size=3)),
+            cosines=data.draw(st.none() | st.lists(near, min_size=size, max_size=size)),
+            seen=np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size))),
+            question="When, and how many?",
+            traits={"asks": data.draw(rows), "dated": data.draw(rows), "counted": data.draw(rows)},
+            named=data.draw(st.sampled_from([(), (0,), (1, 0)])),
+            since=data.draw(st.none() | st.just(DAY_MS)),
+        )
+    )
+    known = np.isfinite(scores.total)
+    assert scores.total[known] == pytest.approx(parts(scores)[known], abs=1e-5)
+    assert not parts(scores)[~known].any()

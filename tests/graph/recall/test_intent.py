@@ -1,0 +1,93 @@
+"""What a question is after, read without a model."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from graph.recall.intent import Intent, read_intent, spoken
+
+NOW = datetime(2026, 2, 11, 15, 0, tzinfo=UTC)
+NAMES = ("Anna", "Tom Reed")
+
+
+def read(query: str) -> Intent:
+    return read_intent(query, now=NOW, timezone=UTC, names=NAMES)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Summarize my recent conversations",
+        "summarize our conversations",
+        "What have we been talking about lately?",
+        "what did we talk about last Tuesday",
+        "what happened this week",
+        "two weeks ago",
+        "What did I say yesterday morning?",
+        "Catch me up",
+    ],
+)
+def test_recency_words_and_times_alone_ask_for_the_recent_past(query: str) -> None:
+    assert read(query).route == "recent"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["summarize this conversation", "What have we discussed so far?", "recap this chat", "what did I just say?"],
+)
+def test_this_conversation_is_its_own_thread(query: str) -> None:
+    assert read(query).route == "thread"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["themes across everything", "What are the main topics of our chats?", "what do we talk about most?"],
+)
+def test_themes_are_heard(query: str) -> None:
+    assert read(query).route == "themes"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did we say about the tide pools",
+        "What did Anna do on 3 May 2023?",
+        "What's the weather today?",
+        "How are you today?",
+        "Write a poem about recent conversations in physics",
+        "hello",
+        "",
+        "🙂🙂",
+        "ما الذي قلناه أمس؟",
+        'AND OR "NOT" (',
+    ],
+)
+def test_everything_else_is_for_recall(query: str) -> None:
+    assert read(query).route == "recall"
+
+
+def test_a_time_beside_content_words_is_kept_and_cut_from_the_words() -> None:
+    found = read("What did Anna say about boats last month?")
+    assert (found.since, found.until) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
+    assert found.words == "What did Anna say about boats ?"
+    assert found.names == ("Anna",)
+
+
+def test_names_come_in_the_order_of_the_question_and_only_whole() -> None:
+    assert read("Did tom reed know ANNA?").names == ("Tom Reed", "Anna")
+    assert read("Annabel met Tom").names == ()
+
+
+def test_a_page_is_no_question_about_time() -> None:
+    found = read("yesterday " * 2_000)
+    assert (found.route, found.since) == ("recall", None)
+
+
+def test_a_question_is_embedded_as_it_would_have_been_said() -> None:
+    def as_said(query: str) -> str:
+        return spoken(query, now=NOW, timezone=UTC, names=NAMES)
+
+    assert as_said("When did Anna's dog die?") == "When did my dog die?"
+    assert as_said("What did Anna tell Tom Reed on 3 May 2023?") == "What did I tell I?"
+    assert as_said("What about boats?") == "What about boats?"
+    assert as_said("last Tuesday") == "last Tuesday"

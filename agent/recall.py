@@ -22,28 +22,16 @@ from graph.values import Exchange, Turn
 from models.protocols import Generator
 
 from .events import Route
-from .quoting import content_words, neutral, quote
+from .quoting import quote
+from .relevance import relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
 LOOKED_AT = 3  # times as many hits as are taken are weighed
-NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated English it is mostly below .3
-RELATED = 0.3  # and from which it is, where a word is shared too
-WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
-LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
 LONGEST_ASKED = 300  # characters in which a question for themes comes to its point
 OF_US = re.compile(
     r"\b(?:we|we've|our|us|my|i|i've|conversations?|chats?|everything|talk\w*|discuss\w*|memory|across|all)\b",
     re.IGNORECASE,
-)
-SMALL_TALK = frozenset(
-    content_words(
-        "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
-        "what when where which whose whom about have that this these those with would could should will your yours "
-        "they them their there then than from into some more most other tell told know think said says remember talk "
-        "talked mention mentioned conversation does doing done were been being because what's that's give make want "
-        "lot lots need help continue again still yes something anything everything nothing thing things someone"
-    )
 )
 
 
@@ -130,7 +118,7 @@ class Recaller:
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
             case "recall" if says_something(intent):
-                filters = Filters(exclude=message.held)
+                filters = Filters(exclude=message.held, roles=roles_asked(message.text))
                 hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
                 return relevant(hits, message.text, intent)
             case _:
@@ -182,42 +170,6 @@ class Recaller:
                 )
             )
         return hits
-
-
-def says_something(intent: Intent) -> bool:
-    """Whether there is anything to look for: "ok thanks" is answered from the conversation."""
-    return bool(asked_words(intent) or intent.names)
-
-
-def asked_words(intent: Intent) -> set[str]:
-    """The words of a message that can tell one turn from another."""
-    return set(content_words(intent.words)) - SMALL_TALK
-
-
-def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
-    """Without the hits that are too weak to be worth their tokens, and those that only say the message again.
-
-    A turn that a kept one led to needs no words of its own, but must come close to the best.
-    """
-    asked = asked_words(intent)
-    said = {neutral(text).casefold()}
-    kept: dict[str, Hit] = {}
-    for hit in hits:
-        words = neutral(hit.text).casefold()
-        worth = hit.score / hits[0].score if hits[0].score > 0 else 1.0
-        lent = worth >= LENT and any(step.node in kept for step in hit.path)
-        if words in said or worth < WORTH or not (lent or strong(hit, asked)):
-            continue
-        said.add(words)
-        kept[hit.id] = hit
-    return list(kept.values())
-
-
-def strong(hit: Hit, asked: set[str]) -> bool:
-    """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for."""
-    cosine = max((reason.score for reason in hit.reasons if reason.strategy == "semantic"), default=0.0)
-    shared = len(asked & set(content_words(hit.text)))
-    return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)
 
 
 def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds) -> list[Hit]:

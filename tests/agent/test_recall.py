@@ -10,7 +10,8 @@ import pytest
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepted, Warned
 from agent.home import Home
 from agent.quoting import HEADER, PINS
-from agent.recall import SMALL_TALK, asked_words, says_something, spread
+from agent.recall import spread
+from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.service import Agent
 from agent.settings import Settings
 from graph.hits import Vector

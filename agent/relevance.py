@@ -1,0 +1,117 @@
+"""Which hits are worth their tokens in a prompt: near enough to the message, and saying something that it does not say.
+
+Recall always finds something; most messages need nothing. These rules are pure and about words only, so that they cost
+nothing beside the recall. The figures are read off cosines of MiniLM: evidence for a question is mostly above .35, what
+has nothing to do with it mostly below .3. They read English; in other languages meaning alone decides.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from graph.hits import Hit
+from graph.recall.intent import Intent
+
+from .quoting import content_words, neutral
+
+NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated English it is mostly below .3
+RELATED = 0.3  # and from which it is, where a word is shared too
+WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
+LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
+NEAREST = 0.55  # cosine for what the assistant said, where nobody asks for that
+NEW = 1 / 3  # of a hit's words must not be in the message already
+SMALL_TALK = frozenset(
+    content_words(
+        "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
+        "what when where which whose whom about have that this these those with would could should will your yours "
+        "they them their there then than from into some more most other tell told know think said says remember talk "
+        "talked mention mentioned conversation does doing done were been being because what's that's give make want "
+        "lot lots need help continue again still yes something anything everything nothing thing things someone"
+    )
+)
+LOOKS_BACK = re.compile(
+    r"\b(?:did|was|were|had|said|told|earlier|before|again|remember|recall|remind|already|previous\w*|last|ago|talked"
+    r"|discussed|mentioned|suggested|recommended|gave|wrote|explained|called)\b",
+    re.IGNORECASE,
+)
+OWN_WORDS = re.compile(
+    r"\b(?:i (?:\w+ )?(?:said|told|mentioned|wrote|asked)"
+    r"|(?:did|have|had) i (?:\w+ )?(?:say|said|tell|told|mention\w*|ask\w*))\b",
+    re.IGNORECASE,
+)
+SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+REQUEST = re.compile(
+    r"\s*(?:(?:ok|okay|so|and|now|then|hi|hey|please|just|also|can you|could you|would you|will you)[\s,]+)*"
+    r"(?:tell|give|show|write|explain|list|describe|summari[sz]e|translate|make|help|find|suggest|recommend|name|compare"
+    r"|draw|create|continue|repeat|rewrite|think|imagine|what|which|who|how|why|where|when)\b",
+    re.IGNORECASE,
+)
+OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
+
+
+def roles_asked(text: str) -> frozenset[str]:
+    """Whose words a message asks for: "what did I say" is not answered by what the assistant said."""
+    return frozenset({"user", "note"} if OWN_WORDS.search(text) else {"user", "assistant", "note"})
+
+
+def says_something(intent: Intent) -> bool:
+    """Whether there is anything to look for: "ok thanks" is answered from the conversation."""
+    return bool(asked_words(intent) or intent.names)
+
+
+def asked_words(intent: Intent) -> set[str]:
+    """The words of a message that can tell one turn from another."""
+    return set(content_words(intent.words)) - SMALL_TALK
+
+
+def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
+    """Without the hits that are too weak to be worth their tokens, and those that only say the message again.
+
+    A turn that a kept one led to needs no words of its own, but must come close to the best.
+    """
+    asked = asked_words(intent)
+    said = {neutral(text).casefold()}
+    back = LOOKS_BACK.search(text) is not None
+    tells = "?" not in text  # a question may repeat what it wants confirmed
+    kept: dict[str, Hit] = {}
+    for hit in hits:
+        words = neutral(hit.text).casefold()
+        worth = hit.score / hits[0].score if hits[0].score > 0 else 1.0
+        near = strong(hit, asked, back=back) or (worth >= LENT and lent(hit, kept, back=back))
+        if words in said or worth < WORTH or not near or (tells and repeats(hit.text, text)):
+            continue
+        said.add(words)
+        kept[hit.id] = hit
+    answered = {step.node for hit in kept.values() if hit.role == "assistant" for step in hit.path}
+    return [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
+
+
+def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
+    """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for.
+
+    What the assistant said itself it can say again: where nobody looks `back`, only what is very near counts.
+    """
+    cosine = max((reason.score for reason in hit.reasons if reason.strategy == "semantic"), default=0.0)
+    if hit.role == "assistant" and not back:
+        return cosine >= NEAREST
+    shared = len(asked & set(content_words(hit.text)))
+    return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)
+
+
+def lent(hit: Hit, kept: Collection[str], *, back: bool) -> bool:
+    """Whether a turn that is kept led to this one, as a question leads to its answer."""
+    return any(step.node in kept for step in hit.path) and (back or hit.role != "assistant")
+
+
+def repeats(said: str, text: str) -> bool:
+    """Whether a turn says little that the message does not say itself."""
+    words = content_words(said)
+    known = set(content_words(text))
+    return bool(words) and sum(word not in known for word in words) < NEW * len(words)
+
+
+def only_asks(hit: Hit) -> bool:
+    """Whether a user's turn is all question or request, and tells nothing of the user: without its answer, nothing."""
+    sentences = SENTENCE.findall(hit.text)
+    if hit.role != "user" or OF_ONESELF.search(hit.text):
+        return False
+    return bool(sentences) and all("?" in each or REQUEST.match(each) for each in sentences)

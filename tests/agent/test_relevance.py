@@ -1,0 +1,87 @@
+"""What is worth its tokens in a prompt, rule by rule, on hits made by hand."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.relevance import only_asks, relevant, repeats, roles_asked
+from graph.hits import Hit, Reason, Step
+from graph.recall.intent import read_intent
+
+NOW = datetime(2026, 5, 3, tzinfo=UTC)
+
+
+def hit(
+    text: str, cosine: float = 0.0, *, score: float = 10.0, role: str = "user", id: str = "t", led: str = ""
+) -> Hit:
+    reasons = (Reason("semantic", 1, cosine),) if cosine else ()
+    path = (Step("semantic", led), Step("REPLIES_TO", id)) if led else ()
+    return Hit("turn", id, "s", None, role, "you", text, NOW, score, reasons, (), path)
+
+
+def kept(message: str, *hits: Hit) -> list[str]:
+    return [each.text for each in relevant(hits, message, read_intent(message, now=NOW, timezone=UTC))]
+
+
+def test_a_hit_is_near_in_meaning_or_shares_the_words_asked_for() -> None:
+    assert kept("What is my dog called?", hit("He is Biscuit, a beagle.", 0.45))
+    assert kept("What is my dog called?", hit("My dog Biscuit barks.", 0.32))
+    assert kept("What is my dog called?", hit("The dog is called Biscuit."))
+    assert not kept("What is my dog called?", hit("The weather was lovely.", 0.25))
+    assert not kept("How do volcanoes and glaciers form over time?", hit("The glaciers are melting.", 0.2))
+
+
+def test_what_is_much_weaker_than_the_best_is_left_out() -> None:
+    strong, weak = hit("My dog is Biscuit.", 0.6), hit("A dog barked in the park.", 0.45, score=5.0, id="u")
+    assert kept("What is my dog called?", strong, weak) == [strong.text]
+
+
+def test_what_the_message_says_itself_is_not_quoted_back() -> None:
+    assert not kept("My dog is called Biscuit.", hit("my dog is called  Biscuit.", 0.99))
+    assert not kept(
+        "Earlier I said that I like owls; give me one more reason.",
+        hit("Earlier I said that I like bees; give me one more reason.", 0.9),
+    )
+    assert kept("Is my dog Biscuit a beagle?", hit("My dog Biscuit is a brown beagle.", 0.9))
+    assert repeats("the dog", "my dog")
+    assert not repeats("the dog Biscuit", "my dog")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What is the capital of Peru?", "Tell me something about owls that I could repeat.", "ok, please write a poem"],
+)
+def test_requests_that_tell_nothing_of_the_user_need_their_answer(text: str) -> None:
+    ask = hit(text, 0.9)
+    answer = hit("Here you are: a good one.", 0.6, role="assistant", id="a", led="t")
+    assert only_asks(ask)
+    assert kept("You suggested something about owls, Peru or a poem, what was it?", ask) == []
+    assert kept("You suggested something about owls, Peru or a poem, what was it?", ask, answer) == [text, answer.text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Can my sister Ana eat nuts?", "I work nights. What should I eat?", "We fly on Monday.", "Où est mon chien"],
+)
+def test_what_tells_of_the_user_is_more_than_a_request(text: str) -> None:
+    assert not only_asks(hit(text))
+
+
+def test_what_the_assistant_said_counts_where_somebody_looks_back_or_it_is_very_near() -> None:
+    said = hit("Try a longer walk with the dog.", 0.45, role="assistant")
+    assert kept("What did you suggest for my dog?", said)
+    assert not kept("Give my dog a nickname", said)
+    assert kept("Give my dog a longer walk plan", hit("Walk to the lake and back, then rest.", 0.6, role="assistant"))
+    assert roles_asked("What did I say about the dog?") == {"user", "note"}
+    assert "assistant" in roles_asked("What did you say about the dog?")
+
+
+def test_a_turn_that_a_kept_one_led_to_comes_along_if_it_is_close_to_the_best() -> None:
+    first = hit("What was the name of the hotel?", 0.0, id="q", score=10)
+    fact = hit("The hotel in Lisbon was called Mar.", 0.5, id="f")
+    lent = hit("Breakfast at nine.", 0.1, id="n", led="f", score=9)
+    assert kept("What was the hotel in Lisbon?", fact, lent) == [fact.text, lent.text]
+    assert kept("What was the hotel in Lisbon?", fact, hit("Breakfast at nine.", 0.1, id="n", led="f", score=7)) == [
+        fact.text
+    ]
+    assert kept("And the weather in Peru?", first, lent) == []

@@ -1,6 +1,7 @@
 """The Agent: the one service under every face of clew. Async methods, plain values in, typed frozen events out."""
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
@@ -393,10 +394,14 @@ class Agent(Remembering):
 
         try:
             await asyncio.to_thread(memory.open_graph, progress)
+            await self._recaller.warm()
         except EventsMissing as error:
             self._tell(Warned(str(error)))  # the graph follows what is left of the log
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
+            return
+        with contextlib.suppress(MemoryFailure):  # then the first recall says why
+            await asyncio.to_thread(memory.warm_recall)
 
     async def _load(self, name: str) -> None:
         try:

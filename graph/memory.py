@@ -162,6 +162,10 @@ class Memory(Readings):
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
 
+    def warm_recall(self) -> None:
+        """Read the turns and vectors that recall keeps in memory, ahead of the first one. Raises GraphFailure."""
+        self._recall.warm()
+
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query to `recall`: speakers' names and times in it mislead. Raises GraphFailure."""
         return self._recall.spoken(query, now=now, timezone=timezone)

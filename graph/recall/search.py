@@ -73,13 +73,14 @@ class Recall:
             names = _people(self._read_columns())
         return spoken(query, now=now, timezone=timezone, names=names)
 
-    def warm(self, model: str | None) -> None:
+    def warm(self) -> None:
         """Read what the first recall would have to read. Raises GraphFailure while the graph is behind."""
         with self._lock:
             columns = self._read_columns()
-            if model is not None:
-                with self._words.snapshot() as db:
-                    self._matrix_of(db, columns, model)
+            with self._words.snapshot() as db:
+                newest = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
+                if newest is not None and self._matrix is None:
+                    self._matrix_of(db, columns, newest[0])
 
     def close(self) -> None:
         with self._lock:

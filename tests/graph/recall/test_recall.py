@@ -175,7 +175,7 @@ def test_a_name_alone_lists_what_was_said_by_its_bearer(ask: Ask) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "", " ", "the of and", "🙂🙂", '"', "*", "AND", "(", '") OR (', "NEAR(a b)", "ü" * 300, "\0", "何を話しましたか",
+        "", " ", "the of and", "🙂🙂", '"', "*", "AND", "(", '") OR (', "NEAR(a b)", "ü" * 300, "\0", "何を話した",
         "a" * 20_000, "text:x", "-x",
     ],
 )  # fmt: skip
@@ -282,3 +282,14 @@ def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
     assert found("what-if") & {"a3", "a4", "m1"} == set()
     assert "w1" not in found("main")
     assert {"a2", "a4", "m1"} <= found("main")
+
+
+def test_warming_reads_ahead_and_changes_no_answer(chats: Memory, ask: Ask) -> None:
+    embed(chats, {"My sourdough never rises": ["bread"]})
+    chats.warm_recall()
+    assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"
+
+
+def test_warming_a_memory_without_its_graph_says_so(memory: Memory) -> None:
+    with pytest.raises(GraphFailure):
+        memory.warm_recall()

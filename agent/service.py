@@ -394,7 +394,6 @@ class Agent(Remembering):
 
         try:
             await asyncio.to_thread(memory.open_graph, progress)
-            await self._recaller.warm()
         except EventsMissing as error:
             self._tell(Warned(str(error)))  # the graph follows what is left of the log
         except MemoryFailure as error:

@@ -100,7 +100,7 @@ def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *,
 def _chat(name: str | None, words: str) -> str:
     """The chat's name, unless it is only the words below it again."""
     line = one_line(name or "")
-    return "" if words.startswith(line.rstrip("…")) else cut(line, 24)
+    return "" if words.startswith(line.rstrip("…")) else cut(line, 22)
 
 
 def _joined(parts: Sequence[str]) -> str:

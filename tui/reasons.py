@@ -34,7 +34,7 @@ LIFTED_BY = {
     "counted": "it gives a number",
 }
 STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit"}
-TELLING = 0.05  # smaller boosts change no order a person would see
+TELLING = 0.1  # smaller boosts change no order a person would see
 
 
 def who(role: str, speaker: str) -> str:

@@ -38,6 +38,7 @@ async def shoot(
     async with app.run_test(size=size) as pilot:
         async with asyncio.timeout(wait_s):
             await _until(pilot, lambda: app.chat is not None and app.state.model.state in ("ready", "failed"))
+            await _until(pilot, lambda: _can_recall(app))
             if say:
                 app.composer.put(say)
                 await pilot.press("enter")
@@ -47,6 +48,13 @@ async def shoot(
         await pilot.pause()
         save(app, str(path))
         await app.leave()
+
+
+def _can_recall(app: "ClewApp") -> bool:
+    """Graph and embedder are there, or will not come."""
+    graph, embedding = app.state.graph, app.state.embedding
+    known = graph is not None and graph.state in ("ready", "failed")
+    return known and embedding is not None and embedding.state in ("ready", "failed")
 
 
 async def _until(pilot: "Pilot[int]", true: Callable[[], bool]) -> None:

@@ -30,8 +30,8 @@ WINDOW = 1.4  # of the mean cosine around a turn; +1.2 / 0
 SESSION = 1.2  # of the best cosine in the session; +1.1 / +0.7
 
 # The share of a term's worth that a turn has from one that stands one, two, three turns before it, and after it. What
-# was said before counts for more: a question lifts its answer. +3.2 / +2.2 over the turn's own words alone; a sum instead
-# of the best, BM25 instead of presence, and a floor for the whole session all found less.
+# was said before counts for more: a question lifts its answer. +3.2 / +2.2 over the turn's own words alone; a sum
+# instead of the best, BM25 instead of presence, and a floor for the whole session all found less.
 BEFORE = (0.7, 0.5, 0.35)
 AFTER = (0.5, 0.35, 0.2)
 AROUND = (0.8, 0.64)  # weights of the cosines one and two turns away, on both sides

@@ -111,7 +111,7 @@ class Packs:
             self._notify(
                 Warned(
                     f"{len(left_out)} of {len(pinned)} pins do not fit into the {limits.pins} tokens they may take "
-                    "of the prompt: the oldest stay in it. Unpin some with /unpin; nothing was lost."
+                    "of the prompt: the oldest stay in it. Unpin some in the memory panel (/memory); nothing was lost."
                 )
             )
         return tuple(pins)

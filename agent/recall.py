@@ -117,10 +117,10 @@ class Recaller:
                 return await asyncio.to_thread(self._recent, message, intent, bounds)
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
-            case "recall" if says_something(intent):
+            case "recall" if await asyncio.to_thread(says_something, intent):
                 filters = Filters(exclude=message.held, roles=roles_asked(message.text))
                 hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
-                return relevant(hits, message.text, intent)
+                return await asyncio.to_thread(relevant, hits, message.text, intent)
             case _:
                 return []
 

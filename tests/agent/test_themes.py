@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from agent.events import RecallDone, ReplyEnded, ToolAsked, ToolDone
 from agent.themes import Theme, ThemeMaker, borne_out, plain, told
 from graph.hits import Community
 from graph.memory import Memory
 from graph.values import Turn
+from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_recall import only, ready, spelled
 from tests.fakes import FakeGenerator
 
 
@@ -90,3 +93,36 @@ def test_what_a_model_says_must_be_in_its_source() -> None:
     assert not borne_out("Whales and dolphins", ["the pools have crabs"])
     assert not borne_out("", ["anything"])
     assert plain(Community((), (), 0)).title == "one topic"
+
+
+async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back_after_a_restart(
+    make_agent: MakeAgent,
+) -> None:
+    said = ["The tide pools are full of crabs.", "Crabs hide in tide pools.", "Tide pools warm up, crabs say."]
+    model = FakeGenerator("noted")
+    agent = await ready(make_agent, model)
+    for text in said:
+        await collect(agent.send(None, text))
+        await agent.idle()
+    events = await collect(agent.send(None, "What are the themes across everything?"))
+    assert only(events, RecallDone).route == "themes"
+    asked, done = only(events, ToolAsked), only(events, ToolDone)
+    assert (asked.tool, done.error) == ("themes", None)
+    assert "crabs" in done.result.split("\n")[0]
+    ended = only(events, ReplyEnded)
+    roles = [turn.role for turn in await agent.thread(ended.session)]
+    assert roles == ["user", "tool", "assistant"]
+    assert {hit.text for hit in await agent.context(ended.reply_turn)} <= {*said, "noted"}
+    before = spelled(model, model.kv)
+    assert done.result.split("\n")[0] in before
+    await agent.close()
+    again = FakeGenerator("and")
+    agent = await ready(make_agent, again)
+    await collect(agent.send(ended.session, "ok thanks"))
+    assert spelled(again, again.prompts[0]).startswith(before)
+
+
+async def test_without_anything_said_there_are_no_themes(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"))
+    assert await agent.themes() == []
+    assert (await agent.overview()).text == ""

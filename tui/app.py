@@ -358,8 +358,10 @@ class ClewApp(App[int]):
             self.composer.give_back(text)
         self.say(event.message, error=True)
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         self.paint()
+        if self._remembering is not None:
+            self._remembering.make_room(event.size.width)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         return ()

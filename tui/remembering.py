@@ -92,6 +92,11 @@ class Remembering:
         self._be_about(None)
         self._app.composer.focus()
 
+    def make_room(self, width: int) -> None:
+        """The terminal is `width` cells wide now: where the panel would cover the message being written, it goes."""
+        if width < ROOM_FOR_BOTH and self.open and not self.has_keys:
+            self.hide()
+
     def focus(self, message: Message | None) -> None:
         """The focus went to a message, or back to the composer: the panel is about that one, or the newest."""
         turn = message.turn if message is not None else None

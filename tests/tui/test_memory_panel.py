@@ -216,6 +216,23 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
         await wait_until(pilot, lambda: app.current_session == "S001" and not app.remembering.open)
 
 
+async def test_a_terminal_that_becomes_narrow_keeps_what_has_the_keys(chat: Running) -> None:
+    async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: app.remembering.has_keys)
+        await pilot.resize_terminal(50, 20)
+        await wait_until(pilot, lambda: not app.composer.region)
+        assert app.remembering.has_keys
+        await pilot.resize_terminal(120, 40)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.focused is app.composer)
+        assert app.remembering.open
+        await pilot.resize_terminal(50, 20)
+        await wait_until(pilot, lambda: not app.remembering.open and app.composer.region)
+        await pilot.press(*"hi")
+        assert app.composer.text == "hi"
+
+
 async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/recall tide pools", "enter")

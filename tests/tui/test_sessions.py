@@ -91,6 +91,16 @@ async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) ->
         await wait_until(pilot, lambda: not agent.all_sessions["S001"].archived)
 
 
+async def test_a_terminal_that_becomes_very_narrow_with_the_list_open_goes_on(chat: Running) -> None:
+    async with chat(agent_with_chats(), size=(120, 40)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.display)
+        for width in (36, 40, 38, 120, 1, 80):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+        await wait_until(pilot, lambda: "Trip to Crete" in screen_text(app))
+
+
 async def test_in_a_narrow_terminal_the_list_takes_the_place_of_the_chat(chat: Running) -> None:
     async with chat(agent_with_chats(), size=(40, 12)) as (app, pilot):
         await pilot.press("f2")

@@ -6,6 +6,7 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from tui.text import clean, shown_in_place
@@ -99,6 +100,10 @@ class Composer(TextArea):
     def get_line(self, line_index: int) -> Text:
         # Textual 8.2.8: the control characters of a text area reach the terminal, which obeys them.
         return Text(shown_in_place(self.document.get_line(line_index)), end="", no_wrap=True)
+
+    def render_line(self, y: int) -> Strip:
+        # Textual 8.2.8: the placeholder cannot be wrapped where a panel leaves no room, which ends the app.
+        return super().render_line(y) if self.content_size.width > 0 else Strip.blank(0)
 
     def action_send(self) -> None:
         if self.choosing:

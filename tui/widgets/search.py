@@ -70,7 +70,7 @@ class SearchScreen(ModalScreen["Found | None"]):
             yield Static(HINT, classes="search-note", markup=False)
             yield Rows(markup=False, compact=True, classes="page-body")
             keys = Content.assemble(
-                ("↑ ↓", "bold"), " choose   ", ("Enter", "bold"), " go there   ", ("Esc", "bold"), " back"
+                ("↑ ↓", "bold"), " choose   ", ("Enter", "bold"), " go   ", ("Esc", "bold"), " back"
             )
             yield Static(keys, classes="dialog-keys", markup=False)
 

@@ -21,7 +21,7 @@ from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
 from graph.follower import Follower
-from graph.hits import Filters, Hit, Vector
+from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
@@ -161,6 +161,15 @@ class Memory(Readings):
         closed or behind: the chat goes on without.
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
+
+    def communities(
+        self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6
+    ) -> list[Community]:
+        """Turns that belong together in the memory graph, with the words that set them apart, the largest first.
+
+        `model` is the key of the embedder whose vectors tell likeness; None: words do. Raises GraphFailure.
+        """
+        return self._recall.communities(model, filters=filters, limit=limit, per=per)
 
     def warm_recall(self) -> None:
         """Read the turns and vectors that recall keeps in memory, ahead of the first one. Raises GraphFailure."""

@@ -10,7 +10,8 @@ from graph.hits import Boost, Hit, Reason, Step
 from graph.ids import as_datetime
 from graph.recall.columns import NONE, Columns
 from graph.recall.evidence import Evidence, Scores
-from graph.rows import session_by_id
+from graph.rows import TURN, session_by_id, turns_of
+from graph.values import Turn
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -28,10 +29,8 @@ def read_hits(
     why: "Explainer | Newest",
 ) -> list[Hit]:
     """The first `limit` of the rows whose text is still there, as hits."""
-    seqs = {row: int(columns["seq"][row]) for row in rows}
-    query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
-    texts = dict(db.execute(query, (json.dumps(list(seqs.values())),)).fetchall())
-    kept = [row for row in rows if seqs[row] in texts][:limit]
+    texts = read_texts(db, columns, rows)
+    kept = [row for row in rows if row in texts][:limit]
     names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in kept}}
     return [
         Hit(
@@ -41,7 +40,7 @@ def read_hits(
             session_name=names[columns.session_of(row)],
             role=columns.role_of(row),
             speaker=columns.speaker_of(row),
-            text=texts[seqs[row]],
+            text=texts[row],
             at=as_datetime(int(columns["at"][row])),
             score=why.score(row),
             reasons=why.reasons(row),
@@ -50,6 +49,21 @@ def read_hits(
         )
         for row, id in zip(kept, columns.ids(kept), strict=True)
     ]
+
+
+def read_texts(db: sqlite3.Connection, columns: Columns, rows: Sequence[int]) -> dict[int, str]:
+    """The texts of rows, where they are still there."""
+    seqs = {int(columns["seq"][row]): row for row in rows}
+    query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
+    return {seqs[seq]: text for seq, text in db.execute(query, (json.dumps(list(seqs)),))}
+
+
+def read_turns(db: sqlite3.Connection, seqs: Sequence[int]) -> tuple[Turn, ...]:
+    """The turns of events, in their order, those that have a text."""
+    query = f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?)) AND said.text IS NOT NULL"
+    found = db.execute(query, (json.dumps(list(seqs)),)).fetchall()
+    by_seq = {row[0]: turn for row, turn in zip(found, turns_of(db, found), strict=True)}
+    return tuple(by_seq[seq] for seq in seqs if seq in by_seq)
 
 
 class Explainer:

@@ -6,18 +6,20 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.follower import Follower
-from graph.hits import Filters, Hit, Vector
+from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
 from graph.recall.columns import NONE, Columns
+from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores
-from graph.recall.explain import Explainer, Newest, read_hits
+from graph.recall.explain import Explainer, Newest, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.lexical import Words
 from graph.recall.mask import allowed, visible
@@ -50,22 +52,20 @@ class Recall:
         self, query: str, *, vector: Vector | None, filters: Filters, now: datetime, timezone: tzinfo, limit: int
     ) -> list[Hit]:
         """The hits for a question, the best first, at most `limit`. Raises GraphFailure while the graph is behind."""
-        with self._lock:
-            columns = self._read_columns()
+        with self._lock, self._reading() as (columns, db):
             if not columns.size or limit < 1:
                 return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
-            with self._words.snapshot() as db:
-                evidence = self._weigh(db, columns, query, intent, vector, filters)
-                may = allowed(columns, filters, visible(columns, filters))
-                spare = limit + SPARE + len(filters.exclude)
-                if intent.route == "recent" or not (evidence.terms or evidence.cosines is not None):
-                    rows = _newest(columns, evidence, may, spare) if _tells(intent) else []
-                    rows = _without(columns, rows, filters.exclude)
-                    return read_hits(db, columns, rows, limit, Newest(columns, rows, named=bool(evidence.named)))
-                scores = _boosted(columns, intent, score(evidence), as_ms(now))
-                rows = _without(columns, _best(scores, may, spare), filters.exclude)
-                return read_hits(db, columns, rows, limit, Explainer(columns, evidence, scores, may))
+            evidence = self._weigh(db, columns, query, intent, vector, filters)
+            may = allowed(columns, filters, visible(columns, filters))
+            spare = limit + SPARE + len(filters.exclude)
+            if intent.route == "recent" or not (evidence.terms or evidence.cosines is not None):
+                rows = _newest(columns, evidence, may, spare) if _tells(intent) else []
+                rows = _without(columns, rows, filters.exclude)
+                return read_hits(db, columns, rows, limit, Newest(columns, rows, named=bool(evidence.named)))
+            scores = _boosted(columns, intent, score(evidence), as_ms(now))
+            rows = _without(columns, _best(scores, may, spare), filters.exclude)
+            return read_hits(db, columns, rows, limit, Explainer(columns, evidence, scores, may))
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query. Raises GraphFailure while the graph is behind."""
@@ -73,18 +73,45 @@ class Recall:
             names = _people(self._read_columns())
         return spoken(query, now=now, timezone=timezone, names=names)
 
+    def communities(self, model: str | None, *, filters: Filters, limit: int, per: int) -> list[Community]:
+        """Turns that belong together, the largest communities first. Raises GraphFailure while the graph is behind."""
+        with self._lock, self._reading() as (columns, db):
+            edges = columns.store.columns("MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other")
+            recalled = [columns.rows(edges[end].to_numpy()).tolist() for end in ("one", "other")]
+            may = allowed(columns, filters, visible(columns, filters))
+            texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
+            places = {row: place for place, row in enumerate(texts)}
+            vectors = self._matrix_of(db, columns, model).take(list(texts)) if model is not None else None
+            replies = zip(texts, columns["parent"][list(texts)].tolist(), strict=True)
+            pairs = [
+                [(places[one], places[other]) for one, other in rows if one in places and other in places]
+                for rows in (replies, zip(*recalled, strict=True))
+            ]
+            seqs = columns["seq"][list(texts)]
+        groups = group(list(texts.values()), vectors, *pairs)[:limit]  # takes its time, and holds nobody up
+        with self._lock, self._words.snapshot() as db:
+            chosen = [read_turns(db, seqs[list(each.places[:per])].tolist()) for each in groups]
+        return [
+            Community(turns, each.words, len(each.places)) for turns, each in zip(chosen, groups, strict=True) if turns
+        ]
+
     def warm(self) -> None:
         """Read what the first recall would have to read. Raises GraphFailure while the graph is behind."""
-        with self._lock:
-            columns = self._read_columns()
-            with self._words.snapshot() as db:
-                newest = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
-                if newest is not None and self._matrix is None:
-                    self._matrix_of(db, columns, newest[0])
+        with self._lock, self._reading() as (columns, db):
+            newest = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
+            if newest is not None and self._matrix is None:
+                self._matrix_of(db, columns, newest[0])
 
     def close(self) -> None:
         with self._lock:
             self._words.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Columns, sqlite3.Connection]]:
+        """The columns first, then a snapshot of the log, which then has at least what they have."""
+        columns = self._read_columns()
+        with self._words.snapshot() as db:
+            yield columns, db
 
     def _read_columns(self) -> Columns:
         """The columns as the graph is now; made anew when it was opened or rebuilt since."""

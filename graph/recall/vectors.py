@@ -5,7 +5,7 @@ as vectors arrive there, never from a model. Not thread-safe: whoever recalls ho
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -73,9 +73,9 @@ class Matrix:
             return None
         return self._values[:size] @ (values / length)
 
-    def take(self, rows: "NDArray[np.intp]") -> "NDArray[np.float32]":
-        """float32[len(rows), dimension]: the vectors of some rows, zero where there is none."""
-        return self._values[rows]
+    def take(self, rows: Sequence[int]) -> "NDArray[np.float32] | None":
+        """float32[len(rows), dimension]: the vectors of some rows, zero where there is none; None if there are none."""
+        return self._values[list(rows)] if self.dimension else None
 
     def _grow(self, size: int, dimension: int) -> None:
         import numpy as np

@@ -1,0 +1,107 @@
+"""Communities of the memory graph: what belongs together is found, by meaning or by words, the same way each time."""
+
+import numpy as np
+import pytest
+
+from graph.errors import GraphFailure
+from graph.events import SessionStarted, TurnDeleted, TurnHidden
+from graph.hits import Community, Filters
+from graph.memory import Memory
+from graph.recall import communities
+from tests.graph.conftest import ignore
+from tests.graph.recall.conftest import AXES, MODEL
+from tests.graph.talk import said, talk
+
+TOPICS = {
+    "sea": ["The tide pools had starfish", "Starfish cling to the tide pools", "A crab hid in the tide pools"],
+    "bread": ["My sourdough starter bubbles", "Feed the sourdough starter rye", "The sourdough starter smells sour"],
+    "boat": ["Tom put a sail on the boat", "The boat needs a new sail", "We set the sail of the boat"],
+}
+
+
+def fill(memory: Memory, *, rounds: int = 4) -> None:
+    """Chats that jump between the topics, so that only likeness tells them apart."""
+    for number in range(rounds):
+        session = f"s{number}"
+        memory.append(SessionStarted(session=session, client="test"))
+        parent = None
+        for topic, texts in TOPICS.items():
+            turn, text = f"{session}-{topic}", f"{texts[number % len(texts)]}, said number {number}"
+            memory.append(said(turn, session, parent=parent, text=text))
+            parent = turn
+
+
+def embed(memory: Memory) -> None:
+    found = memory.unembedded(MODEL, 1_000)
+    of_text = {text: topic for topic, texts in TOPICS.items() for text in texts}
+    about = [of_text[text.split(", said")[0]] for _, text in found]
+    rows = [np.array([0.1 + (axis == topic) for axis in AXES]) for topic in about]
+    memory.keep_vectors(MODEL, [(hash, row) for (hash, _), row in zip(found, rows, strict=True)])
+
+
+def topics(found: list[Community]) -> list[set[str]]:
+    """The topics of the turns of each community."""
+    return [{turn.id.split("-")[1] for turn in each.turns} for each in found]
+
+
+@pytest.mark.parametrize("model", [MODEL, None, "unknown@0"])
+def test_what_is_alike_is_one_community_with_its_own_words(whole: Memory, model: str | None) -> None:
+    fill(whole)
+    embed(whole)
+    found = whole.communities(model)
+    assert sorted(map(sorted, topics(found))) == [["boat"], ["bread"], ["sea"]]
+    assert {each.size for each in found} == {4}
+    words = {min(topic): each.words for topic, each in zip(topics(found), found, strict=True)}
+    assert "boat" in words["boat"]
+    assert {"sourdough", "starter"} <= set(words["bread"])
+    assert {"tide", "pools"} <= set(words["sea"])
+
+
+def test_the_same_memory_gives_the_same_communities(whole: Memory) -> None:
+    fill(whole)
+    embed(whole)
+    before = whole.communities(MODEL)
+    whole.rebuild(ignore)
+    assert whole.communities(MODEL) == before
+
+
+def test_hidden_and_deleted_turns_are_in_none_and_limits_hold(whole: Memory) -> None:
+    fill(whole, rounds=5)
+    embed(whole)
+    whole.append(TurnHidden(turn="s0-sea"), TurnDeleted(turn="s1-sea"))
+    found = whole.communities(MODEL, limit=2, per=3)
+    assert [each.size for each in found] == [5, 5]
+    assert all(len(each.turns) == 3 for each in found)
+    everything = {turn.id for each in whole.communities(MODEL, per=99) for turn in each.turns}
+    assert everything & {"s0-sea", "s1-sea"} == set()
+    assert len(everything) == 13
+
+
+def test_filters_narrow_the_themes(whole: Memory) -> None:
+    fill(whole)
+    assert whole.communities(None, filters=Filters(person="nobody")) == []
+
+
+def test_a_memory_too_small_for_themes_has_none(whole: Memory) -> None:
+    assert whole.communities(None) == []
+    talk(whole, 2)
+    assert whole.communities(None) == []
+    assert whole.communities(None, limit=0) == []
+
+
+def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
+    whole: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(whole, rounds=40)
+    embed(whole)
+    monkeypatch.setattr(communities, "MOST_TURNS", 60)
+    found = whole.communities(MODEL, per=99)
+    ids = {turn.id for each in found for turn in each.turns}
+    assert sum(each.size for each in found) == len(ids) == 60
+    assert any(id.startswith(("s0-", "s1-", "s2-")) for id in ids)
+    assert {"s39-sea", "s39-boat"} <= ids
+
+
+def test_without_its_graph_a_memory_has_no_themes_and_says_why(memory: Memory) -> None:
+    with pytest.raises(GraphFailure):
+        memory.communities(None)

@@ -65,8 +65,8 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
             return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:])
         case ToolAsked():
             return replace(state, tool=event)
-        case ToolDone(call=call):
-            return replace(state, tool=None if state.tool is not None and state.tool.call == call else state.tool)
+        case ToolDone():
+            return state  # the model chooses its next step: it is still looking things up
         case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
         case ReplyStarted():

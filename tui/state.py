@@ -61,7 +61,7 @@ class State:
     graph: "GraphProgress | None" = None  # None: not opened yet
     embedding: "EmbeddingProgress | None" = None  # None: no word of the embedder yet
     recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
-    tool: "ToolAsked | None" = None  # being called now
+    tool: "ToolAsked | None" = None  # the last one called for the reply that has not begun yet
     model: Model = Model()
     loaded: Model | None = None  # stays when another cannot be loaded
     chat_model: str = ""  # the one that answers in the chat on the screen

@@ -10,15 +10,18 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    RecallDone,
     ReplyEnded,
     ReplyStarted,
     SessionsChanged,
     TokensArrived,
+    ToolAsked,
+    ToolDone,
     TurnAccepted,
     Warned,
 )
 from tui.fold import fold
-from tui.state import State, activity, model_label, resumed
+from tui.state import RECALLS_KEPT, State, activity, model_label, resumed
 
 READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
 
@@ -45,6 +48,27 @@ def test_a_message_waits_until_its_reply_starts() -> None:
     state = fold(state, ReplyStarted("S", "T1", "R1", "m", 10))
     assert state.waiting == ()
     assert activity(state, "S") == "thinking"
+
+
+def test_between_two_tool_calls_it_is_still_looking_things_up_and_then_writes() -> None:
+    state = folded(*READY, accepted("T1"), RecallDone("S", "T1", "recall", (), 1.0))
+    assert state.recall_for("T1") is not None
+    assert state.recall_for("T2") is None
+    state = fold(state, ToolAsked("S", "T1", "C1", "themes", {}))
+    assert activity(state, "S") == "looking it up"
+    assert activity(state, "elsewhere") == "ready"
+    state = fold(state, ToolDone("S", "T1", "C1", "themes", "none"))
+    assert activity(state, "S") == "looking it up"
+    assert activity(fold(state, Failed("gone", "T1")), "S") == "ready"
+    state = fold(state, ReplyStarted("S", "T1", "R1", "m", 10))
+    assert activity(state, "S") == "thinking"
+    assert state.tool is None
+
+
+def test_only_so_many_recalls_are_kept() -> None:
+    state = folded(*(RecallDone("S", f"T{number}", "recall", (), 1.0) for number in range(3 * RECALLS_KEPT)))
+    assert len(state.recalls) == RECALLS_KEPT
+    assert state.recall_for(f"T{3 * RECALLS_KEPT - 1}") is not None
 
 
 def test_the_reply_grows_with_its_own_tokens_only() -> None:

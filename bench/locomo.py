@@ -17,21 +17,24 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.embedding import Embedding
 from agent.home import Home
+from agent.importer import Importer
+from agent.importing.locomo import sources_of
+from agent.models import EmbedderLoader, llama_embedder_loader
+from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import KEPT_TYPE
 from graph.contents import vectors as kept_vectors
-from graph.events import Event, Role, SessionStarted, TurnSaid
 from graph.hits import Vector
 from graph.memory import Memory
 from graph.reading import LogReader
 from graph.recall.lexical import STOP_WORDS
-from models.embedder import LlamaEmbedder, load_embedder
-from models.store import DEFAULT_EMBEDDER, ModelStore
+from models.store import DEFAULT_EMBEDDER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,8 +44,6 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 TURNS, SESSIONS = (5, 10, 20), (1, 5, 10)
 EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 WORD = re.compile(r"[^\W_]+")
-WHEN = "%I:%M %p on %d %B, %Y"
-BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +102,6 @@ def questions_of(conversation: dict[str, Any], turns: set[str]) -> Iterator[Ques
             yield Question(asked["question"], evidence, asked["category"])
 
 
-def events_of(conversation: dict[str, Any]) -> Iterator[Event]:
-    """The sessions and turns of a conversation, each said when the file says."""
-    said = conversation["conversation"]
-    numbers = sorted(int(key.split("_")[1]) for key, value in said.items() if isinstance(value, list))
-    for number in numbers:
-        began = datetime.strptime(said[f"session_{number}_date_time"], WHEN).replace(tzinfo=UTC)
-        at = int(began.timestamp() * 1000)
-        yield SessionStarted(session=f"session_{number}", client="bench", said_at=at)
-        parent = None
-        for place, turn in enumerate(said[f"session_{number}"]):
-            caption = f"\n[photo: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            yield TurnSaid(
-                turn=turn["dia_id"],
-                session=f"session_{number}",
-                parent=parent,
-                role=Role.USER,
-                speaker=turn["speaker"],
-                client="bench",
-                said_at=at + place * 1000,
-                text=turn["text"] + caption,
-            )
-            parent = turn["dia_id"]
-
-
-async def embed_all(memory: Memory, embedder: LlamaEmbedder, model: str) -> None:
-    """Embed everything that has no vector."""
-    while texts := memory.unembedded(model, BATCH):
-        vectors = await embedder.embed([text for _, text in texts])
-        memory.keep_vectors(model, [(hash, vector) for (hash, _), vector in zip(texts, vectors, strict=True)])
-
-
 def bm25(reader: LogReader, question: str, names: Iterable[str]) -> list[str]:
     """The turns by FTS5's BM25 with any of the question's words that tell something."""
     common = {*STOP_WORDS.split(), *(name.lower() for name in names)}
@@ -154,78 +124,94 @@ def by_cosine(query: "NDArray[np.float32]", vectors: "NDArray[np.float32]", turn
     return [turns[row] for row in (-(vectors @ query)).argsort(kind="stable")]
 
 
-async def measure(conversation: dict[str, Any], embedder: LlamaEmbedder, tallies: dict[str, Tally]) -> None:
+async def measure(conversation: dict[str, Any], loader: EmbedderLoader, tallies: dict[str, Tally]) -> None:
     """Import one conversation and ask its questions."""
-    model = embedder.info.name
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
-        memory = Memory.open(Path(folder), command="bench")
+        export = Path(folder) / "export.json"
+        export.write_text(json.dumps([conversation]), encoding="utf-8")
+        memory = Memory.open(Path(folder) / "memory", command="bench")
+        embedding = Embedding(memory, loader, lambda notice: None, name=DEFAULT_EMBEDDER)
+        reader = LogReader.open(Path(folder) / "memory")
         try:
             memory.open_graph(lambda progress: None)
-            events = list(events_of(conversation))
-            memory.append(*events)
-            said = [event for event in events if isinstance(event, TurnSaid)]
-            names = frozenset(event.speaker for event in said)
-            sessions = {event.turn: event.session for event in said}
-            await embed_all(memory, embedder, model)
-            now = datetime.fromtimestamp(max(event.said_at or 0 for event in said) / 1000, UTC) + timedelta(minutes=1)
-            reader = LogReader.open(Path(folder))
-            vectors = stored_vectors(reader, model, sessions)
-            for question in questions_of(conversation, set(sessions)):
-                await ask(memory, reader, embedder, question, now, sessions, vectors, names, tallies)
-            reader.close()
+            await asyncio.to_thread(Importer(memory).run, export)
+            embedding.start()
+            if not await embedding.ready():
+                raise SystemExit("There is no embedder: `make setup` fetches it.")
+            await embedding.idle()
+            await Bench(memory, reader, embedding, conversation, tallies).ask_all()
         finally:
+            await embedding.close()
+            reader.close()
             memory.close()
 
 
-async def ask(
-    memory: Memory,
-    reader: LogReader,
-    embedder: LlamaEmbedder,
-    question: Question,
-    now: datetime,
-    sessions: dict[str, str],
-    vectors: "NDArray[np.float32]",
-    names: frozenset[str],
-    tallies: dict[str, Tally],
-) -> None:
-    """One question, in the three ways; each time has what that way needs, the embedding too."""
-    start = time.perf_counter()
-    asked = memory.spoken(question.text, now=now, timezone=UTC)
-    query = (await embedder.embed([asked]))[0]
-    embedded_s = time.perf_counter() - start
-    vector = Vector(embedder.info.name, query)
-    memory.recall(question.text, vector=vector, now=now, timezone=UTC, limit=max(TURNS))
-    took_s = time.perf_counter() - start
-    hits = memory.recall(question.text, vector=vector, now=now, timezone=UTC, limit=len(sessions))  # for the sessions
-    tallies["clew"].add(question, [hit.id for hit in hits], sessions, took_s)
-    start = time.perf_counter()
-    found = bm25(reader, question.text, names)
-    tallies["bm25"].add(question, found, sessions, time.perf_counter() - start)
-    start = time.perf_counter()
-    nearest = by_cosine(query, vectors, list(sessions))
-    tallies["vectors"].add(question, nearest, sessions, embedded_s + time.perf_counter() - start)
-    ceiling = tallies["ceiling"]
-    others = [turn for turn in sessions if turn not in question.evidence]
-    ceiling.add(question, _spread([*sorted(question.evidence), *others], question, sessions), sessions, 0)
+class Bench:
+    """One conversation in its memory, and the questions about it."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        reader: LogReader,
+        embedding: Embedding,
+        conversation: dict[str, Any],
+        tallies: dict[str, Tally],
+    ) -> None:
+        self._memory, self._reader, self._embedding, self._tallies = memory, reader, embedding, tallies
+        of_source = memory.imported(list((sources := sources_of(conversation)).values()))
+        self._turns = {
+            of_source[source]: id for id, source in sources.items()
+        }  # by the memory's ids, those of the file
+        said = [memory.turn(turn) for turn in self._turns]
+        self._sessions = {self._turns[turn.id]: turn.session for turn in said}
+        self._names = frozenset(turn.speaker for turn in said)
+        self._now = max(turn.at for turn in said) + timedelta(minutes=1)
+        self._vectors = stored_vectors(reader, embedding.key or "", list(self._turns))
+        self._questions = list(questions_of(conversation, set(self._sessions)))
+
+    async def ask_all(self) -> None:
+        """Every question, in the three ways; each time has what that way needs, the embedding too."""
+        for question in self._questions:
+            start = time.perf_counter()
+            asked = self._memory.spoken(question.text, now=self._now, timezone=UTC)
+            vector = await self._embedding.query(asked)
+            if vector is None:
+                raise SystemExit(f"{asked!r} could not be embedded")
+            embedded_s = time.perf_counter() - start
+            self._recall(question, vector, max(TURNS))
+            took_s = time.perf_counter() - start
+            self._count("clew", question, self._recall(question, vector, len(self._turns)), took_s)  # for the sessions
+            start = time.perf_counter()
+            found = bm25(self._reader, question.text, self._names)
+            self._count("bm25", question, found, time.perf_counter() - start)
+            start = time.perf_counter()
+            nearest = by_cosine(vector.values, self._vectors, list(self._turns))
+            self._count("vectors", question, nearest, embedded_s + time.perf_counter() - start)
+            self._tallies["ceiling"].add(question, best_order(question, self._sessions), self._sessions, 0)
+
+    def _recall(self, question: Question, vector: Vector, limit: int) -> list[str]:
+        hits = self._memory.recall(question.text, vector=vector, now=self._now, timezone=UTC, limit=limit)
+        return [hit.id for hit in hits]
+
+    def _count(self, way: str, question: Question, turns: Sequence[str], took_s: float) -> None:
+        ranked = [self._turns[turn] for turn in turns]
+        self._tallies[way].add(question, ranked, self._sessions, took_s)
 
 
-def _spread(turns: list[str], question: Question, sessions: dict[str, str]) -> list[str]:
-    """The evidence with each session's first turn ahead: no ranking can find more, of turns or of sessions."""
-    firsts = {sessions[turn]: turn for turn in reversed(turns) if turn in question.evidence}
-    return list(dict.fromkeys([*firsts.values(), *turns]))
+def best_order(question: Question, sessions: dict[str, str]) -> list[str]:
+    """The evidence, one turn of each of its sessions first: no ranking finds more, of turns or of sessions."""
+    evidence = sorted(question.evidence)
+    firsts = {sessions[turn]: turn for turn in reversed(evidence)}
+    return list(dict.fromkeys([*firsts.values(), *evidence, *sessions]))
 
 
 async def run(conversations: Sequence[dict[str, Any]]) -> dict[str, Tally]:
     """All conversations."""
-    file = ModelStore(Home.resolve(writing=False).models).path(DEFAULT_EMBEDDER)
-    embedder = await asyncio.to_thread(load_embedder, file, name=DEFAULT_EMBEDDER)
+    home = Home.resolve(writing=False)
     tallies = {name: Tally() for name in ("clew", "bm25", "vectors", "ceiling")}
-    try:
-        for conversation in conversations:
-            await measure(conversation, embedder, tallies)
-            say(f"{conversation.get('sample_id', '')}: {tallies['clew'].figures()['overall']}")
-    finally:
-        await embedder.close()
+    for conversation in conversations:
+        await measure(conversation, llama_embedder_loader(home, Settings()), tallies)
+        say(f"{conversation.get('sample_id', '')}: {tallies['clew'].figures()['overall']}")
     return tallies
 
 

@@ -17,7 +17,7 @@ NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated Eng
 RELATED = 0.3  # and from which it is, where a word is shared too
 WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
 LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
-NEAREST = 0.55  # cosine for what the assistant said, where nobody asks for that
+NEAREST = 0.6  # cosine for what the assistant said, where nobody asks for that
 NEW = 1 / 3  # of a hit's words must not be in the message already
 SMALL_TALK = frozenset(
     content_words(
@@ -29,7 +29,7 @@ SMALL_TALK = frozenset(
     )
 )
 LOOKS_BACK = re.compile(
-    r"\b(?:did|was|were|had|said|told|earlier|before|again|remember|recall|remind|already|previous\w*|last|ago|talked"
+    r"\b(?:did|was|were|(?<!if i )(?<!if we )had|said|told|earlier|before|again|remember|recall|remind|already|previous\w*|last|ago|talked"
     r"|discussed|mentioned|suggested|recommended|gave|wrote|explained|called)\b",
     re.IGNORECASE,
 )

@@ -71,6 +71,7 @@ def test_what_the_assistant_said_counts_where_somebody_looks_back_or_it_is_very_
     said = hit("Try a longer walk with the dog.", 0.45, role="assistant")
     assert kept("What did you suggest for my dog?", said)
     assert not kept("Give my dog a nickname", said)
+    assert not kept("If I had a dog, where should it walk?", said)
     assert kept("Give my dog a longer walk plan", hit("Walk to the lake and back, then rest.", 0.6, role="assistant"))
     assert roles_asked("What did I say about the dog?") == {"user", "note"}
     assert "assistant" in roles_asked("What did you say about the dog?")

@@ -1,7 +1,8 @@
 """LoCoMo-shaped JSON: two people who talk over many sessions, `session_1`, `session_2` …, each at a date.
 
 Each session becomes a chat of its own, its turns one after the other, said by persons. A photo becomes a line with its
-caption. A turn keeps its `dia_id`, so that the answers' evidence can be found again (`sources_of`).
+caption and the words it was found by. A turn keeps its `dia_id`, so that the answers' evidence can be found again
+(`sources_of`).
 """
 
 from collections import Counter
@@ -28,6 +29,7 @@ class Said(BaseModel):
     dia_id: str | None = None
     text: str | None = None
     blip_caption: Any = None
+    query: Any = None  # what the photo was found by
 
 
 class Session(BaseModel):
@@ -75,8 +77,7 @@ def _chat(session: Session, *, id: str, identified: bool, at: int | None, naive:
     keys: set[str] = set()
     for place, said in enumerate(session.turns):
         key = said.dia_id or str(place)
-        caption = name(said.blip_caption)
-        text = "\n".join(part for part in (said.text, f"[photo: {caption}]" if caption else None) if part)
+        text = "\n".join(part for part in (said.text, _photo(said)) if part)
         if key in keys or not text.strip():
             skipped["a second one with the same id" if key in keys else "empty"] += 1
             continue
@@ -96,6 +97,14 @@ def _chat(session: Session, *, id: str, identified: bool, at: int | None, naive:
         skipped=skipped,
         naive=len(messages) if naive else 0,
     )
+
+
+def _photo(said: Said) -> str | None:
+    """A line for a turn's photo: its caption, and the words it was found by, which name what that only describes."""
+    caption, words = name(said.blip_caption), name(said.query)
+    if caption is None:
+        return None
+    return f"[photo: {caption} ({words})]" if words else f"[photo: {caption}]"
 
 
 def _conversation(value: dict[str, Any]) -> dict[str, Any]:

@@ -196,6 +196,12 @@ def locomo_value(**more: Any) -> dict[str, Any]:
     }
 
 
+def test_a_photo_is_told_with_the_words_it_was_found_by() -> None:
+    value = locomo_value()
+    value["conversation"]["session_1"][0]["query"] = "labrador playing"
+    assert told(next(iter(locomo.parse(value))))[0][3] == "Look!\n[photo: a dog on a beach (labrador playing)]"
+
+
 def test_locomos_sessions_are_chats_of_persons_in_their_order() -> None:
     chats = list(locomo.parse(locomo_value()))
     assert [chat.id for chat in chats] == ["conv-1/session_1", "conv-1/session_2", "conv-1/session_10"]

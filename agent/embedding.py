@@ -279,8 +279,8 @@ class Embedding:
         self._failures += 1
         if self._failures >= USELESS:
             raise UselessEmbedder(
-                f"The embedder {self._name} cannot be used: {why} None of it was stored. {GO_ON} Choose another with "
-                f"`clew models use NAME`, or fetch it again: `clew models rm {self._name}`, then `pull`."
+                f"{self._name} fails with one text after another, so no more are given to it. {why} Choose another "
+                f"embedder with `clew models use NAME`, or fetch it again: `clew models rm {self._name}`, then pull."
             )
 
     def _left_out(self) -> str:

@@ -29,8 +29,8 @@ SMALL_TALK = frozenset(
     )
 )
 LOOKS_BACK = re.compile(
-    r"\b(?:did|was|were|(?<!if i )(?<!if we )had|said|told|earlier|before|again|remember|recall|remind|already|previous\w*|last|ago|talked"
-    r"|discussed|mentioned|suggested|recommended|gave|wrote|explained|called)\b",
+    r"\b(?:did|was|were|(?<!if i )(?<!if we )had|said|told|earlier|before|again|remember|recall|remind|already"
+    r"|previous\w*|last|ago|talked|discussed|mentioned|suggested|recommended|gave|wrote|explained|called)\b",
     re.IGNORECASE,
 )
 OWN_WORDS = re.compile(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.values import Turn
-from tui.window import MOUNTED, PAGE, Window, down, older_read, opened, said, tail, top, up
+from tui.window import MOUNTED, PAGE, Window, around, changed, down, older_read, opened, said, tail, top, up
 
 AT = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -56,3 +56,21 @@ def test_walking_up_and_down_reaches_both_ends() -> None:
     for _ in range(20):
         window = down(window)
     assert window.at_tail
+
+
+@given(st.integers(1, 200), st.data())
+def test_the_page_around_a_turn_has_it_in_its_midst_and_is_bounded(count: int, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, count - 1))
+    window = around(opened(turns(0, count), asked=60), f"T{place}")
+    assert window is not None
+    assert len(window.mounted) <= MOUNTED
+    shown = [turn.index for turn in window.mounted]
+    assert place in shown
+    assert shown[0] == max(0, place - PAGE // 2)
+    assert around(window, "elsewhere") is None
+
+
+def test_a_turn_that_was_hidden_is_so_when_it_is_mounted_again() -> None:
+    window = changed(opened(turns(0, 5), asked=60), "T3", hidden=True)
+    assert [turn.hidden for turn in window.turns] == [False, False, False, True, False]
+    assert not any(turn.hidden for turn in changed(window, "T3", hidden=False).turns)

@@ -97,7 +97,7 @@ def questions_of(conversation: dict[str, Any], turns: set[str]) -> Iterator[Ques
     """The questions of categories 1–4 that have evidence among `turns`; ids that are no turn are left out."""
     for asked in conversation["qa"]:
         named = [EVIDENCE.findall(text) for text in asked.get("evidence", ())]
-        evidence = frozenset(f"D{session}:{turn}" for ids in named for session, turn in ids) & turns
+        evidence = frozenset(f"D{int(session)}:{int(turn)}" for ids in named for session, turn in ids) & turns
         if asked["category"] in CATEGORIES and evidence:
             yield Question(asked["question"], evidence, asked["category"])
 

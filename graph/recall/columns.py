@@ -180,6 +180,8 @@ class Columns:
         """Set parents, passing by the turns of tools; those have the parent the graph says."""
         import numpy as np
 
+        here = children != NONE  # an edge may be newer than the turns that were read: it comes again with its turn
+        children, parents = children[here], parents[here]
         parent, role = self._columns["parent"], self._columns["role"]
         parent[children] = parents
         while True:

@@ -125,12 +125,10 @@ class Words:
     def _frequency(self, db: sqlite3.Connection, stem: str, last: int) -> int:
         """About how many turns have a stem: counted anew when the log has grown by a twentieth."""
         kept = self._kept.get(stem)
-        if kept is None or (kept.rows is None and last - kept.at > 100 + kept.at // 20):
+        grown = 0 if kept is None else last - kept.at
+        if kept is None or (grown and not kept.frequency) or (kept.rows is None and grown > 100 + kept.at // 20):
             row = db.execute(_FREQUENCY, (stem,)).fetchone()
             kept = self._kept[stem] = _Kept(row[0] if row is not None else 0, last)
-        elif not kept.frequency and kept.at != last:
-            row = db.execute(_FREQUENCY, (stem,)).fetchone()
-            kept.frequency, kept.at = row[0] if row is not None else 0, last
         return kept.frequency
 
     def _rows(self, db: sqlite3.Connection, stem: str, word: str, columns: Columns, last: int) -> "NDArray[np.int32]":

@@ -29,6 +29,7 @@ MOST_TERMS = 8
 MOST_ASKED = 96  # different terms looked up of a long query: half from its beginning, half from its end
 LONGEST = 20_000  # characters of a query that are read, half from its beginning, half from its end
 COMMON = 0.2  # terms that more turns than this share have say little: only where a query has no other
+RARE = 200  # a term that fewer than one turn in so many has is counted when it is asked for
 FEW = 50  # turns below which nothing is common
 KEPT_POSTINGS = 4_000_000  # in memory, 4 bytes each
 
@@ -53,7 +54,7 @@ _TABLES = (
     "CREATE VIRTUAL TABLE temp.asked_stems USING fts5vocab('temp', 'asked', 'instance')",
 )
 _POSTINGS = "SELECT group_concat(rowid) FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ?"
-_FREQUENCY = "SELECT doc FROM temp.frequencies WHERE term = ?"
+_FREQUENCIES = "SELECT term, doc FROM temp.frequencies"
 _LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"  # as its index says it
 
 
@@ -106,6 +107,13 @@ class Words:
             terms.append(Term(stem, place, self._rows(db, stem, word, columns, last)))
         return terms
 
+    def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
+        """Count the common terms ahead: counting takes the longer the more turns have one."""
+        last = int(columns["seq"][-1]) if columns.size else 0
+        for stem, frequency in db.execute(f"{_FREQUENCIES} WHERE doc > ?", (max(FEW, columns.size // RARE),)):
+            if stem not in self._kept:
+                self._kept[stem] = _Kept(frequency, last)
+
     def forget(self) -> None:
         """Let go of what is kept by row: the rows are new."""
         self._kept.clear()
@@ -127,8 +135,8 @@ class Words:
         kept = self._kept.get(stem)
         grown = 0 if kept is None else last - kept.at
         if kept is None or (grown and not kept.frequency) or (kept.rows is None and grown > 100 + kept.at // 20):
-            row = db.execute(_FREQUENCY, (stem,)).fetchone()
-            kept = self._kept[stem] = _Kept(row[0] if row is not None else 0, last)
+            row = db.execute(f"{_FREQUENCIES} WHERE term = ?", (stem,)).fetchone()
+            kept = self._kept[stem] = _Kept(row[1] if row is not None else 0, last)
         return kept.frequency
 
     def _rows(self, db: sqlite3.Connection, stem: str, word: str, columns: Columns, last: int) -> "NDArray[np.int32]":

@@ -98,6 +98,8 @@ class Recall:
     def warm(self) -> None:
         """Read what the first recall would have to read. Raises GraphFailure while the graph is behind."""
         with self._lock, self._reading() as (columns, db):
+            self._words.warm(db, columns)
+            self._traits.warm(db, columns)
             newest = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
             if newest is not None and self._matrix is None:
                 self._matrix_of(db, columns, newest[0])

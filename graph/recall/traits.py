@@ -5,7 +5,7 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING
 
-from graph.recall.columns import Columns
+from graph.recall.columns import NONE, Columns
 from graph.recall.evidence import Trait
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -25,7 +25,12 @@ _NUMBER = re.compile(
 
 
 UNKNOWN, NO, YES = 0, 1, 2
+BLANKS = " \t\n\r"
 READ = 4_000  # characters: the beginning of a page tells enough
+
+_ASKING = """
+SELECT seq FROM events WHERE kind = 'turn.said' AND substr(rtrim(text, char(32, 9, 10, 13)), -1) = '?'
+"""
 
 
 class TraitTable:
@@ -34,18 +39,22 @@ class TraitTable:
     def __init__(self) -> None:
         self._known: dict[Trait, NDArray[np.uint8]] = {}
 
+    def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
+        """Find out ahead which turns ask: every recall wants to know it of some."""
+        import numpy as np
+
+        known = self._table("asks", columns)
+        known[: columns.size] = NO
+        rows = columns.rows(np.array([seq for (seq,) in db.execute(_ASKING)], np.int64))
+        known[rows[rows != NONE]] = YES
+
     def read(
         self, db: sqlite3.Connection, columns: Columns, trait: Trait, rows: "NDArray[np.intp]"
     ) -> "NDArray[np.bool_]":
         """Which of `rows` have a trait, in their order."""
         import numpy as np
 
-        known = self._known.get(trait)
-        if known is None or len(known) < columns.size:
-            grown = np.zeros(columns.size + columns.size // 4 + 64, np.uint8)
-            if known is not None:
-                grown[: len(known)] = known
-            self._known[trait] = known = grown
+        known = self._table(trait, columns)
         unknown = rows[known[rows] == UNKNOWN]
         if len(unknown):
             of_event = dict(zip(columns["seq"][unknown].tolist(), unknown.tolist(), strict=True))
@@ -56,11 +65,23 @@ class TraitTable:
         found: NDArray[np.bool_] = known[rows] == YES
         return found
 
+    def _table(self, trait: Trait, columns: Columns) -> "NDArray[np.uint8]":
+        """What is known of each row, with room for all there are."""
+        import numpy as np
+
+        known = self._known.get(trait)
+        if known is None or len(known) < columns.size:
+            grown = np.zeros(columns.size + columns.size // 4 + 64, np.uint8)
+            if known is not None:
+                grown[: len(known)] = known
+            self._known[trait] = known = grown
+        return known
+
 
 def _has(trait: Trait, text: str) -> bool:
     match trait:
         case "asks":
-            return text.rstrip().endswith("?")
+            return text.rstrip(BLANKS).endswith("?")
         case "dated":
             return _TIME.search(text[:READ]) is not None
         case "counted":

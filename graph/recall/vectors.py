@@ -71,7 +71,7 @@ class Matrix:
         length = float(np.linalg.norm(values))
         if length == 0 or len(self._has) < size:
             return None
-        # On one thread: it waits for memory, not for arithmetic, and a second thread of BLAS would fight with the model's.
+        # On one thread: this waits for memory, not for arithmetic, and BLAS's second would fight with the model's.
         cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._values[:size], values / np.float32(length))
         return cosines
 

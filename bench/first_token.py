@@ -5,6 +5,10 @@ page, so that the early turns are as deep in the prompt as the late ones and can
 passes the high-water mark several times: most compactions are left to end while "the user reads", but the second one is
 met by a message the moment it starts.
 
+Recall is on, as it is for everyone, and the memory holds chats from before that tell something of every topic: so the
+early turns are given quotes as the late ones are. A quote costs its tokens when it comes, once; `--no-recall` shows
+the chat without.
+
 The usual way gets the same model, the same system prompt and the newest turns up to the same depth, but a memory block
 in its system message that changes with every turn, as retrieval there does; it is sampled at some early and late turns.
 """
@@ -19,13 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent import prompt
-from agent.events import Compaction, Notice, ReplyEnded, TokensArrived
+from agent.events import Compaction, Notice, RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.models import llama_loader
 from agent.service import Agent
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
-from graph.events import Sampling
+from graph.events import Event, Role, Sampling, SessionStarted, TurnSaid
+from graph.ids import new_id
+from graph.memory import Memory
 from models.protocols import Finished, Generator, SamplingParams
 
 EARLY = range(3, 23)  # turns 3–22, counted from 1
@@ -36,6 +42,10 @@ TOPICS = (
     "tide pools", "lighthouses", "sourdough", "chess openings", "volcanoes", "bicycle repair", "owls", "sailing knots",
     "the moon", "mushrooms", "old maps", "violins", "bridges", "glaciers", "bees",
 )  # fmt: skip
+TOLD = (
+    "I have liked {} since the summer that I spent on the island with my grandmother.",
+    "My neighbour Ana knows a lot about {}, and we talk about it over the fence on Sundays.",
+)
 ASKS = (
     "Tell me something about {} that I could repeat to a friend over dinner tonight.",
     "What would you say is the most common mistake that people make with {} at first?",
@@ -53,6 +63,8 @@ class Turn:
     evaluated: int
     depth: int
     note: str
+    quotes: int
+    recall_ms: float
 
 
 def script(exchanges: int) -> list[str]:
@@ -86,13 +98,17 @@ async def measure_turn(agent: Agent, session: str | None, text: str, number: int
     """Send one message and time the first text the user sees, from the moment it is sent."""
     start = time.perf_counter()
     first: float | None = None
+    quotes, recall_ms = 0, 0.0
     async with aclosing(agent.send(session, text)) as events:
         async for event in events:
+            if isinstance(event, RecallDone):
+                quotes, recall_ms = len(event.hits), event.took_ms
             if isinstance(event, TokensArrived) and first is None and event.text:
                 first = (time.perf_counter() - start) * 1000
             if isinstance(event, ReplyEnded):
                 shown = first if first is not None else (time.perf_counter() - start) * 1000
-                return event.session, Turn(number, shown, event.evaluated_tokens, event.prompt_tokens, note)
+                evaluated, depth = event.evaluated_tokens, event.prompt_tokens
+                return event.session, Turn(number, shown, evaluated, depth, note, quotes, recall_ms)
             if type(event).__name__ == "Failed":
                 raise SystemExit(f"turn {number} failed: {event}")
     raise SystemExit(f"turn {number} did not end")
@@ -113,14 +129,35 @@ async def usual_way(generator: Generator, agent: Agent, session: str, depth: int
     return (time.perf_counter() - start) * 1000
 
 
-async def run(exchanges: int, samples: int, folder: Path, home: Home) -> dict[str, Figure]:
+def tell(folder: Path) -> None:
+    """Put chats from before into a memory: one for each topic."""
+    memory = Memory.open(folder, command="bench")
+    for topic in TOPICS:
+        session, parent = new_id(), None
+        events: list[Event] = [SessionStarted(session=session, client="bench")]
+        for text in TOLD:
+            turn = new_id()
+            said = text.format(topic)
+            events.append(
+                TurnSaid(
+                    turn=turn, session=session, parent=parent, role=Role.USER, speaker="you", client="bench", text=said
+                )
+            )
+            parent = turn
+        memory.append(*events)
+    memory.close()
+
+
+async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall: bool) -> dict[str, Figure]:
     """The whole chat; returns the figures."""
-    settings = Settings(sampling=Sampling(seed=7, max_tokens=48))
+    settings = Settings(sampling=Sampling(seed=7, max_tokens=48), recall=recall)
+    await asyncio.to_thread(tell, folder / "memory")
     agent = Agent(Home(folder, home.models), settings, client="bench")
     watch = Watch()
     follower = asyncio.create_task(watch.follow(agent))
     await asyncio.sleep(0)
     await agent.start()
+    await agent.idle()  # the chats from before have their vectors
     usual = await asyncio.to_thread(llama_loader(home, settings), settings.model, lambda step: None)
     sampled = {EARLY[round(n * (len(EARLY) - 1) / (samples - 1))] for n in range(samples)} | {
         exchanges - round(n * (LATE - 1) / (samples - 1)) for n in range(samples)
@@ -136,7 +173,8 @@ async def run(exchanges: int, samples: int, folder: Path, home: Home) -> dict[st
         turns.append(turn)
         if met:
             at_start.append(turn.first_ms)
-        say(f"{number:>4}  {turn.first_ms:8.0f} ms  {turn.evaluated:5} evaluated of {turn.depth:5}  {turn.note}")
+        met_with = f"{turn.evaluated:5} evaluated of {turn.depth:5}  {turn.quotes} quotes  {turn.note}"
+        say(f"{number:>4}  {turn.first_ms:8.0f} ms  {met_with}")
         await settle(watch, at_start, compacts=turn.depth + 48 >= settings.high_water - 60)
         if number in sampled:
             usual_ms[number] = await usual_way(usual, agent, session, turn.depth, number)
@@ -190,6 +228,10 @@ def figures(
         "usual_late_median_ms": statistics.median(late_usual),
         "usual_over_clew_at_end": statistics.median(late_usual) / statistics.median(turn.first_ms for turn in late),
         "first_message_ms": turns[0].first_ms,
+        "turns_with_quotes": sum(turn.quotes > 0 for turn in turns),
+        "early_turns_with_quotes": sum(turn.quotes > 0 for turn in early),
+        "late_turns_with_quotes": sum(turn.quotes > 0 for turn in late),
+        "recall_median_ms": statistics.median(turn.recall_ms for turn in turns[1:]),
     }
     for rank, turn in enumerate(sorted(turns, key=lambda turn: -turn.first_ms)[:5], start=1):
         result[f"slowest_{rank}"] = (
@@ -204,13 +246,15 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--exchanges", type=int, default=120)
     parser.add_argument("--usual-samples", type=int, default=4, help="how often the usual way is timed, early and late")
+    parser.add_argument("--recall", action=argparse.BooleanOptionalAction, default=True)
     options = parser.parse_args()
     home = Home.resolve()
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         root = Path(folder)
         for name in ("memory", "cache"):
             (root / name).mkdir()
-        report(asyncio.run(run(options.exchanges, options.usual_samples, root, home)), as_json=options.json)
+        measured = asyncio.run(run(options.exchanges, options.usual_samples, root, home, recall=options.recall))
+        report(measured, as_json=options.json)
 
 
 if __name__ == "__main__":

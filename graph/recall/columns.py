@@ -34,7 +34,9 @@ _NUMBERS = {  # column of a Turn to its type here
     "pinned": "?",
 }
 _CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
-_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
+_LISTED = ", ".join(f"t.`{name}` AS `{name}`" for name in ("id", "seq", "role", *_NUMBERS, *_CODES))
+_REPLIES, _ENDS = "MATCH (t:Turn)-[:REPLIES_TO]->(p:Turn)", "RETURN t.seq AS child, p.seq AS parent"
+FEW = 8  # turns that changed since the last time
 
 
 @dataclass(slots=True)
@@ -93,17 +95,26 @@ class Columns:
         """Bring the columns to event `applied` or later. Raises GraphFailure."""
         if applied == self.at_event:
             return
-        changed = "WHERE t.touched > $after" if self.at_event else ""
-        parameters = {"after": self.at_event} if self.at_event else {}
-        listed = ", ".join(f"t.`{name}` AS `{name}`" for name in _READ)
-        turns = self.store.columns(f"MATCH (t:Turn) {changed} RETURN {listed}", parameters)
-        if turns.num_rows:
-            edges = self.store.columns(
-                f"MATCH (t:Turn)-[:REPLIES_TO]->(p:Turn) {changed} RETURN t.seq AS child, p.seq AS parent", parameters
-            )
+        turns = self._changed() if self.at_event else self.store.columns(f"MATCH (t:Turn) RETURN {_LISTED}")
+        if turns is not None and turns.num_rows:
+            since = "WHERE t.touched > $after" if self.at_event else ""
+            edges = self.store.columns(f"{_REPLIES} {since} {_ENDS}", {"after": self.at_event} if since else {})
             self._take(turns.sort_by("seq"), edges)
             self._read_sessions()
         self.at_event = applied
+
+    def _changed(self) -> "pyarrow.Table | None":
+        """The turns that changed, if any. Few are looked up one by one: the engine scans every column it is asked for."""
+        import pyarrow
+
+        after = {"after": self.at_event}
+        ids = self.store.columns("MATCH (t:Turn) WHERE t.touched > $after RETURN t.id AS id", after)["id"].to_pylist()
+        if not ids:
+            return None
+        if len(ids) > FEW:
+            return self.store.columns(f"MATCH (t:Turn) WHERE t.touched > $after RETURN {_LISTED}", after)
+        one = f"MATCH (t:Turn {{id: $id}}) RETURN {_LISTED}"
+        return pyarrow.concat_tables([self.store.columns(one, {"id": id}) for id in ids])
 
     @property
     def tree(self) -> Tree:

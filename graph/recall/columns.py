@@ -104,7 +104,7 @@ class Columns:
         self.at_event = applied
 
     def _changed(self) -> "pyarrow.Table | None":
-        """The turns that changed, if any. Few are looked up one by one: the engine scans every column it is asked for."""
+        """The turns that changed, if any. Few are looked up singly: the engine scans every column it is asked for."""
         import pyarrow
 
         after = {"after": self.at_event}

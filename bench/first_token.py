@@ -5,9 +5,10 @@ page, so that the early turns are as deep in the prompt as the late ones and can
 passes the high-water mark several times: most compactions are left to end while "the user reads", but the second one is
 met by a message the moment it starts.
 
-Recall is on, as it is for everyone, and the memory holds chats from before that tell something of every topic: so the
-early turns are given quotes as the late ones are. A quote costs its tokens when it comes, once; `--no-recall` shows
-the chat without.
+Recall is on, as it is for everyone; `--no-recall` shows the chat without. A quote costs its tokens when it comes, once.
+The early turns have nothing to recall, as the prompt still holds all there is, and the late ones do: the bar's ratio
+bears that price, and a second one beside it, of turns without quotes, tells growth with the chat's length alone. With
+`--told` the memory holds chats from before about every topic, and the early turns are given quotes too.
 
 The usual way gets the same model, the same system prompt and the newest turns up to the same depth, but a memory block
 in its system message that changes with every turn, as retrieval there does; it is sampled at some early and late turns.
@@ -148,10 +149,11 @@ def tell(folder: Path) -> None:
     memory.close()
 
 
-async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall: bool) -> dict[str, Figure]:
+async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall: bool, told: bool) -> dict[str, Figure]:
     """The whole chat; returns the figures."""
     settings = Settings(sampling=Sampling(seed=7, max_tokens=48), recall=recall)
-    await asyncio.to_thread(tell, folder / "memory")
+    if told:
+        await asyncio.to_thread(tell, folder / "memory")
     agent = Agent(Home(folder, home.models), settings, client="bench")
     watch = Watch()
     follower = asyncio.create_task(watch.follow(agent))
@@ -199,14 +201,20 @@ async def settle(watch: Watch, at_start: list[float], *, compacts: bool) -> None
         await watch.changed.wait_for(lambda: not watch.running)
 
 
+def equally_deep(late: list[Turn], early: list[Turn]) -> list[tuple[Turn, Turn]]:
+    """Each late turn with the early one nearest in depth, where they count as equally deep."""
+    pairs = [(turn, min(early, key=lambda other: abs(other.depth - turn.depth))) for turn in late if early]
+    return [(turn, other) for turn, other in pairs if abs(turn.depth - other.depth) <= EQUAL_DEPTH]
+
+
 def figures(
     turns: list[Turn], usual_ms: dict[int, float], at_start: list[float], compactions: int
 ) -> dict[str, Figure]:
     """Bar by bar: medians at equal depth, the spread over all turns, the slowest with their reasons, and the ratios."""
     early = [turn for turn in turns if turn.number in EARLY]
     late = turns[-LATE:]
-    pairs = [(turn, min(early, key=lambda other: abs(other.depth - turn.depth))) for turn in late]
-    equal = [(turn, other) for turn, other in pairs if abs(turn.depth - other.depth) <= EQUAL_DEPTH]
+    equal = equally_deep(late, early)
+    bare = equally_deep([turn for turn in late if not turn.quotes], [turn for turn in early if not turn.quotes])
     late_ms = statistics.median(turn.first_ms for turn, _ in equal)
     early_ms = statistics.median(other.first_ms for _, other in equal)
     after_first = [turn.first_ms for turn in turns[1:]]
@@ -219,6 +227,13 @@ def figures(
         "early_median_ms": early_ms,
         "late_median_ms": late_ms,
         "late_over_early": late_ms / early_ms,
+        "equal_depth_pairs_without_quotes": len(bare),
+        "late_over_early_without_quotes": (
+            statistics.median(turn.first_ms for turn, _ in bare)
+            / statistics.median(other.first_ms for _, other in bare)
+            if bare
+            else None
+        ),
         "median_ms": median,
         "p95_ms": percentile(after_first, 0.95),
         "max_ms": max(after_first),
@@ -247,13 +262,16 @@ def main() -> None:
     parser.add_argument("--exchanges", type=int, default=120)
     parser.add_argument("--usual-samples", type=int, default=4, help="how often the usual way is timed, early and late")
     parser.add_argument("--recall", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--told", action="store_true", help="begin with a memory of chats about the topics")
     options = parser.parse_args()
     home = Home.resolve()
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         root = Path(folder)
         for name in ("memory", "cache"):
             (root / name).mkdir()
-        measured = asyncio.run(run(options.exchanges, options.usual_samples, root, home, recall=options.recall))
+        measured = asyncio.run(
+            run(options.exchanges, options.usual_samples, root, home, recall=options.recall, told=options.told)
+        )
         report(measured, as_json=options.json)
 
 

@@ -81,6 +81,7 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("b", "copy its code block; again for the next one"),
     ("Enter", "open a long message whole; unfold a tool call"),
     ("m", "show what was recalled for it"),
+    ("p", "pin it: it is always given to the model; again: unpin"),
     ("Esc", "back to the composer"),
 )
 MEMORY_KEYS: tuple[tuple[str, str], ...] = (

@@ -136,12 +136,17 @@ class Chat:
                 if not here:
                     await self._to_tail()
                 for message in self.transcript.messages:
-                    if isinstance(message, Said) and message.failed:
+                    if isinstance(message, ToolBlock) and message.call.error == toolwords.STOPPED:
+                        await message.remove()  # it was not kept
+                    elif isinstance(message, Said) and message.failed:
                         message.wait(queued=queued and message.turn == turn)  # /retry is for the last message only
                 if self.transcript.message(turn) is None:
                     await self.transcript.add(Said(turn, event.text, queued=queued))
                 self.transcript.to_tail()
+            case RecallDone(session=session) if session == self.session:
+                self._taken_up(event.turn)
             case ToolAsked(session=session) if session == self.session and here:
+                self._taken_up(event.turn)
                 block = ToolBlock(event.call, toolwords.asked(event))
                 await self.transcript.add(block, after=self.transcript.last_of(event.turn))
             case ToolDone(session=session) if session == self.session:
@@ -167,10 +172,14 @@ class Chat:
             self._changed()
         self._keep_painting()
 
-    async def _begin(self, event: ReplyStarted) -> None:
-        message = self.transcript.message(event.turn)
+    def _taken_up(self, turn: str) -> None:
+        """A message waits no more: it is being answered."""
+        message = self.transcript.message(turn)
         if isinstance(message, Said):
             message.take()
+
+    async def _begin(self, event: ReplyStarted) -> None:
+        self._taken_up(event.turn)
         recall = self.state.recall_for(event.turn)
         answer = Answer(event.reply_turn, writing=True, recalled=len(recall.hits) if recall is not None else 0)
         await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
@@ -247,6 +256,7 @@ class Chat:
                 *await self._on_their_way(Window(tuple(turns))),
                 greeting=Greeting(),
             )
+            self._mark_last()
         replies = [turn for turn in turns if turn.prompt_tokens is not None]
         if session is not None and replies:
             used = (replies[-1].prompt_tokens or 0) + (replies[-1].completion_tokens or 0)
@@ -275,6 +285,16 @@ class Chat:
         )
         return widgets
 
+    def _mark_last(self) -> None:
+        """Say of the chat's last message that it has no reply, where none is on its way."""
+        window = self.transcript.window
+        last = next((turn for turn in reversed(window.turns) if turn.role != "tool"), None)
+        coming = self.state.waiting_in(self.session) or self.service.answering == self.session
+        if last is not None and last.role == "user" and window.at_tail and not coming:
+            message = self.transcript.message(last.id)
+            if isinstance(message, Said) and not message.queued:
+                message.lack()
+
     async def turn_page(self, *, up: bool) -> None:
         """Older or newer messages, if the reader is still near that edge."""
         async with self._lock:
@@ -294,6 +314,7 @@ class Chat:
         await self.transcript.move(window)
         if window.at_tail:
             await self._add_on_their_way(window)
+        self._mark_last()
 
     async def to_top(self) -> None:
         """The beginning of the chat."""
@@ -315,6 +336,7 @@ class Chat:
                 return False
             later = await self._on_their_way(window) if window.at_tail else []
             await self.transcript.show(window, *later, follow=False, at=turn)
+            self._mark_last()
             return True
 
     async def _read_to(self, turn: str) -> Window | None:
@@ -344,6 +366,7 @@ class Chat:
         if not self.transcript.window.at_tail:
             window = tail(self.transcript.window)
             await self.transcript.show(window, *await self._on_their_way(window))
+            self._mark_last()
         self.transcript.to_tail()
 
     async def _add_on_their_way(self, window: Window) -> None:

@@ -31,8 +31,12 @@ async def stop(app: "ClewApp", argument: str) -> None:
     if app.sessions.display:
         await sessions(app, "")
     elif app.chat is not None and answers_here(app):
+        reply = app.chat.state.reply_in(app.chat.session)
         app.chat.service.stop()
-        app.say("Stopped; what came is kept.")
+        if reply is None:
+            app.say("Stopped before the reply began. Your message is kept: /retry answers it.")
+        else:
+            app.say("Stopped; what came is kept." if reply.text else "Stopped before the first word.")
     elif not app.composer.has_focus:
         app.composer.focus()
     elif app.chat is not None and app.chat.service.answering is not None:
@@ -310,6 +314,8 @@ def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
             app.run_worker(copy_block(app, message))
         case "m":
             app.run_worker(app.remembering.show(message=message.turn))
+        case "p":
+            app.run_worker(app.remembering.pin_message(message))
         case "enter" if isinstance(message, ToolBlock):
             message.toggle()
         case "enter":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agent.quoting import excerpt
 from tui.dates import when
 from tui.reasons import who, why
 from tui.text import one_line
@@ -83,10 +84,10 @@ def cut(text: str, most: int) -> str:
     return f"{line[: most - 1].rstrip()}…" if len(line) > most else line
 
 
-def item_of_hit(hit: "Hit", now: datetime, *, pinned: bool, hidden: bool) -> Item:
-    """A hit as an item."""
-    words = cut(hit.text, LONGEST)
-    parts = (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, words))
+def item_of_hit(hit: "Hit", now: datetime, *, asked: str = "", pinned: bool, hidden: bool) -> Item:
+    """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
+    words = excerpt(one_line(hit.text), asked, LONGEST - 2)  # and a mark at either end
+    parts = (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, cut(hit.text, LONGEST)))
     return Item(hit.id, hit.session, _joined(parts), words, why(hit), pinned, hidden)
 
 
@@ -120,7 +121,10 @@ def pack_of(
 ) -> Pack:
     """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats."""
     pinned_ids = {turn.id for turn in pins}
-    items = tuple(item_of_hit(hit, now, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits)
+    asked = wanted.query if wanted.query is not None else wanted.said
+    items = tuple(
+        item_of_hit(hit, now, asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits
+    )
     return Pack(
         title_of(wanted),
         items,

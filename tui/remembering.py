@@ -235,6 +235,23 @@ class Remembering:
             case "hide" if item is not None:
                 await self._do("unhide" if item.hidden else "hide", item)
 
+    async def pin_message(self, message: Message) -> None:
+        """Pin what is focused among the messages, or unpin it."""
+        app, backstage = self._app, self._app.backstage
+        if app.chat is None or backstage is None:
+            return
+        if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+            app.say("Messages and finished replies can be pinned.")
+            return
+        try:
+            what = "unpin" if message.turn in {turn.id for turn in await app.chat.service.pinned()} else "pin"
+            await self._change(app.chat, what, message.turn)
+        except backstage.failures as error:
+            app.say(str(error), error=True)
+            return
+        app.say(f"{DONE[what]}. p again {UNDOES[what]}s it.")
+        self.refresh_soon()
+
     async def _undo(self) -> None:
         if not self._done:
             self._app.say("There is nothing to undo here.")
@@ -246,15 +263,7 @@ class Remembering:
         chat = self._app.chat
         if chat is None:
             return
-        match what:
-            case "pin":
-                await chat.service.pin(item.turn)
-            case "unpin":
-                await chat.service.unpin(item.turn)
-            case "hide":
-                await chat.service.hide(item.turn)
-            case _:
-                await chat.service.unhide(item.turn)
+        await self._change(chat, what, item.turn)
         if what in ("hide", "unhide"):
             (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)
             chat.hidden(item.turn, hidden=what == "hide")
@@ -262,6 +271,17 @@ class Remembering:
             self._done.append((what, replace(item)))
         self._app.say(f"{DONE[what]}." if undoing else f"{DONE[what]}. u undoes it.")
         await self.refresh()
+
+    async def _change(self, chat: "Chat", what: str, turn: str) -> None:
+        match what:
+            case "pin":
+                await chat.service.pin(turn)
+            case "unpin":
+                await chat.service.unpin(turn)
+            case "hide":
+                await chat.service.hide(turn)
+            case _:
+                await chat.service.unhide(turn)
 
 
 def _answer_at(messages: "Sequence[Message]", place: int) -> Answer | None:

@@ -24,9 +24,11 @@ LONGEST = 60
 SHOWN_RESULT = 4_000
 NOTHING = "Nothing was found."  # as agent/tools.py answers
 ERROR = "Error: "
+STOPPED = "It was stopped."  # as agent/steps.py tells of a call that was not let finish, and is not kept
 
 _SPELLED = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-_ARGUMENT = re.compile(r'(\w+)=("([^"]*)"|[^,]*)')
+_THEME = re.compile(r"^\d+\. ", re.MULTILINE)
+_ARGUMENT = re.compile(r'(\w+)=(?:"([^"]*)"|([^,]*))')
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,18 @@ def read_call(turn: "Turn") -> Call:
     spelled = _SPELLED.fullmatch(head.strip())
     if spelled is None:
         return Call("", result=turn.text, error=turn.error, found=_listed(turn.text))
-    arguments = {name: quoted if quoted else value for name, value, quoted in _ARGUMENT.findall(spelled[2])}
-    arguments = {name: value for name, value in arguments.items() if value != "None"}
+    found = _ARGUMENT.findall(spelled[2])
+    arguments = {name: _number(plain) or quoted or plain for name, quoted, plain in found if plain != "None"}
     return Call(spelled[1], arguments, result, turn.error or _failure(result), _listed(result))
 
 
+def _number(word: str) -> int | None:
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else None
+
+
 def _listed(result: str) -> int | None:
-    """How many turns an answer lists; None where it lists none and is still an answer."""
-    count = sum(line.startswith("- ") for line in result.split("\n"))
+    """How many turns, or themes, an answer lists; None where it lists none and is still an answer."""
+    count = sum(line.startswith("- ") for line in result.split("\n")) or len(_THEME.findall(result))
     return count or (0 if result.strip() in ("", NOTHING) else None)
 
 
@@ -94,6 +100,8 @@ def _what(call: Call) -> str:
 def _outcome(call: Call) -> str:
     if not call.done:
         return "…"
+    if call.error == STOPPED:
+        return "stopped"
     if call.error:
         return f"failed: {one_line(call.error)}"
     if call.found:
@@ -104,7 +112,7 @@ def _outcome(call: Call) -> str:
 def whole(call: Call) -> str:
     """The unfolded block: what the tool was given and what it answered, the end of a very long answer left out."""
     given = "\n".join(f"{name}: {value}" for name, value in call.arguments.items() if value is not None)
-    result = call.result
+    result = call.result or call.error or ""
     if len(result) > SHOWN_RESULT:
         result = f"{result[:SHOWN_RESULT]}\n… {len(result):,} characters in all"
     return "\n\n".join(part for part in (given, result) if part.strip())

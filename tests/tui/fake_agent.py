@@ -187,6 +187,11 @@ class FakeAgent:
             call = f"{identity}C{number}"
             yield ToolAsked(session, turn, call, tool, arguments)
             await self.go.wait()
+            if self._stopped:
+                yield ToolDone(session, turn, call, tool, "", error="It was stopped.")
+                self._answering = None
+                yield Failed("Stopped before the model was asked. Your message is kept: /retry answers it.", turn)
+                return
             given = ", ".join(f'{name}="{value}"' for name, value in arguments.items())
             said = self._say(session, "tool", f"{tool}({given})\n{result}")
             self.turns[session][-1] = replace(said, id=call)
@@ -226,7 +231,7 @@ class FakeAgent:
             self.tell(SessionsChanged(session))
 
     async def retry(self, session: str) -> AsyncIterator[AgentEvent]:
-        last = self.turns[session][-1]
+        last = next(turn for turn in reversed(self.turns[session]) if turn.role != "tool")
         if last.role != "user":
             yield Failed("No message here waits for an answer. Nothing was changed.")
             return
@@ -316,6 +321,10 @@ class FakeAgent:
         if found is None:
             raise FakeFailure(f"There is no turn {identity}.")
         return found
+
+    def say_unanswered(self, session: str, text: str) -> None:
+        """A message that clew was ended before answering."""
+        self._say(session, "user", text)
 
     def say_off_path(self, session: str, parent: str, role: str, text: str) -> Turn:
         """A turn that the chat did not go on with."""

@@ -104,6 +104,48 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
 
 
+async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Running) -> None:
+    agent = agent_that_recalls()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "one")
+        agent.hits, agent.note = [], "Nothing is older than this chat."
+        await say(app, pilot, "two")
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: "Nothing is older than this chat." in words(app))
+        assert panel_of(app).has_keys
+        await pilot.press("left")
+        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
+        await pilot.press("right")
+        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+        await pilot.press("j", "k", "p", "h", "enter", "u")
+        await wait_until(pilot, lambda: "nothing to undo" in screen_text(app))
+        await pilot.press("escape")
+        assert app.focused is app.composer
+
+
+async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) -> None:
+    agent = agent_that_recalls()
+    turn = agent.turns["S000"][0].id
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press("tab", "k", "p")
+        await wait_until(pilot, lambda: agent.turn(turn).pinned and "Pinned. p again unpins it." in screen_text(app))
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
+        await pilot.press("escape", "tab", "k", "p")
+        await wait_until(pilot, lambda: not agent.turn(turn).pinned and not panel_of(app).pack.pinned)
+        assert app.composer.text == ""
+
+
+async def test_a_reply_still_being_written_cannot_be_pinned(chat: Running) -> None:
+    agent = agent_that_recalls()
+    agent.go.clear()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"one", "enter")
+        await wait_until(pilot, lambda: app.state.reply is not None)
+        await pilot.press("tab", "p")
+        await wait_until(pilot, lambda: "finished replies can be pinned" in screen_text(app))
+
+
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S001"][0].id

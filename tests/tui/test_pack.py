@@ -15,7 +15,9 @@ from tui.state import State
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 NOW = datetime(2025, 6, 4, 9, 0, tzinfo=UTC)
-HIT = Hit("turn", "T1", "S1", "Crete", "user", "you", "Tide\npools " * 100, AT, 1.0, (Reason("lexical", 1, 1.0),))
+HIT = Hit(
+    "turn", "T1", "S1", "Crete", "user", "you", "Tide\npools " + "at dawn " * 200, AT, 1.0, (Reason("lexical", 1, 1.0),)
+)
 READY = fold(State(), GraphProgress("ready"))
 ASKED = Wanted(None, "Q", "what about the tide pools?")
 
@@ -36,9 +38,20 @@ def recalled(note: str = "", *hits: Hit) -> State:
 def test_an_item_says_when_who_where_what_and_why() -> None:
     item = made(ASKED, HIT).recalled[0]
     assert item.head == "yesterday · you · Crete"
-    assert item.words.startswith("Tide pools Tide")
+    assert item.words.startswith("Tide pools at dawn")
     assert len(item.words) <= pack.LONGEST
     assert item.why == "by its words (1st)"
+
+
+def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -> None:
+    rows = [f"Row {number} of the export." for number in range(9000)]
+    rows[4000] = "The ferry to Naxos leaves at dawn."
+    long = Hit("turn", "T1", "S1", "Crete", "user", "you", "\n".join(rows), AT, 1.0)
+    item = made(Wanted("R", "Q", "when does the ferry to Naxos leave?"), long).recalled[0]
+    assert "ferry to Naxos leaves at dawn" in item.words
+    assert item.words.startswith("…")
+    assert len(item.words) <= pack.LONGEST
+    assert made(Wanted(query="ferry Naxos"), long).recalled[0].words == item.words
 
 
 def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:

@@ -42,6 +42,7 @@ def test_a_stored_call_reads_as_it_was_told_live() -> None:
         ('search_memory(query="x", limit=1)\nNothing was found.', "searched memory for “x” · nothing found"),
         ("recent_conversations(limit=5, since=None)\n- a\n- b", "looked at recent conversations · 2 found"),
         ("themes()\nTwo themes.", "looked for themes · done"),
+        ("themes()\n1. Pools: low tide\n  - a\n  also #B\n2. Cats: Miso\n  - c", "looked for themes · 2 found"),
         ('open_turn(id="#X")\nError: There is no turn #X.', "opened a message · failed: There is no turn #X."),
         ("dance(fast=True)\nok", "called dance · done"),
         ("words that no tool wrote", "looked something up · done"),
@@ -76,9 +77,8 @@ async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds
         assert "#ABC123" not in screen_text(app)
         await pilot.press("tab", "k", "k", "enter")
         await wait_until(pilot, lambda: "#ABC123" in screen_text(app))
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: "[bold]Two[/] themes." in screen_text(app))
-        await pilot.press("enter", "k", "enter")
+        assert "[bold]Two[/] themes." in screen_text(app)  # they were asked for to be read
+        await pilot.press("down", "enter", "k", "enter")
         await wait_until(pilot, lambda: "#ABC123" not in screen_text(app) and "Two[/]" not in screen_text(app))
 
 
@@ -119,3 +119,76 @@ async def test_a_hidden_message_says_so(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: "hidden: recall leaves it out" in screen_text(app))
         assert screen_text(app).count("hidden:") == 1
+
+
+async def test_themes_lie_open_once_they_are_found_until_the_reader_folds_them(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.tools = [("themes", {}, "1. Pools: low tide\n2. Cats: Miso")]
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: "▸ looked for themes · …" in screen_text(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: "▾ looked for themes · 2 found" in screen_text(app))
+        assert "1. Pools: low tide" in screen_text(app)
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        await pilot.press("tab", "k", "enter")
+        await wait_until(pilot, lambda: "1. Pools" not in screen_text(app))
+        await app.open_session("S000")
+        await wait_until(pilot, lambda: "1. Pools: low tide" in screen_text(app))
+
+
+async def test_a_message_says_no_more_that_it_is_queued_once_something_is_looked_up_for_it(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"one", "enter")
+        await wait_until(pilot, lambda: app.state.reply is not None)
+        agent.tools = [CALL]
+        await pilot.press(*"two", "enter")
+        await wait_until(pilot, lambda: "queued: it is kept" in screen_text(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: app.state.recalls and app.state.reply is None)
+        agent.go.clear()
+        await wait_until(pilot, lambda: "searched memory for “tide pools” · …" in screen_text(app))
+        assert "queued: it is kept" not in screen_text(app)
+
+
+async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_is_tried_again(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.tools = [CALL]
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: "searched memory for “tide pools” · …" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "“tide pools” · stopped" in screen_text(app))
+        await wait_until(pilot, lambda: "Stopped before the reply began" in screen_text(app))
+        assert "/retry" in screen_text(app)
+        assert "what came is kept" not in screen_text(app)
+        await pilot.press("tab", "enter")
+        await wait_until(pilot, lambda: "It was stopped." in screen_text(app))
+        assert "answered nothing" not in screen_text(app)
+        await pilot.press("escape", *"/retry", "enter")
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        kinds = [type(message) for message in app.transcript.messages[1:]]
+        assert kinds == [ToolBlock, Answer]
+        assert "stopped" not in screen_text(app)
+
+
+async def test_a_last_message_without_a_reply_says_how_to_get_one(chat: Running) -> None:
+    agent = FakeAgent()
+    here = agent.add_session("Left", ("The tide pools", "Lovely."))
+    agent.say_unanswered(here, "list ten fruits")
+    async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: "no reply yet · /retry answers it" in screen_text(app))
+        agent.go.clear()
+        await pilot.press(*"/retry", "enter")
+        await wait_until(pilot, lambda: app.state.reply is not None)
+        assert "no reply yet" not in screen_text(app)
+        await app.open_session(here)
+        assert "no reply yet" not in screen_text(app)  # one is being written
+        agent.go.set()
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        await app.open_session(here)
+        assert "no reply yet" not in screen_text(app)

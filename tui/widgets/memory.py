@@ -95,8 +95,7 @@ class MemoryPanel(Vertical):
                 options.append(Option(plain(f"and {pack.more_pinned} more\n", MUTED), disabled=True))
                 self._places.append(None)
         rows.clear_options()
-        rows.add_options(options)
-        rows.display = bool(options)
+        rows.add_options(options)  # an empty list stays where it is: the panel's keys come through it
         rows.highlighted = self._place_of(chosen)
 
     def _place_of(self, chosen: Item | None) -> int | None:

@@ -19,6 +19,7 @@ FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
 QUEUED = "queued: it is kept, and answered next"
+UNANSWERED = "no reply yet · /retry answers it"
 FLASH_S = 2.0
 
 
@@ -95,7 +96,7 @@ class Said(Message):
         super().__init__(turn, classes="said", hidden=hidden)
         self._text = text
         self.queued = queued
-        self.failed = False  # it was not answered, and the line below says why
+        self.failed = False  # it was not answered, and the line below says so
         self.folded = text is not None and (len(text) > FOLD_CHARACTERS or text.count("\n") > FOLD_LINES)
 
     @property
@@ -134,6 +135,11 @@ class Said(Message):
         """It has no reply, and why."""
         self.queued, self.failed = False, True
         self._note(f"no reply: {reason}")
+
+    def lack(self) -> None:
+        """It has no reply, and none is on its way."""
+        self.queued, self.failed = False, True
+        self._note(UNANSWERED)
 
     def _note(self, text: str) -> None:
         note = self.query_one(".note", Static)

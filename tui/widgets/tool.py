@@ -10,12 +10,13 @@ from tui.widgets.message import Message
 
 
 class ToolBlock(Message):
-    """What the model looked up on the way to its reply, folded."""
+    """What the model looked up on the way to its reply, folded unless it is what was asked for."""
 
     def __init__(self, turn: str, call: Call) -> None:
         super().__init__(turn, classes="tool")
         self.call = call
-        self.folded = True
+        self._turned = False  # the reader folded or unfolded it
+        self.folded = _folded(call)
 
     @property
     def text(self) -> str:
@@ -29,16 +30,19 @@ class ToolBlock(Message):
         head = plain(f"{mark} {line_of(self.call)}", "$text-error" if self.call.error else MUTED)
         if self.folded:
             return head
-        return Content.assemble(head, "\n", plain(whole(self.call) or "It answered nothing.", MUTED))
+        nothing = "It answered nothing." if self.call.done else "…"
+        return Content.assemble(head, "\n", plain(whole(self.call) or nothing, MUTED))
 
     def tell(self, call: Call) -> None:
         """The call stands like this now."""
         self.call = call
+        if not self._turned:
+            self.folded = _folded(call)
         self._paint()
 
     def toggle(self) -> None:
         """Unfold it, or fold it again."""
-        self.folded = not self.folded
+        self.folded, self._turned = not self.folded, True
         self._paint()
 
     def _paint(self) -> None:
@@ -47,3 +51,8 @@ class ToolBlock(Message):
 
     def on_click(self) -> None:
         self.toggle()
+
+
+def _folded(call: Call) -> bool:
+    """Themes were asked for to be read; other answers are there for the model."""
+    return call.tool != "themes" or not call.done or call.error is not None

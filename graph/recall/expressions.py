@@ -1,8 +1,14 @@
 """The grammar of times: each rule a pattern and the range of the wall clock that it means, seen from a moment.
 
-Weeks begin on Monday. Days are calendar days, however many hours they have. What has no year is in the past.
+Weeks begin on Monday. Days are calendar days, however many hours they have. What has no year is in the past. Seasons
+are those of the north, three whole months each: winter from December.
+
+A date in numbers: with a year in front or behind points it needs no guess, "2026-11-17" and "17.11.2026". With slashes
+a number above 12 is the day; else the month is first where the locale of the environment writes it so (LC_ALL, LC_TIME
+or LANG: the United States, and where none is set), and the day elsewhere.
 """
 
+import os
 import re
 from calendar import day_name, month_name
 from collections.abc import Callable, Iterator
@@ -18,9 +24,16 @@ _BEFORE_MONTHS = frozenset({"in", "since", "during", "until", "till"})
 _BEFORE_YEARS = _BEFORE_MONTHS | {"before", "after", "from", "of"}
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = {word: number for number, word in enumerate(_COUNTED)} | {
-    "a": 1, "an": 1, "a couple of": 2, "a couple": 2, "a few": 3, "several": 4
+    "a": 1, "an": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2, "a few": 3, "few": 3, "several": 4
 }  # fmt: skip
 _PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 29)}  # hours of that day
+
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the first month
+_ALONE = ""  # among what a time needs: that nothing else is said
+_BEFORE_SEASONS = frozenset({"in", "over", "during", "since", "until", "till"})
+_BEFORE_DAYS = frozenset({"on", "since", "from", "until", "till", "by", "before", "after", "between", _ALONE})
+_NEEDS = {"short_date": _BEFORE_DAYS, "day_only": _BEFORE_DAYS, "season": _BEFORE_SEASONS}
+_MONTH_FIRST = ("en_US", "es_US", "en_PH", "C", "POSIX", "en")
 
 WEEKDAY = "|".join(_WEEKDAYS)
 _MONTH = "|".join(_MONTHS)
@@ -28,6 +41,7 @@ _ANY_MONTH = f"{_MONTH}|{'|'.join(_SHORT_MONTHS)}"
 NUMBER = r"\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _PART = "|".join(_PARTS)
 _YEAR = r"(?:19|20)\d\d"
+_SEASON = "|".join(_SEASONS)
 _ORDINAL = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 Range = tuple[datetime, datetime]  # of the wall clock, without a zone; the end is exclusive
@@ -67,6 +81,10 @@ def _needs(rule: str, said: str) -> frozenset[str]:
     """The words one of which makes a time of what may be a name, a verb or any number."""
     if rule == "year":
         return _BEFORE_YEARS
+    if rule == "weekend":  # "the weekend" is one; a weekend is not
+        return frozenset() if said.startswith("the") else frozenset({"over", "on", "at", "during", "since"})
+    if rule in _NEEDS:
+        return _NEEDS[rule]
     return _BEFORE_MONTHS if rule == "month" and said in _ALSO_WORDS else frozenset()
 
 
@@ -100,7 +118,7 @@ def _relative_day(now: datetime, groups: list[str]) -> Range:
 def _period(now: datetime, groups: list[str]) -> Range:
     """This week, last month; with an article, or as "past", the time of that length up to now."""
     article, which, unit = groups
-    if unit in ("hour", "day", "minute") or which == "past" or (article and which == "last"):
+    if unit in ("hour", "day", "minute", "fortnight") or which == "past" or (article and which == "last"):
         return (_back(now, 1, unit), now)
     ago = 0 if which in ("this", "current") else 1
     day = now.date()
@@ -136,7 +154,7 @@ def _ago(now: datetime, groups: list[str]) -> Range:
             return (then - about, then + about)
         case "day":
             return _day_range(then.date())
-        case "week":
+        case "week" | "fortnight":
             return (_day_range(then.date() - timedelta(days=3))[0], _day_range(then.date() + timedelta(days=3))[1])
         case "month":
             return _months(then.year, then.month)
@@ -153,8 +171,64 @@ def _weekday(now: datetime, groups: list[str]) -> Range:
     return _day_range(day - timedelta(days=(day.weekday() - wanted - 1) % 7 + 1), part)
 
 
+def _weekend(now: datetime, groups: list[str]) -> Range:
+    return _period(now, ["", "this" if now.weekday() >= 5 else "last", "weekend"])
+
+
 def _iso(now: datetime, groups: list[str]) -> Range:
-    return _day_range(date.fromisoformat(groups[0]))
+    year, month, day = (int(each) for each in groups)
+    return _day_range(date(year, month, day))
+
+
+def _day_first(now: datetime, groups: list[str]) -> Range:
+    day, month, year = (int(each) for each in groups)
+    return _day_range(date(year, month, day))
+
+
+def _slashed(now: datetime, groups: list[str]) -> Range:
+    """A date with slashes: which number is the day, they may tell, and else the locale."""
+    day, month, year = int(groups[0]), int(groups[1]), groups[2] if len(groups) > 2 else ""
+    if day <= 12 and (month > 12 or month_first()):
+        day, month = month, day
+    return _day_range(_newest_day(now, day, month, f"20{year}" if len(year) == 2 else year))
+
+
+def month_first() -> bool:
+    """Whether the month stands before the day in a date with slashes."""
+    set_ = next((value for name in ("LC_ALL", "LC_TIME", "LANG") if (value := os.environ.get(name))), "C")
+    return set_.split(".")[0].split("@")[0] in _MONTH_FIRST
+
+
+def _day_of_month(now: datetime, groups: list[str]) -> Range:
+    """The newest such day that has begun, or that of this month or the last one."""
+    day, which = int(groups[0]), groups[1]
+    if which:
+        first = _months(now.year, now.month - (which == "last"))[0]
+        return _day_range(first.date().replace(day=day))
+    for back in range(3):  # the 31st, on a 30th
+        month = _months(now.year, now.month - back)[0].date()
+        try:
+            found = month.replace(day=day)
+        except ValueError:
+            continue
+        if found <= now.date():
+            return _day_range(found)
+    raise ValueError
+
+
+def _season(now: datetime, groups: list[str]) -> Range:
+    """The newest such season that has begun; the newest that is over, if "last" is said."""
+    which, name = groups if len(groups) > 1 else ("", groups[0])
+    for year in (now.year, now.year - 1, now.year - 2):
+        range = _months(year, _SEASONS[name], 3)
+        if range[1 if which in ("last", "previous") else 0] <= now:
+            return range
+    raise ValueError
+
+
+def _season_year(now: datetime, groups: list[str]) -> Range:
+    name, year = groups
+    return _months(int(year), _SEASONS[name], 3)
 
 
 def _day_month(now: datetime, groups: list[str]) -> Range:
@@ -207,6 +281,8 @@ def _back(now: datetime, number: int, unit: str) -> datetime:
             return now.replace(year=year, month=month + 1, day=min(now.day, longest))
         case "weekend":
             return now - timedelta(weeks=number)
+        case "fortnight":
+            return now - timedelta(weeks=2 * number)
         case _:
             return now - timedelta(**{f"{unit}s": number})
 
@@ -216,8 +292,12 @@ def number_of(word: str) -> int:
     return int(word) if word.isdigit() else _NUMBERS[" ".join(word.split())]
 
 
-_DATED = frozenset({"iso", "day_month", "month_day", "month_year"})
-_UNIT = "minute|hour|day|week|weekend|month|year"
+_DATED = frozenset({"iso", "day_first", "slashed", "short_date", "day_month", "month_day", "month_year", "season_year"})
+_UNIT = "minute|hour|day|week|weekend|fortnight|month|year"
+_ENDS = (  # what may follow "the 17th": nothing, or what does not make it the 17th of other things
+    r"(?=\s*(?:[^\w\s-]|$)|\s+(?:and|or|to|till|until|through|on|onwards?|at|in|about|with|for|we|i|you|did|was|were|that"
+    rf"|what|when|{_PART})\b)"
+)
 
 # Name to pattern and meaning; the first that fits at a place wins.
 _RULES: dict[str, tuple[str, Rule]] = {
@@ -229,9 +309,20 @@ _RULES: dict[str, tuple[str, Rule]] = {
     "rolling": (rf"(?:the\s+)?(?:last|past|previous)\s+({NUMBER})\s+({_UNIT})s?", _rolling),
     "ago": (rf"(?:about\s+)?({NUMBER})\s+({_UNIT})s?\s+ago", _ago),
     "period": (rf"(the\s+)?(last|past|previous|this|current)\s+({_UNIT})", _period),
-    "iso": (r"(\d{4}-\d\d-\d\d)", _iso),
+    "weekend": (r"(?<!for\s)(?:the\s+)?weekend", _weekend),
+    "iso": (r"(\d{4})[-/](\d\d)[-/](\d\d)", _iso),
+    "day_first": (rf"(\d{{1,2}})[.-](\d{{1,2}})[.-]({_YEAR})", _day_first),
+    "slashed": (rf"(\d{{1,2}})/(\d{{1,2}})/({_YEAR}|\d\d)", _slashed),
+    "short_date": (r"(\d{1,2})/(\d{1,2})(?!/)", _slashed),
     "day_month": (rf"(?:the\s+)?{_ORDINAL}\s+(?:of\s+)?({_ANY_MONTH})\.?(?:,?\s+({_YEAR}))?", _day_month),
     "month_day": (rf"({_ANY_MONTH})\.?\s+(?:the\s+)?{_ORDINAL}(?!\d)(?:,?\s+({_YEAR}))?", _month_day),
+    "day_only": (
+        rf"(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)(?:\s+of\s+(?:the\s+)?(last|this)\s+month|{_ENDS})",
+        _day_of_month,
+    ),
+    "season_year": (rf"({_SEASON})(?:,?\s+|\s+of\s+)({_YEAR})", _season_year),
+    "last_season": (rf"(last|this|past|previous)\s+({_SEASON})", _season),
+    "season": (rf"({_SEASON})(?!\s+of\b)", _season),
     "month_year": (rf"({_ANY_MONTH})\.?,?\s+({_YEAR})", _month_year),
     "month": (rf"(?:(last|this|past|early|late|mid)[\s-]+)?({_MONTH})", _month),
     "weekday": (rf"(?:(last|this|past|previous)\s+)?({WEEKDAY})(?:\s+({_PART}))?", _weekday),

@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Literal
 
+from graph.recall.expressions import NUMBER
 from graph.recall.lexical import STOP_WORDS
 from graph.recall.times import find_time
 
@@ -33,14 +34,31 @@ class Intent:
     recent: bool = False
 
 
+_TALK = r"(?:conversations?|chats?|discussions?|threads?|sessions?|dialogs?|dialogues?)"
 _THEMES = re.compile(
     r"\b(?:themes|(?:main|common|recurring|overall|overarching|central) (?:themes?|topics|threads|patterns|subjects)"
-    r"|(?:theme|topics|patterns|threads|subjects) (?:across|through(?:out)?|that (?:recur|come up|keep coming))"
+    r"|(?:themes?|topics|patterns|threads|subjects) (?:[\w']+ ){0,6}?"
+    r"(?:across|through(?:out)?|in everything|recur|come up|keep coming)"
     r"|(?:what|which) (?:topics|subjects) (?:have|do|did) (?:we|i)"
     r"|what (?:do|have) (?:we|i) (?:\w+ )?(?:talk|talked|chat|chatted|write) about (?:the )?(?:most|usually))\b",
     re.IGNORECASE,
 )
-_TALK = r"(?:conversations?|chats?|discussions?|threads?|sessions?|dialogs?|dialogues?)"
+_THEME_WORDS = (
+    "across central come coming common emerge emerged find found identify keep keeps kept main most notice noticed "
+    "often overall overarching pattern patterns recur recurring recurs see seen spot stand theme themes there "
+    "throughout together up usually"
+)
+_OF_THEMES = frozenset(_THEME_WORDS.split())
+_OURS = re.compile(
+    rf"\b(?:our|my|all|these|those|past|recent|the) (?:\w+ )?(?:{_TALK}|messages|notes|talks)\b"
+    r"|\b(?:we|i)(?:'ve| have)? (?:\w+ )?(?:talk|chat|discuss|write|wrote|said|say|told|tell)(?:t?ed|t?ing)?\b",
+    re.IGNORECASE,
+)
+_RECAP = re.compile(
+    r"\b(?:recap|sum(?:med|ming)?(?: (?:it|this|that|everything|things|all)){0,2} up|summari[sz]e"
+    r"|summary|tl;? ?dr)\b",
+    re.IGNORECASE,
+)
 _THREAD = re.compile(
     rf"\b(?:this|the current|our current|the present) (?:\w+ )?{_TALK}\b|\b(?:so far|up to now|until now)\b"
     r"|\b(?:just|already) "
@@ -48,26 +66,30 @@ _THREAD = re.compile(
     r"|\b(?:sum up|recap) (?:this|what we said)\b",
     re.IGNORECASE,
 )
+_LAST_FEW = (
+    rf"(?:last|latest|past|previous|recent|newest) (?:(?:{NUMBER}|few) )?(?:{_TALK}|messages?|exchanges?|talks?)"
+)
 _RECENT = re.compile(
-    r"\b(?:recent(?:ly)?|lately|latest|newest|of late|these days|most recent|the last few|last few|last time"
-    r"|the other day|catch me up)\b",
+    rf"\b(?:recent(?:ly)?|lately|latest|newest|of late|these days|most recent|the last few|last few|{_LAST_FEW}"
+    r"|last time|the other day|catch me up)\b",
     re.IGNORECASE,
 )
 _ASKS_BACK = re.compile(
     rf"\b(?:talk(?:ed|ing)?|chat(?:ted|ting)?|discuss(?:ed|ing)?|spoke|spoken|speak|said|say|told|tell|wrote|written"
-    rf"|mention(?:ed)?|remember|recall|summar\w+|recap|overview|review|history|messages?|{_TALK}"
-    r"|what (?:did|have|had|was|were|happened)|catch me up)\b",
+    rf"|mention(?:ed)?|remember|recall|summar\w+|recaps?|sum(?:med|ming)? (?:\w+ )?up|overview|review|history"
+    rf"|messages?|{_TALK}"
+    r"|(?:did|has) anything|what (?:did|have|had|was|were|happened)|catch me up)\b",
     re.IGNORECASE,
 )
 _EMPTY_WORDS = (
     "ago anything brief briefly can catch chat chats chatted chatting conversation conversations date day days "
-    "discuss discussed discussing discussion discussions do earlier everything exchange exchanges far get give go "
-    "got happen happened happening hello hey hi history important know last late lately latest let list main "
-    "mention mentioned message messages month months newest ok okay one ones overview past please previous quick "
-    "quickly re recall recalled recap recent recently remember review said say session sessions short show "
-    "something speak spoke spoken stuff subject subjects summaries summarise summarised summarize summarized "
-    "summarizing summary talk talked talking tell thing things thread threads time times told topic topics us was "
-    "week weeks went work worked write written wrote year years"
+    "discuss discussed discussing discussion discussions do dr earlier everything exchange exchanges far get give go "
+    "got happen happened happening hello hey hi history important know last late lately latest let list main mention "
+    "mentioned message messages month months newest ok okay one ones overview past please previous quick quickly re "
+    "recall recalled recap recapping recaps recent recently remember review said say session sessions short show "
+    "something speak spoke spoken stuff subject subjects sum summaries summarise summarised summarize summarized "
+    "summarizing summary summed summing talk talked talking tell thing things thread threads time times tl tldr told "
+    "topic topics us was week weeks went work worked write written wrote year years"
 )
 _EMPTY = frozenset(STOP_WORDS.split()) | frozenset(_EMPTY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -87,9 +109,10 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     recent = _RECENT.search(text) is not None
     words = " ".join((without if span else query).split())
     route: Route = "recall"
-    left = [word for word in _WORD.findall(without.lower()) if word.split("'")[0] not in _EMPTY]
-    bare = span is not None and not _WORD.search(without)
-    if _THEMES.search(text):
+    counted = re.sub(rf"\b{_LAST_FEW}\b", " ", without, flags=re.IGNORECASE)  # the number tells nothing else
+    left = [word for word in _WORD.findall(counted.lower()) if word.split("'")[0] not in _EMPTY]
+    bare = not _WORD.search(_RECENT.sub(" ", without)) and (span is not None or recent)
+    if _THEMES.search(text) and (_OURS.search(text) or not set(left) - _OF_THEMES):
         route = "themes"
     elif left or named or len(query) > LONGEST:
         route = "recall"
@@ -97,6 +120,8 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
         route = "thread"
     elif bare or (_ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text))):
         route = "recent"
+    elif _RECAP.search(text) and span is None:
+        route = "thread"  # of what, if not of what is being said
     return Intent(route, since, until, named, words, recent)
 
 

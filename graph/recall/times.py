@@ -5,6 +5,8 @@ A small grammar of our own: of the libraries, dateparser, parsedatetime and ctpa
 80 ms to import and up to 90 ms for a question; timefhuman knows ranges but not the past. This one takes well under a
 millisecond, reads the past, and leaves alone what it does not know. English; other languages find nothing here.
 
+"From last week" is that week; "from last week on", or "to now", goes on until now, and so does "since last week".
+
 A date in the calendar beats a time seen from now: "last Friday on 23 January 2022" is that day, and "the week before 9
 May" the week up to it.
 """
@@ -21,11 +23,14 @@ _LEADS = re.compile(
     r"\b(since|after|before|until|till|by|from|between|on|in|during|around|over|of|at)\s+(?:the\s+)?$", re.IGNORECASE
 )
 _BESIDE = re.compile(
-    rf"(?:\b(?:on|in|during)\s+)?\b(?:the\s+|last\s+)?(?:({NUMBER})\s+)?(day|week|weekend|month|year|{WEEKDAY})s?\s+"
+    rf"(?:\b(?:on|in|during)\s+)?\b(?:the\s+|last\s+)?(?:({NUMBER})\s+)?(day|week|weekend|fortnight|month|year|{WEEKDAY})s?\s+"
     r"(before|after|prior\s+to|preceding|following)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
-_DAYS = {"day": 1, "month": 31, "year": 366}  # other units: a week
+_ONWARD = re.compile(
+    r"\s+(?:onwards?|forwards?|on(?=\s*(?:[?.!,;:]|$))|(?:up\s+)?(?:to|until|till)\s+(?:now|the\s+present))(?!\w)", re.I
+)
+_DAYS = {"day": 1, "fortnight": 14, "month": 31, "year": 366}  # other units: a week
 _JOINED = frozenset({"from", "between", "in", "on", "during", ""})
 
 Open = tuple[datetime | None, datetime | None]
@@ -87,14 +92,21 @@ def _read(text: str, founds: Sequence[Found], place: int) -> tuple[Open, tuple[i
     following = founds[place + 1] if place + 1 < len(founds) else None
     if following is not None and word in _JOINED and _JOINS.fullmatch(text, found.end, following.start):
         return _spanned(found.range, following.range), (start, following.end), found.dated or following.dated
-    if found.needs and word not in found.needs:
+    onward = _ONWARD.match(text, found.end) if word == "from" else None
+    if onward is not None:
+        return (found.range[0], None), (start, onward.end()), found.dated
+    if found.needs and (not word or word not in found.needs) and not ("" in found.needs and _alone(text, found)):
         return None
     return _bounded(word, found.range), (start, found.end), found.dated
 
 
+def _alone(text: str, found: Found) -> bool:
+    return not re.search(r"\w", text[: found.start] + text[found.end :])
+
+
 def _bounded(word: str, range: Range) -> Open:
     match word:
-        case "since" | "from":
+        case "since":
             return range[0], None
         case "after":
             return range[1], None

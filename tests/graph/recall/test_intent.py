@@ -1,6 +1,7 @@
 """What a question is after, read without a model."""
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -25,6 +26,24 @@ def read(query: str) -> Intent:
         "two weeks ago",
         "What did I say yesterday morning?",
         "Catch me up",
+        "recently",
+        "Lately?",
+        "What did we talk about over the weekend?",
+        "what did I say on the weekend",
+        "recap the weekend",
+        "a fortnight ago",
+        "summarize the last 3 conversations",
+        "sum up our last three chats",
+        "sum up last week",
+        "on the 17th",
+        "What did we discuss on the 17th?",
+        "11/17",
+        "17.11.2026",
+        "2026-11-17",
+        "last winter",
+        "what did we talk about last winter?",
+        "my conversations from last week",
+        "Did anything happen over the weekend?",
     ],
 )
 def test_recency_words_and_times_alone_ask_for_the_recent_past(query: str) -> None:
@@ -33,7 +52,17 @@ def test_recency_words_and_times_alone_ask_for_the_recent_past(query: str) -> No
 
 @pytest.mark.parametrize(
     "query",
-    ["summarize this conversation", "What have we discussed so far?", "recap this chat", "what did I just say?"],
+    [
+        "summarize this conversation",
+        "What have we discussed so far?",
+        "recap this chat",
+        "what did I just say?",
+        "sum up this chat",
+        "Recap",
+        "recap, please",
+        "Can you sum it all up?",
+        "TL;DR",
+    ],
 )
 def test_this_conversation_is_its_own_thread(query: str) -> None:
     assert read(query).route == "thread"
@@ -41,7 +70,14 @@ def test_this_conversation_is_its_own_thread(query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["themes across everything", "What are the main topics of our chats?", "what do we talk about most?"],
+    [
+        "themes across everything",
+        "What are the main topics of our chats?",
+        "what do we talk about most?",
+        "what patterns do you see across everything?",
+        "What topics keep coming up?",
+        "What themes run through our chats about the boat?",
+    ],
 )
 def test_themes_are_heard(query: str) -> None:
     assert read(query).route == "themes"
@@ -60,6 +96,22 @@ def test_themes_are_heard(query: str) -> None:
         "🙂🙂",
         "ما الذي قلناه أمس؟",
         'AND OR "NOT" (',
+        "what themes does Hamlet have",
+        "What are the main themes of Hamlet?",
+        "the main topics of the French revolution",
+        "recap the plot of Dune",
+        "Sum up the numbers 3 and 4",
+        "summarize the last three chapters of Dune",
+        "the last 3 conversations about boats",
+        "I was born on the 17th",
+        "the weekend was great",
+        "plans for the weekend",
+        "1/2 cup of sugar",
+        "24/7 support",
+        "winter is coming",
+        "my notes from last week on boats",
+        "the latest news",
+        "I recently moved",
     ],
 )
 def test_everything_else_is_for_recall(query: str) -> None:
@@ -71,6 +123,17 @@ def test_a_time_beside_content_words_is_kept_and_cut_from_the_words() -> None:
     assert (found.since, found.until) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
     assert found.words == "What did Anna say about boats ?"
     assert found.names == ("Anna",)
+
+
+@pytest.mark.parametrize("query", ["over the weekend", "on the 17th", "11/17", "last winter", "a fortnight ago"])
+def test_a_day_asked_for_begins_where_the_asker_is(query: str) -> None:
+    for zone in (ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")):
+        found = read_intent(query, now=NOW, timezone=zone)
+        assert found.since is not None
+        assert found.until is not None
+        since, until = found.since.astimezone(zone), found.until.astimezone(zone)
+        assert (since.hour, since.minute, until.hour, until.minute) == (0, 0, 0, 0)
+        assert until <= NOW
 
 
 def test_names_come_in_the_order_of_the_question_and_only_whole() -> None:

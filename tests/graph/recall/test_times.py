@@ -70,6 +70,38 @@ def days(text: str, now: datetime = NOW) -> tuple[str | None, str | None]:
         ("two days after 3 May 2023", "2023-05-03", "2023-05-06"),
         ("on the Sunday before October 25, 2022", "2022-10-18", "2022-10-26"),
         ("last Friday, on 23 January 2022", "2022-01-23", "2022-01-24"),
+        ("over the weekend", "2026-02-07", "2026-02-09"),
+        ("on the weekend", "2026-02-07", "2026-02-09"),
+        ("the weekend", "2026-02-07", "2026-02-09"),
+        ("since the weekend", "2026-02-07", None),
+        ("a fortnight ago", "2026-01-25", "2026-02-01"),
+        ("in the last fortnight", "2026-01-28 15:00", "2026-02-11 15:00"),
+        ("the last few weeks", "2026-01-21 15:00", "2026-02-11 15:00"),
+        ("a couple of weeks ago", "2026-01-25", "2026-02-01"),
+        ("on the 11th", "2026-02-11", "2026-02-12"),
+        ("on the 17th?", "2026-01-17", "2026-01-18"),
+        ("the 31st", "2026-01-31", "2026-02-01"),
+        ("on the 3rd of last month", "2026-01-03", "2026-01-04"),
+        ("what did we say on the 3rd about boats", "2026-02-03", "2026-02-04"),
+        ("between the 3rd and the 5th", "2026-02-03", "2026-02-06"),
+        ("17.11.2025", "2025-11-17", "2025-11-18"),
+        ("on 17-11-2025", "2025-11-17", "2025-11-18"),
+        ("2025/11/17", "2025-11-17", "2025-11-18"),
+        ("on 11/17", "2025-11-17", "2025-11-18"),
+        ("17/11", "2025-11-17", "2025-11-18"),
+        ("11/17/25", "2025-11-17", "2025-11-18"),
+        ("from 1/17 to 2/3", "2026-01-17", "2026-02-04"),
+        ("last winter", "2024-12-01", "2025-03-01"),
+        ("this winter", "2025-12-01", "2026-03-01"),
+        ("last summer", "2025-06-01", "2025-09-01"),
+        ("over the summer", "2025-06-01", "2025-09-01"),
+        ("in the fall of 2023", "2023-09-01", "2023-12-01"),
+        ("winter 2023", "2023-12-01", "2024-03-01"),
+        ("from last week", "2026-02-02", "2026-02-09"),
+        ("from last week on", "2026-02-02", None),
+        ("from last week onwards", "2026-02-02", None),
+        ("from March to now", "2025-03-01", None),
+        ("my notes from last week on boats", "2026-02-02", "2026-02-09"),
     ],
 )
 def test_a_time_is_the_range_that_people_mean(text: str, since: str | None, until: str | None) -> None:
@@ -89,6 +121,19 @@ def test_a_time_is_the_range_that_people_mean(text: str, since: str | None, unti
         "it costs 2023 euros",
         "week after week",
         "yesterdays",
+        "plans for the weekend",
+        "a weekend in Rome",
+        "on the 17th floor",
+        "in the 20th century",
+        "the 3rd of us",
+        "on the 32nd",
+        "1/2 cup of sugar",
+        "24/7 support",
+        "it costs 17.11.",
+        "on 13/13",
+        "spring rolls",
+        "the fall of Rome",
+        "in the fall of Rome",
         "mondayish",
         "",
     ],
@@ -97,11 +142,28 @@ def test_what_is_no_time_is_left_alone(text: str) -> None:
     assert span(text) is None
 
 
+def test_which_number_of_a_date_with_slashes_is_the_day_is_the_locales(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LC_ALL", "LC_TIME", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    assert days("on 3/4/2025") == ("2025-03-04", "2025-03-05")
+    monkeypatch.setenv("LANG", "en_US.UTF-8")
+    assert days("on 3/4/2025") == ("2025-03-04", "2025-03-05")
+    monkeypatch.setenv("LC_TIME", "en_GB.UTF-8")
+    assert days("on 3/4/2025") == ("2025-04-03", "2025-04-04")
+    assert days("on 3/14/2025") == ("2025-03-14", "2025-03-15")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert days("on 3/4/2025") == ("2025-03-04", "2025-03-05")
+    assert days("3.4.2025") == ("2025-04-03", "2025-04-04")
+
+
 def test_a_year_boundary_is_crossed_backwards() -> None:
     new_year = datetime(2026, 1, 1, 0, 30, tzinfo=BERLIN)
     assert days("yesterday", new_year) == ("2025-12-31", "2026-01-01")
     assert days("last month", new_year) == ("2025-12-01", "2026-01-01")
     assert days("last week", new_year) == ("2025-12-22", "2025-12-29")
+    assert days("on the 31st", new_year) == ("2025-12-31", "2026-01-01")
+    assert days("12/31", new_year) == ("2025-12-31", "2026-01-01")
+    assert days("last winter", new_year) == ("2024-12-01", "2025-03-01")
     assert days("in December", new_year) == ("2025-12-01", "2026-01-01")
 
 

@@ -82,6 +82,8 @@ class FakeAgent:
         self.hits: list[Hit] = []  # what recall finds for any message
         self.note = ""  # why it finds nothing
         self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
+        self.looking = asyncio.Event()  # a tool waits for it
+        self.looking.set()
         self.searched: list[tuple[str, int]] = []
         self.searching = asyncio.Event()  # a search waits for it
         self.searching.set()
@@ -187,6 +189,7 @@ class FakeAgent:
             call = f"{identity}C{number}"
             yield ToolAsked(session, turn, call, tool, arguments)
             await self.go.wait()
+            await self.looking.wait()
             if self._stopped:
                 yield ToolDone(session, turn, call, tool, "", error="It was stopped.")
                 self._answering = None

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -56,12 +57,13 @@ def exchange(db: sqlite3.Connection, id: str) -> Exchange:
     """The exchange of a turn, by its id or by the first characters of it. Raises NotFound or Ambiguous."""
     row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
     rows = [row] if row is not None else _rows_by_prefix(db, id)
-    found = [_exchange_of(db, turn) for turn in turns_of(db, rows)]
+    turns = turns_of(db, rows)
+    found = [_exchange_of(db, turn) for turn in turns]
     if not found:
         raise NotFound(f"There is no turn {id}. `clew log` lists them.")
     if len({exchange.turn.id for exchange in found}) > 1:
         raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
-    return found[-1]
+    return replace(found[-1], tools=_tools(db, found[-1], turns[-1]))
 
 
 def replies(db: sqlite3.Connection, turn: str) -> list[Turn]:
@@ -87,6 +89,25 @@ def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
     if turn.role == "assistant":
         return Exchange(turn=asked, reply=turn, project=project_of(db, asked))
     return _exchange(db, asked, by_way_of=turn.id)
+
+
+def _tools(db: sqlite3.Connection, exchange: Exchange, meant: Turn) -> tuple[Turn, ...]:
+    """The turns of tools between question and reply, or the newest below the turn that is meant while there is none."""
+    if exchange.reply is not None:
+        at = exchange.reply.parent
+    else:
+        below = _with_tools(db, meant.id if meant.role == "tool" else exchange.turn.id)
+        query = "SELECT said.turn FROM events AS said WHERE said.turn IN (SELECT value FROM json_each(?))"
+        (at,) = db.execute(f"{query} AND {SAID} ORDER BY said.seq DESC LIMIT 1", (below,)).fetchone()
+    found: list[Raw] = []
+    while at is not None:
+        query = f"SELECT said.parent, said.role FROM events AS said WHERE said.turn = ? AND {SAID}"
+        parent, role = db.execute(query, (at,)).fetchone()
+        if role != "tool":
+            break
+        found.insert(0, said_row(db, at))
+        at = parent
+    return tuple(turns_of(db, found))
 
 
 def _asked(db: sqlite3.Connection, turn: Turn) -> Turn | None:

@@ -9,6 +9,7 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Unpack, overload
 
@@ -95,10 +96,25 @@ class Readings(ABC):
 
         By their ids, and without their numbers in their sessions (`index` is 0), which would cost more than they.
         """
-        query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} AND {KEPT}"
         with self.snapshot() as db:
-            found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
-        return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
+            return _quotable(db, ids)
+
+    def gone(self, ids: Iterable[str]) -> set[str]:
+        """Those of the turns whose words nothing may keep: not quotable, or answers of tools that quote such a turn."""
+        wanted = set(ids)
+        with self.snapshot() as db:
+            there = _quotable(db, wanted)
+            return (wanted - there.keys()) | _telling(db, there.values())
+
+    def in_view(self, turns: Iterable[Turn]) -> list[Turn]:
+        """The turns as a command may show them: without the words of those that are hidden.
+
+        An answer of a tool that quotes what may be quoted no more comes as hidden too.
+        """
+        given = list(turns)
+        with self.snapshot() as db:
+            telling = _telling(db, given)
+        return [replace(turn, text=None, hidden=True) if turn.hidden or turn.id in telling else turn for turn in given]
 
     def exchanges(
         self,
@@ -176,6 +192,12 @@ class Readings(ABC):
         with self.snapshot() as db:
             return speakers(db)
 
+    def said_in(self, session: str) -> set[str]:
+        """All turns that were said in a session, those off its path and deleted ones too."""
+        with self.snapshot() as db:
+            rows = db.execute("SELECT turn FROM events WHERE session = ? AND kind = 'turn.said'", (session,))
+            return {turn for (turn,) in rows}
+
     def search_words(self, query: str, *, limit: int = 20) -> list[str]:
         """Ids of the turns whose words match an FTS5 `query`, the best first."""
         sql = "SELECT turn FROM words JOIN events ON events.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
@@ -204,6 +226,19 @@ class Readings(ABC):
         """The sequence number of the last event, 0 before the first."""
         with self.snapshot() as db:
             return _number(db, "SELECT coalesce(max(seq), 0) FROM events")
+
+
+def _quotable(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Turn]:
+    query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} AND {KEPT}"
+    found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
+    return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
+
+
+def _telling(db: sqlite3.Connection, turns: Iterable[Turn]) -> set[str]:
+    """Those of the turns that are answers of tools and quote what may be quoted no more."""
+    quotes = {turn.id: {item.id for item in turn.recalled} for turn in turns if turn.role == "tool"}
+    there = _quotable(db, set().union(*quotes.values())).keys()
+    return {turn for turn, quoted in quotes.items() if not quoted <= there}
 
 
 def _number(db: sqlite3.Connection, query: str) -> int:

@@ -62,11 +62,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A user turn and the reply to it, if there is one yet."""
+    """A user turn and the reply to it, if there is one yet; `tools` are what was looked up on the way, oldest first.
+
+    Only `exchange` reads the tools: lists of exchanges are without them.
+    """
 
     turn: Turn
     reply: Turn | None
     project: str | None
+    tools: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

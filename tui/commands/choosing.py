@@ -56,7 +56,8 @@ def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
 
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
-        turns = [(each.turn.id, _harmless(each.turn.text)) for each in reader.exchanges(limit=500)]
+        said = reader.in_view(each.turn for each in reader.exchanges(limit=500))
+        turns = [(turn.id, _harmless(turn.text)) for turn in said]
     except (MemoryFailure, AgentError):
         return []
     return [each for each in turns if each[0].startswith(incomplete)][:OFFERED] + complete_session(ctx, incomplete)

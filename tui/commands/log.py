@@ -1,5 +1,6 @@
 """`clew log`: what was said, newest first, as summaries. Reads the log without a lock, beside a running clew."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,8 @@ from tui.commands.since import parse_since
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from graph.values import Exchange
+    from graph.reading import LogReader
+    from graph.values import Exchange, Turn
 
 MOST = 500
 
@@ -59,9 +61,10 @@ def log(
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = choose_session(all_sessions(reader), session).id if session is not None else None
-        found = reader.exchanges(
+        told = reader.exchanges(
             session=of, project=_text(project), client=_text(client), since=from_then, limit=min(limit, MOST)
         )
+        found = _in_view(reader, told)
     except MemoryMissing:
         found = []
     if as_json:
@@ -73,9 +76,19 @@ def log(
         say("Nothing was said that fits.")
 
 
-def summary_of(exchange: "Exchange") -> dict[str, str | None]:
-    """An exchange as JSON has it."""
-    return {
+def _in_view(reader: "LogReader", exchanges: "list[Exchange]") -> "list[Exchange]":
+    """The exchanges without the words of hidden turns."""
+    said = [turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None]
+    seen = {turn.id: turn for turn in reader.in_view(said)}
+    return [
+        replace(each, turn=seen[each.turn.id], reply=seen[each.reply.id] if each.reply else None) for each in exchanges
+    ]
+
+
+def summary_of(exchange: "Exchange") -> dict[str, str | bool | None]:
+    """An exchange as JSON has it; `hidden` is there, and true, where the words of one of its turns are left out."""
+    hidden = exchange.turn.hidden or (exchange.reply is not None and exchange.reply.hidden)
+    told: dict[str, str | bool | None] = {
         "turn": exchange.turn.id,
         "reply_turn": exchange.reply.id if exchange.reply else None,
         "session": exchange.turn.session,
@@ -83,21 +96,27 @@ def summary_of(exchange: "Exchange") -> dict[str, str | None]:
         "said": exchange.turn.text,
         "reply": exchange.reply.text if exchange.reply else None,
     }
+    return told | {"hidden": True} if hidden else told
 
 
 def lines_of(exchange: "Exchange") -> str:
     """An exchange on three lines."""
     columns = width()
     head = fit(f"{exchange.turn.id}  {local(exchange.turn.at)}  {exchange.turn.client}", columns)
-    said = fit(exchange.turn.text if exchange.turn.text is not None else "(erased)", columns - 2)
+    said = fit(words_of(exchange.turn), columns - 2)
     return f"{paint(head, '2')}\n{paint('>', '36')} {said}\n  {fit(_answer(exchange), columns - 2)}"
+
+
+def words_of(turn: "Turn") -> str:
+    """What a turn says, or why it does not."""
+    return "(hidden)" if turn.hidden else turn.text if turn.text is not None else "(erased)"
 
 
 def _answer(exchange: "Exchange") -> str:
     reply = exchange.reply
     if reply is None:
         return "(no reply yet)"
-    if reply.text is None:
-        return "(erased)"
+    if reply.hidden or reply.text is None:
+        return words_of(reply)
     cut = f" ({reply.stop_reason})" if reply.truncated else ""
     return (reply.text or f"({reply.error or 'empty'})") + cut

@@ -1,17 +1,19 @@
 """`clew show ID`: one exchange, or one session's thread, whole. Reads the log without a lock."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graph.errors import NotFound
 from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.log import words_of
 from tui.commands.output import fit, local, paint, put, put_json, width
 from tui.commands.place import home_of
 from tui.commands.sessions import summary
 from tui.reasons import who, why_stored
 from tui.text import clean, one_line, shown
+from tui.toolwords import line_of, read_call
 
 if TYPE_CHECKING:
     from graph.events import Recalled
@@ -46,42 +48,75 @@ def show(
 
 
 def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) -> None:
-    turns = [exchange.turn, *([exchange.reply] if exchange.reply else [])]
+    told = [exchange.turn, *exchange.tools, *([exchange.reply] if exchange.reply else [])]
+    turns = reader.in_view(told)
+    packs = [turn for turn in (exchange.reply, *exchange.tools) if turn is not None]
+    there = reader.quotable(item.id for turn in packs for item in turn.recalled)
     if as_json:
-        reply = whole(exchange.reply) if exchange.reply else None
-        put_json({"turn": whole(exchange.turn), "reply": reply, "project": exchange.project})
+        tools = zip(turns[1:], exchange.tools, strict=False)
+        put_json(
+            {
+                "turn": whole(turns[0]),
+                "reply": whole(turns[-1]) if exchange.reply else None,
+                "project": exchange.project,
+                "tools": [_called(tool, as_told) for tool, as_told in tools],
+                "context": [_given(item, there.get(item.id), by=turn.id) for turn in packs for item in turn.recalled],
+            }
+        )
         return
-    recalled = exchange.reply.recalled if exchange.reply else ()
     about = [f"session {exchange.turn.session}", *([f"project {exchange.project}"] if exchange.project else [])]
     put(paint(one_line(" · ".join(about)), "2"))
-    for turn in turns:
-        put("\n" + _block(turn))
-    if recalled:
-        put(f"\n{paint(f'recalled for the reply: {len(recalled)}', '1')}")
-        there = reader.quotable(item.id for item in recalled)
-        for item in recalled:
-            put(_recalled(item, there.get(item.id)))
+    for turn, as_told in zip(turns, told, strict=True):
+        put("\n" + _block(turn, as_told))
+    recalled = exchange.reply.recalled if exchange.reply else ()
+    found = {item.id: item for tool in exchange.tools for item in tool.recalled}
+    for head, pack in (("recalled for the reply", recalled), ("found by tools for the reply", found.values())):
+        if pack:
+            put(f"\n{paint(f'{head}: {len(pack)}', '1')}")
+        for item in pack:
+            put(_recalled(item, there.get(item.id), exchange.turn.text or ""))
 
 
-def _recalled(item: "Recalled", turn: "Turn | None") -> str:
-    """One item of a reply's context pack: where it stands, its words, and why it was put before the model."""
+def _called(tool: "Turn", as_told: "Turn") -> dict[str, object]:
+    """A tool's turn with its call read out; what it found is null where that is left out."""
+    call = read_call(tool if as_told.hidden else as_told)
+    result = call.result if tool.text is not None else None
+    return whole(tool) | {"tool": call.tool, "arguments": dict(call.arguments), "result": result}
+
+
+def _given(item: "Recalled", turn: "Turn | None", *, by: str) -> dict[str, object]:
+    """One thing that the reply was given, `by` its own context pack or a tool; no words where they are gone."""
+    said = {"session": turn.session, "at": turn.at, "role": turn.role, "speaker": turn.speaker} if turn else {}
+    words = {"text": turn.text if turn else None, "hidden": turn is None}
+    return {"id": item.id, "by": by} | said | words | item.model_dump(exclude={"id"})
+
+
+def _recalled(item: "Recalled", turn: "Turn | None", asked: str) -> str:
+    """One item of a reply's context pack: where it stands, its words, and why it was put before the model.
+
+    Of long words the stretch that answers best what was asked, as the model was given it.
+    """
+    from agent.quoting import excerpt
+
     parts = [local(turn.at), who(turn.role, turn.speaker)] if turn is not None else []
     head = "  " + fit(" · ".join([*parts, f"turn {item.id}"]), width() - 2)
     words = turn.text if turn is not None and turn.text is not None else "(hidden or erased since)"
     reasons = why_stored(item, turn)
+    words = excerpt(one_line(words), asked, width() - 6)
     lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
     return "\n".join(lines if reasons else lines[:2])
 
 
 def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> None:
-    thread = reader.thread(session.id)
+    told = reader.thread(session.id)
+    thread = reader.in_view(told)
     if as_json:
         put_json({"session": summary(session), "thread": [whole(turn) for turn in thread]})
         return
     put(paint(one_line(session.name or "(no title yet)"), "1"))
     put(paint(one_line(f"session {session.id} · {session.turns} turns · since {local(session.started_at)}"), "2"))
-    for turn in thread:
-        put("\n" + _block(turn))
+    for turn, as_told in zip(thread, told, strict=True):
+        put("\n" + _block(turn, as_told))
 
 
 def whole(turn: "Turn") -> dict[str, object]:
@@ -89,10 +124,13 @@ def whole(turn: "Turn") -> dict[str, object]:
     return asdict(turn) | {"recalled": [item.model_dump() for item in turn.recalled], "truncated": turn.truncated}
 
 
-def _block(turn: "Turn") -> str:
+def _block(turn: "Turn", as_told: "Turn") -> str:
+    """A turn for people; of a tool whose answer is left out there is still the call."""
     speaker = {"user": "you", "assistant": "clew"}.get(turn.role, turn.role)
     head = f"{speaker} · {local(turn.at)} · turn {turn.id} · {turn.index}. of its session · {turn.client}"
-    text = "(hidden)" if turn.hidden else "(erased)" if turn.text is None else shown(turn.text)
+    text = shown(words_of(turn))
+    if turn.role == "tool" and turn.hidden and not as_told.hidden:
+        text = f"{line_of(replace(read_call(as_told), result='', found=None))}\n{text}"
     figures = _figures(turn)
     return "\n".join(
         [

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench.killing import CLEW
-from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid
+from graph.events import Event, Recalled, Role, SessionStarted, SessionTitled, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
 from tui.commands import run
@@ -95,6 +95,7 @@ class Said:
     session: str
     turn: str
     reply: str
+    tool: str = ""
 
 
 @pytest.fixture
@@ -109,6 +110,9 @@ def remember(home: Path) -> Callable[..., Said]:
         project: str | None = None,
         client: str = "ask",
         title: str | None = None,
+        recalled: Sequence[Recalled] = (),
+        tool: str | None = None,
+        found: Sequence[Recalled] = (),
     ) -> Said:
         home.mkdir(mode=0o700, exist_ok=True)
         memory = Memory.open(home / "memory", command="test")
@@ -118,13 +122,19 @@ def remember(home: Path) -> Callable[..., Said]:
             parent = memory.session(of).head if session else None
             if session is None:
                 events.append(SessionStarted(session=of, project=project, client=client))
-            turn, answer = new_id(), new_id()
+            turn, answer, looked_up = new_id(), new_id(), new_id() if tool else ""
+            asked = TurnSaid(
+                turn=turn, session=of, parent=parent, role=Role.USER, speaker="you", client=client, text=said
+            )
+            events.append(asked)
+            if tool:
+                more = {"parent": turn, "turn": looked_up, "role": Role.TOOL, "speaker": "tool", "text": tool}
+                events.append(asked.model_copy(update=more | {"recalled": tuple(found)}))
             events += [
-                TurnSaid(turn=turn, session=of, parent=parent, role=Role.USER, speaker="you", client=client, text=said),
                 TurnSaid(
                     turn=answer,
                     session=of,
-                    parent=turn,
+                    parent=looked_up or turn,
                     role=Role.ASSISTANT,
                     speaker="assistant",
                     client=client,
@@ -135,17 +145,32 @@ def remember(home: Path) -> Callable[..., Said]:
                     first_token_ms=15.25,
                     total_ms=1250.0,
                     prompt_hash="0123456789abcdef",
+                    recalled=tuple(recalled),
                     text=reply,
                 ),
             ]
             if title is not None:
                 events.append(SessionTitled(session=of, sources=(turn,), text=title))
             memory.append(*events)
-            return Said(of, turn, answer)
+            return Said(of, turn, answer, looked_up)
         finally:
             memory.close()
 
     return store
+
+
+@pytest.fixture
+def record(home: Path) -> Callable[..., None]:
+    """Append events to the memory."""
+
+    def append(*events: Event) -> None:
+        memory = Memory.open(home / "memory", command="test")
+        try:
+            memory.append(*events)
+        finally:
+            memory.close()
+
+    return append
 
 
 def modules_of(*argv: str, environment: dict[str, str]) -> set[str]:

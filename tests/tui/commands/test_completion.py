@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bench.killing import CLEW
+from graph.events import TurnHidden
 
 Run = Callable[..., Any]
 
@@ -66,3 +67,18 @@ def test_stored_words_cannot_run_in_the_shell_that_completes(remember: Run, envi
     offered = ended.stdout.replace("_arguments '*: :((", "").replace("))'", "")
     assert said.turn in offered
     assert not set("$`;\\'()\x1b") & set(offered.replace("\\n", ""))
+
+
+def test_a_hidden_turns_words_are_not_offered(remember: Run, record: Run, environment: dict[str, str]) -> None:
+    said = remember("A secret.")
+    record(TurnHidden(turn=said.turn))
+    ended = subprocess.run(
+        CLEW,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment | {"_CLEW_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "clew show "},
+    )
+    assert said.turn in ended.stdout
+    assert "secret" not in ended.stdout

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graph.events import TurnHidden, TurnUnhidden
 from graph.memory import Memory
 from graph.reading import LogReader
 
@@ -137,3 +138,20 @@ def test_the_log_is_read_beside_a_clew_that_holds_the_memory(clew: Run, remember
         assert clew("show", said.turn, "--json").json["turn"]["id"] == said.turn
     finally:
         memory.close()
+
+
+@pytest.mark.parametrize(
+    ("part", "says"), [("turn", ("> (hidden)", "  An answer.")), ("reply", ("> A secret.", "  (hidden)"))]
+)
+def test_a_hidden_turn_is_listed_without_its_words_until_it_is_back(
+    clew: Run, remember: Run, record: Run, part: str, says: tuple[str, str]
+) -> None:
+    said = remember("A secret.", "An answer.")
+    (whole,) = clew("log", "--json").json
+    record(TurnHidden(turn=getattr(said, part)))
+    assert tuple(clew("log").out.splitlines()[1:]) == says
+    word = {"turn": "said", "reply": "reply"}[part]
+    assert clew("log", "--json").json == [whole | {word: None, "hidden": True}]
+    record(TurnUnhidden(turn=getattr(said, part)))
+    assert clew("log", "--json").json == [whole]
+    assert "A secret." in clew("log").out

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from graph.events import Recalled, Role, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
+
 Run = Callable[..., Any]
 
 
@@ -12,7 +14,8 @@ Run = Callable[..., Any]
 def test_an_exchange_is_shown_whole_by_either_of_its_turns(clew: Run, remember: Run, part: str) -> None:
     said = remember("What is bread?", "Baked\ndough.", project="kitchen")
     whole = clew("show", getattr(said, part), "--json").json
-    assert set(whole) == {"turn", "reply", "project"}
+    assert set(whole) == {"turn", "reply", "project", "tools", "context"}
+    assert (whole["tools"], whole["context"]) == ([], [])
     assert whole["project"] == "kitchen"
     assert whole["turn"]["text"] == "What is bread?"
     reply = whole["reply"]
@@ -79,3 +82,106 @@ def test_a_home_without_a_memory_has_nothing_to_show(clew: Run) -> None:
     ended = clew("show", "last")
     assert ended.code == 66
     assert "There is no memory in" in ended.err
+
+
+SEARCHED = 'search_memory(query="sea stars", limit=5)\n- #ABC123 2026-01-02, user: "Purple sea stars"'
+
+
+def looked_up(remember: Run) -> tuple[Any, Any]:
+    """A turn, and an exchange whose reply was given it by recall, and by a tool beside another one."""
+    old = remember("Purple sea stars", "Lovely.")
+    pack = [Recalled(id=old.reply, ranks={"lexical": 2}, score=0.5)]
+    found = [Recalled(id=old.turn, ranks={"tool": 1})]
+    return old, remember("Which sea stars?", "The red ones.", recalled=pack, tool=SEARCHED, found=found)
+
+
+@pytest.mark.parametrize("part", ["turn", "tool", "reply"])
+def test_an_exchange_tells_what_tools_gave_it_too(clew: Run, remember: Run, part: str) -> None:
+    old, said = looked_up(remember)
+    whole = clew("show", getattr(said, part), "--json").json
+    (tool,) = whole["tools"]
+    assert {key: tool[key] for key in ("id", "role", "tool", "arguments", "result", "hidden")} == {
+        "id": said.tool,
+        "role": "tool",
+        "tool": "search_memory",
+        "arguments": {"query": "sea stars", "limit": 5},
+        "result": SEARCHED.partition("\n")[2],
+        "hidden": False,
+    }
+    given = [(item["id"], item["by"], item["ranks"], item["text"], item["hidden"]) for item in whole["context"]]
+    assert given == [
+        (old.reply, said.reply, {"lexical": 2}, "Lovely.", False),
+        (old.turn, said.tool, {"tool": 1}, "Purple sea stars", False),
+    ]
+    told = clew("show", getattr(said, part)).out
+    places = [
+        told.index(piece)
+        for piece in (
+            "Which sea stars?",
+            f"turn {said.tool}",
+            SEARCHED,
+            "The red ones.",
+            "recalled for the reply: 1",
+            "Lovely.",
+            "by its words (2nd)",
+            "found by tools for the reply: 1",
+            f"turn {old.turn}",
+            "looked up by the model",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_what_tools_found_before_any_reply_is_told(clew: Run, remember: Run, record: Run) -> None:
+    said = remember("one")
+    tool = {"session": said.session, "role": Role.TOOL, "speaker": "tool", "client": "ask"}
+    record(
+        TurnSaid(
+            turn="Q", session=said.session, parent=said.reply, role=Role.USER, speaker="you", client="ask", text="?"
+        ),
+        TurnSaid(turn="T1", parent="Q", text="themes()\nNone.", **tool),
+        TurnSaid(turn="T2", parent="T1", text='about(name="Ada")\nNothing.', **tool),
+    )
+    for id in ("Q", "T1", "T2"):
+        whole = clew("show", id, "--json").json
+        assert whole["reply"] is None
+        assert [each["tool"] for each in whole["tools"]] == ["themes", "about"]
+
+
+def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_of_it(
+    clew: Run, remember: Run, record: Run
+) -> None:
+    old, said = looked_up(remember)
+    record(TurnHidden(turn=old.turn))
+    shown = [
+        clew("show", id, *form) for id in (said.reply, said.tool, said.session, old.turn) for form in ((), ("--json",))
+    ]
+    for ended in shown:
+        assert ended.code == 0
+        assert "Purple" not in ended.out
+    for id in (said.reply, said.session):
+        assert "searched memory for “sea stars” · done\n(hidden)" in clew("show", id).out
+    (tool,) = clew("show", said.reply, "--json").json["tools"]
+    assert (tool["text"], tool["result"], tool["hidden"]) == (None, None, True)
+    assert tool["arguments"] == {"query": "sea stars", "limit": 5}
+    item = clew("show", said.reply, "--json").json["context"][1]
+    assert (item["id"], item["text"], item["hidden"]) == (old.turn, None, True)
+    thread = clew("show", said.session, "--json").json["thread"]
+    assert [(turn["text"], turn["hidden"]) for turn in thread] == [
+        ("Which sea stars?", False),
+        (None, True),
+        ("The red ones.", False),
+    ]
+    turn = clew("show", old.turn, "--json").json["turn"]
+    assert (turn["text"], turn["hidden"]) == (None, True)
+    record(TurnUnhidden(turn=old.turn))
+    for id in (said.reply, said.session, old.turn):
+        for form in ((), ("--json",)):
+            assert "Purple sea stars" in clew("show", id, *form).out
+
+
+def test_what_a_tool_quoted_of_a_deleted_turn_is_left_out(clew: Run, remember: Run, record: Run) -> None:
+    old, said = looked_up(remember)
+    record(TurnDeleted(turn=old.turn))
+    for form in ((), ("--json",)):
+        assert "Purple" not in clew("show", said.session, *form).out

@@ -14,7 +14,7 @@ from typing import Any
 from graph.memory import Memory
 from graph.values import Session, Turn
 from models.protocols import Generator
-from models.states import KVStates, mentions
+from models.states import KVStates
 
 from . import prompt
 from .events import Compaction, Notice
@@ -56,7 +56,7 @@ class Prompts:
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
-        self.shelf = Shelf(states, self._saveable)
+        self.shelf = Shelf(states, self._saveable, memory.gone)
         self.rewrites: Counter[Cause] = Counter()
 
     def system(self, session: Session, generator: Generator) -> str:
@@ -126,7 +126,7 @@ class Prompts:
         await self.shelf.forget_turns(turns)
 
     async def tidy(self) -> None:
-        """Remove the states of sessions that are no more."""
+        """Remove the states of sessions that are no more, and what a clew that was killed had no time to forget."""
         sessions = await asyncio.to_thread(self._memory.sessions, archived=True)
         await self.shelf.tidy({session.id for session in sessions})
 
@@ -137,7 +137,9 @@ class Prompts:
 
     def _showing(self, turns: frozenset[str]) -> set[str]:
         with self._updating:
-            return {key.session for key, log in self._logs.items() if mentions(to_note(log), turns)}
+            held = {key: log.held for key, log in self._logs.items()}
+            gone = self._memory.gone(set().union(*held.values())) | turns
+            return {key.session for key, ids in held.items() if not gone.isdisjoint(ids)}
 
     def _saveable(self, key: Key) -> tuple[list[int], Any] | None:
         """A session's tokens and its whole log as JSON values, as they are now."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graph.errors import EventsMissing, MemoryFailure
+from graph.errors import SURPRISES, EventsMissing, MemoryFailure
 from graph.events import (
     Sampling,
     SessionArchived,
@@ -163,6 +163,7 @@ class Agent(Remembering):
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self._prompts.shelf.written()  # what is forgotten just now asks the memory
         self._memory_or_none = None
         await asyncio.to_thread(memory.close)
         for listener in self._listeners:
@@ -267,7 +268,7 @@ class Agent(Remembering):
         """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
         await self.session(session)
         await self._conversation.drop(session)
-        turns = {turn.id for turn in await self.thread(session)}
+        turns = await asyncio.to_thread(self._memory.said_in, session)
         await self._record(SessionDeleted(session=session))
         await self._prompts.forget(session)
         await self._prompts.forget_turns(turns)  # others may quote them
@@ -399,7 +400,7 @@ class Agent(Remembering):
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
             return
-        with contextlib.suppress(MemoryFailure):  # then the first recall says why
+        with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
             await asyncio.to_thread(memory.warm_recall)
 
     async def _load(self, name: str) -> None:

@@ -63,12 +63,18 @@ def from_note(note: Any) -> PromptLog | None:
 class Shelf:
     """Saves, brings back and forgets states; `current` gives a session's log as JSON values, or None to save nothing.
 
-    For one event loop, but for `log`.
+    `gone` tells which of some turns may be kept no more. For one event loop, but for `log`.
     """
 
-    def __init__(self, states: KVStates, current: Callable[[Key], tuple[list[int], Any] | None]) -> None:
+    def __init__(
+        self,
+        states: KVStates,
+        current: Callable[[Key], tuple[list[int], Any] | None],
+        gone: Callable[[set[str]], set[str]] = lambda held: set(),
+    ) -> None:
         self._states = states
         self._current = current
+        self._gone = gone
         self._uses: dict[Key, Use] = {}
         self._one = asyncio.Lock()
         self._forgotten = 0  # how often something was: what was copied before is not written after
@@ -138,13 +144,29 @@ class Shelf:
         await self._do(lambda: self._states.forget(session))
 
     async def forget_turns(self, turns: Collection[str]) -> None:
-        """Remove the states of all sessions that were shown one of these turns."""
+        """Remove the states of all sessions that were shown one of these turns, or any other that is gone."""
         self._forgotten += 1
-        await self._do(lambda: self._states.forget_mentioning(frozenset(turns)))
+        await self._do(lambda: self._sweep(frozenset(turns)))
 
     async def tidy(self, sessions: Collection[str]) -> None:
-        """Remove the states of all but these sessions."""
-        await self._do(lambda: self._states.tidy(frozenset(sessions)))
+        """Remove the states of all but these sessions, and those that were shown a turn that is gone."""
+        await self._do(lambda: self._tidied(frozenset(sessions)))
+
+    def _tidied(self, sessions: frozenset[str]) -> None:
+        self._states.tidy(sessions)
+        self._sweep(frozenset())
+
+    def _sweep(self, turns: frozenset[str]) -> None:
+        """Remove what mentions one of these turns or one that is gone, and what does not tell what it mentions."""
+        held: set[str] = set()
+        for kept in self._states.kept():
+            log = from_note(kept.header.note)
+            if log is not None:
+                held |= log.held
+            else:
+                self._states.remove(kept)
+        if gone := turns | self._gone(held):
+            self._states.forget_mentioning(gone)
 
     def _save(self, key: Key, least: int = 0) -> asyncio.Event:
         """Begin to save a session's state if `least` tokens are new; the event tells that it is copied out (or not)."""

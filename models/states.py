@@ -118,6 +118,11 @@ class KVStates:
                 if kept is not None and mentions(kept.header.note, words):
                     self._remove(path)
 
+    def kept(self) -> list[Kept]:
+        """The headers of all states that are whole."""
+        with self._lock:
+            return [kept for kept in map(self._header, self._files()) if kept is not None]
+
     def tidy(self, sessions: Collection[str]) -> None:
         """Remove the states of all other sessions, and what a crash left unfinished."""
         with self._lock:

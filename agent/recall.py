@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 
-from graph.errors import MemoryFailure
+from graph.errors import SURPRISES, MemoryFailure
 from graph.events import Strategy
 from graph.hits import Filters, Hit, Reason, Vector
 from graph.memory import Memory
@@ -94,6 +94,9 @@ class Recaller:
                 found = replace(found, hits=tuple(taken), note=_note(intent, taken))
         except MemoryFailure as error:
             found = replace(found, note=f"The memory could not be looked through: {error}")
+        except SURPRISES as error:  # what damage makes of any code that reads it
+            why = f"{type(error).__name__}: {error}. `clew doctor` looks for the cause"
+            found = replace(found, note=f"The memory could not be looked through: {why}.")
         except TimeoutError:
             found = replace(found, note="Looking back took too long; this reply goes without.")
         return replace(found, took_ms=(time.perf_counter() - started) * 1000)

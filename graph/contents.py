@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 from graph.errors import InvalidVector
 from graph.events import Role
+from graph.soundness import KEPT_BYTES, KEPT_TYPE
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
-
-KEPT_TYPE, KEPT_BYTES = "<f2", 2
 
 _EMBEDDED = "events.kind = 'turn.said' AND events.role <> 'tool' AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL"
 
@@ -120,6 +119,12 @@ def forget_some(db: sqlite3.Connection, model: str, limit: int) -> int:
     if deleted < limit:
         db.execute("DELETE FROM embedders WHERE name = ?", (model,))
     return deleted
+
+
+def drop_vectors(db: sqlite3.Connection, ids: Sequence[int]) -> None:
+    """Forget some vectors, and every embedder without one: its dimension comes anew with its next vector."""
+    db.execute("DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+    db.execute("DELETE FROM embedders WHERE id NOT IN (SELECT embedder FROM vectors)")
 
 
 def embedders(db: sqlite3.Connection) -> list[tuple[str, int, int]]:

@@ -5,6 +5,7 @@ Nothing here changes anything. Each check is a finding with advice where it is n
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any
 from graph import rebuild
 from graph.codec import hash_text
 from graph.contents import differing
-from graph.errors import LogDamaged, MemoryFailure
+from graph.errors import SURPRISES, LogDamaged, MemoryFailure
 from graph.log import Log, check_chain
 from graph.migrations import version_of
 from graph.reading import LogReader
 from graph.rows import EVENT, event_of
 from graph.schema import NODES, RELS
+from graph.soundness import unsound
 from graph.store import GraphStore
 from graph.tables import Tables, fold
 from graph.values import Check
@@ -26,8 +28,7 @@ from graph.values import Check
 _RESTORE = "Copy the folder aside, then put a backup of log.sqlite in its place. `clew log` shows what can be read."
 _REBUILD = "Run `clew rebuild`: the graph is made anew from the log, nothing is lost."
 
-SURPRISES = (sqlite3.DatabaseError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-
+_EMBED_AGAIN = "Run `clew rebuild`: it drops them, and clew makes them anew when it is opened next. No word is lost."
 _FIRST_THE_LOG = (
     "See to the log first: a rebuild now would make this of what is wrong, and put the graph that is aside away."
 )
@@ -56,7 +57,7 @@ def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[C
             if deep:
                 looks += [("texts", lambda: _texts(db)), ("events", lambda: _events(db)), ("words", lambda: _words(db))]
             if deep and version_of(db) > 1:
-                looks.append(("contents", lambda: _contents(db)))
+                looks += [("contents", lambda: _contents(db)), ("vectors", lambda: _vectors(db))]
             checks += [_sound(name, look) for name, look in looks]
     except LogDamaged as e:
         checks.append(Check("log", False, str(e), _RESTORE))
@@ -67,7 +68,7 @@ def weigh(checks: list[Check]) -> list[Check]:
     """The checks, none of which says that a rebuild loses nothing where the log itself is not well."""
     if all(check.ok for check in checks if check.name in _OF_THE_LOG):
         return checks
-    of_copies = {"words", "contents", "graph"}
+    of_copies = {"words", "contents", "vectors", "graph"}
     return [
         replace(check, advice=_FIRST_THE_LOG) if check.name in of_copies and not check.ok else check for check in checks
     ]
@@ -179,6 +180,18 @@ def _contents(db: sqlite3.Connection) -> Check:
     if wrong:
         return Check("contents", False, f"{wrong} content hashes do not match the texts", _REBUILD)
     return Check("contents", True, "every text has its hash")
+
+
+def _vectors(db: sqlite3.Connection) -> Check:
+    """Every vector is a direction, of as many numbers as its embedder's are."""
+    wrong = Counter(embedder for _, embedder in unsound(db))
+    everything = db.execute("SELECT count(*) FROM vectors").fetchone()[0]
+    if not wrong:
+        return Check("vectors", True, f"{everything} can be compared")
+    names = dict(db.execute("SELECT id, name FROM embedders"))
+    of = ", ".join(f"{count} of {names.get(id, 'no embedder')}" for id, count in sorted(wrong.items()))
+    detail = f"{wrong.total()} of {everything} vectors are damaged ({of}); recall does without them"
+    return Check("vectors", False, detail, _EMBED_AGAIN)
 
 
 def _sound(name: str, look: Callable[[], Check]) -> Check:

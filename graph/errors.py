@@ -17,9 +17,13 @@ MemoryFailure                 any of these; the faces print its message as it is
         └── QueryTimeout      one query took too long, or was interrupted
 """
 
+import sqlite3
 from pathlib import Path
 
 from graph.values import Holder
+
+# What rows that were damaged make of code that reads them; only for who has to go on whatever there is.
+SURPRISES = (sqlite3.DatabaseError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 class MemoryFailure(Exception):
@@ -76,6 +80,7 @@ class InvalidVector(MemoryFailure):
             f"A vector was refused: {why}. Nothing of its batch was kept, and every word is safe; "
             "recall goes on with words. Try another embedder with `clew models use`."
         )
+        self.why = why
 
 
 class NotFound(MemoryFailure):

@@ -24,6 +24,7 @@ from graph.events import RECALLED, Event, Recalled, TextErased, TurnDeleted, Tur
 from graph.files import LOG
 from graph.ids import new_id, now_ms
 from graph.migrations import migrate
+from graph.soundness import unsound
 from graph.sqlite import open_writer, writing
 from graph.stranger import refuse_emptied, refuse_stranger
 
@@ -161,6 +162,15 @@ class Log:
         with self._transaction() as db:
             db.execute("INSERT INTO words (words) VALUES ('rebuild')")
             contents.fill(db)
+
+    def drop_unsound(self) -> int:
+        """Delete the vectors that nobody may use, some at a time; returns how many. Raises LogUnwritable."""
+        with writing(self._path):
+            ids = [id for id, _ in unsound(self._db)]
+        for at in range(0, max(1, len(ids)), FORGOTTEN_AT_ONCE):
+            with self._transaction() as db:
+                contents.drop_vectors(db, ids[at : at + FORGOTTEN_AT_ONCE])
+        return len(ids)
 
     def close(self) -> None:
         self._db.close()

@@ -122,12 +122,14 @@ class Memory(Readings):
         return self._graph.ready
 
     def rebuild(self, progress: Callable[[Progress], None]) -> None:
-        """Make graph and word index anew from the log; the old graph is set aside.
+        """Make graph and word index anew from the log; the old graph is set aside, and damaged vectors are dropped.
 
         Raises GraphFailure, LogDamaged or LogUnwritable.
         """
         with self._writing:
             self._log.rebuild_words()
+            self._log.drop_unsound()
+            self._pending = contents.Pending()  # what had such a vector has none now
         self._graph.rebuild(progress)
         (self._folder / WITNESS).unlink(missing_ok=True)  # the user has seen to it
 

@@ -1,7 +1,8 @@
 """One embedder's vectors as a matrix in memory, row by row beside the columns, for exact cosine similarity.
 
-Invariants: a row is of length 1, or zero where there is no vector yet (`has` tells). It is filled from the log's cache
-as vectors arrive there, never from a model. Not thread-safe: whoever recalls holds the lock of `Recall`.
+Invariants: a row is of length 1, or zero where there is no vector yet (`has` tells), which one that is damaged is too.
+It is filled from the log's cache as vectors arrive there, never from a model. Not thread-safe: whoever recalls holds
+the lock of `Recall`.
 """
 
 import sqlite3
@@ -9,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from graph.contents import KEPT_TYPE, vectors, vectors_of_later
+from graph.contents import vectors, vectors_of_later
 from graph.recall.columns import NONE, Columns
+from graph.soundness import BATCH, sound
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
-
-BATCH = 4_096
 
 
 class Matrix:
@@ -26,7 +26,7 @@ class Matrix:
         import numpy as np
 
         self.model = model
-        self._embedder = 0
+        self._embedder = (0, 0)  # number and dimension, as the log has them
         self._after = 0  # the last vector's id that was read
         self._synced = 0  # events up to this number were looked up
         self._values: NDArray[np.float32] = np.zeros((0, 0), np.float32)
@@ -42,10 +42,11 @@ class Matrix:
         row = db.execute("SELECT id, dimension FROM embedders WHERE name = ?", (self.model,)).fetchone()
         if row is None or not columns.size:
             return
-        if row[0] != self._embedder:
+        if row != self._embedder:
             self.__init__(self.model)  # type: ignore[misc]  # forgotten and made anew: nothing of it stays
-            self._embedder = row[0]
-        self._grow(columns.size, row[1])
+            self._embedder = row
+        if self.dimension:
+            self._grow(columns.size)
         newest = db.execute("SELECT max(id) FROM vectors").fetchone()[0] or 0
         if newest > self._after:
             for batch in _batches(vectors(db, self.model, after=self._after)):
@@ -79,9 +80,10 @@ class Matrix:
         """float32[len(rows), dimension]: the vectors of some rows, zero where there is none; None if there are none."""
         return self._values[list(rows)] if self.dimension else None
 
-    def _grow(self, size: int, dimension: int) -> None:
+    def _grow(self, size: int) -> None:
         import numpy as np
 
+        dimension = self._embedder[1]
         if size > len(self._has):
             room = size + size // 4 + 64
             values = np.zeros((room, dimension), np.float32)
@@ -93,8 +95,11 @@ class Matrix:
     def _put(self, columns: Columns, batch: list[tuple[int, int, bytes]]) -> None:
         import numpy as np
 
-        rows = columns.rows(np.array([seq for _, seq, _ in batch], np.int64))
-        kept = np.frombuffer(b"".join(vector for _, _, vector in batch), KEPT_TYPE).reshape(len(batch), -1)
+        kept, well = sound([vector for _, _, vector in batch], self._embedder[1])
+        if not len(kept):
+            return
+        self._grow(columns.size)  # only now: the dimension that was noted may be damaged, and any number
+        rows = columns.rows(np.array([seq for _, seq, _ in batch], np.int64)[well])
         known = rows != NONE  # what the graph does not have yet comes with `vectors_of_later`
         self._values[rows[known]] = kept[known]
         self._has[rows[known]] = True

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from sqlite3 import DatabaseError
 from typing import TypeVar
 
 import pytest
@@ -14,7 +15,9 @@ from agent.recall import spread
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.service import Agent
 from agent.settings import Settings
+from graph.errors import LogDamaged
 from graph.hits import Vector
+from graph.memory import Memory
 from graph.recall.intent import read_intent
 from graph.values import Turn
 from models.protocols import Generator
@@ -199,6 +202,23 @@ async def test_a_memory_that_cannot_be_looked_through_holds_up_no_reply(make_age
     assert recalled.hits == ()
     assert "graph" in recalled.note
     await agent.close()
+
+
+@pytest.mark.parametrize("error", [ValueError("cannot reshape"), LogDamaged("torn"), DatabaseError("malformed")])
+async def test_damage_that_is_found_while_reading_holds_up_no_reply(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Memory, "recall", fail)
+    monkeypatch.setattr(Memory, "warm_recall", fail)
+    agent = await ready(make_agent, FakeGenerator("still here"))
+    _, recalled, ended = await say(agent, None, "What colour is my dog?")
+    assert ended.text == "still here"
+    assert recalled.hits == ()
+    assert "could not be looked through" in recalled.note
+    assert str(error) in recalled.note
 
 
 async def test_with_recall_off_nothing_is_looked_for(make_agent: MakeAgent) -> None:

@@ -42,7 +42,7 @@ SURPRISES = (
     RuntimeError,
 )
 LOG_CHECKS = frozenset({"log", "log file", "chain", "texts", "events"})
-FROM_THE_LOG = frozenset({"graph", "words", "contents"})  # what a rebuild makes anew, as good as the log is
+FROM_THE_LOG = frozenset({"graph", "words", "contents", "vectors"})  # what a rebuild makes anew, as good as the log is
 
 UPDATE = "Update clew; this one leaves the memory as it is."
 MAKE_ROOM = "Free some space, or make the home writable for you; nothing that was stored is lost."

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from agent.home import Home
 from agent.settings import Settings
+from graph.errors import InvalidVector
 from graph.values import Check
 from models.errors import ModelError, NotInstalled
 from models.protocols import Finished, SamplingParams
 
 CONTEXT = 1024
 WORDS = 16
+AGAIN = "Choose another embedder with `clew models use NAME`, or fetch it again: `clew models rm {name}`, then pull."
 PULL = "Fetch it with `clew models pull {name}`, or choose another with `clew models use NAME`."
 
 
@@ -63,7 +65,8 @@ def probe_generator(home: Home, settings: Settings) -> Check:
 
 
 def probe_embedder(home: Home, settings: Settings) -> Check:
-    """Whether the embedder of the settings, if it is installed, turns a text into a vector."""
+    """Whether the embedder of the settings, if it is installed, turns a text into a vector that can be kept."""
+    from graph.contents import KEPT_BYTES, pack
     from models.embedder import load_embedder
     from models.store import DEFAULT_EMBEDDER, ModelStore
 
@@ -77,14 +80,17 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
     try:
         embedder = load_embedder(path, name=_name(settings.embedder), threads=settings.threads or None)
 
-        async def embed() -> tuple[int, int]:
+        async def embed() -> int:
             try:
-                count, dimension = (await embedder.embed(["The cat sat on the mat."])).shape
-                return count, dimension
+                (row,) = await embedder.embed(["The cat sat on the mat."])
+                return len(pack(row, None)) // KEPT_BYTES  # refused as the memory would refuse it
             finally:
                 await embedder.close()
 
-        _, dimension = asyncio.run(embed())
+        dimension = asyncio.run(embed())
+    except InvalidVector as error:
+        detail = f"{settings.embedder} makes vectors that are of no use: {error.why}"
+        return Check("embedder", False, detail, AGAIN.format(name=settings.embedder))
     except ModelError as error:
         return Check("embedder", False, str(error), PULL.format(name=settings.embedder))
     return Check("embedder", True, f"{settings.embedder}: vectors of {dimension} numbers")

@@ -21,7 +21,7 @@ MEANING: dict[str, Sequence[str]] = {
     "My sourdough never rises": ["bread"],
     "It doubled overnight, thank you": ["bread"],
 }
-ONE, ALL = "WHERE hash = (SELECT hash FROM contents ORDER BY seq DESC LIMIT 1)", ""
+ONE = "WHERE hash = (SELECT hash FROM contents ORDER BY seq DESC LIMIT 1)"
 SPOILT = {
     "short": b"abc",
     "empty": b"",

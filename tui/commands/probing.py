@@ -66,7 +66,8 @@ def probe_generator(home: Home, settings: Settings) -> Check:
 
 def probe_embedder(home: Home, settings: Settings) -> Check:
     """Whether the embedder of the settings, if it is installed, turns a text into a vector that can be kept."""
-    from graph.contents import KEPT_BYTES, pack
+    from graph.contents import pack
+    from graph.soundness import KEPT_BYTES
     from models.embedder import load_embedder
     from models.store import DEFAULT_EMBEDDER, ModelStore
 

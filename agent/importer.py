@@ -5,30 +5,33 @@ Invariants:
 - Every transaction leaves whole messages behind, each after the one it follows; an import that ended anywhere goes on
   with the next one. A chat's head and title come with its last messages.
 - A chat that was gone on with here keeps its head: what its export has gained becomes another branch.
+- Nothing is lost silently: what has the place or the id of something imported before but other words is kept beside it.
+  A chat without an id is one imported before only if one of both holds the other, word for word.
 """
 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from graph.events import Event, HeadMoved, SessionStarted, SessionTitled, TurnSaid
 from graph.ids import new_id, now_ms
 from graph.memory import Memory
 
-from .errors import EmptyMessage
-from .importing.chats import Chat, Message, chat_source, message_source
-from .importing.formats import open_export
-from .text import clean_message
+from .imported import CLIENT, Imported, clean
+from .importing.chats import Chat, Message, chat_source
+from .importing.formats import Export, open_export
 from .title import verbatim
 
-CLIENT = "import"
 AT_ONCE = 200  # events in one transaction
-COMPARED = 20  # first messages by which a chat without an id is known again
 TITLED_BY = 4  # first turns whose words an export's title may carry
 DAY_MS = 86_400_000
+DELETED = "in a chat that was deleted here"
+LIKE_DELETED = 'in a chat that cannot be told from one deleted here (name its "session" in its lines)'
+LIKE_ERASED = 'that cannot be told from one erased or hidden here (name its "session" in its line)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,11 @@ class ImportProgress:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did. Times are those of messages: `future` ones were not kept, `naive` ones taken as UTC."""
+    """What an import did. Times are those of messages: `future` ones were not kept, `naive` ones taken as UTC.
+
+    `gone` are those of the `known` ones that were erased or deleted here; `differing` those of the new ones that have
+    the id of a known one but other words.
+    """
 
     file: str
     format: str = ""
@@ -50,6 +57,8 @@ class ImportReport:
     chats_known: int = 0
     new: int = 0
     known: int = 0
+    gone: int = 0
+    differing: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     future: int = 0
     naive: int = 0
@@ -78,7 +87,7 @@ class Place:
     grown: bool = False
     turns: dict[str, str | None] = field(default_factory=dict)  # by message; an empty message is the one before it
     times: dict[str, int | None] = field(default_factory=dict)
-    first: list[tuple[str, str]] = field(default_factory=list)  # ids and texts of the first turns that were said
+    first: list[tuple[str, str]] = field(default_factory=list)  # ids and texts of the first turns
 
 
 class Importer:
@@ -99,8 +108,7 @@ class Importer:
         self._places: dict[tuple[str, str], Place] = {}
         self._all: list[Place] = []
         self._waiting: list[Event] = []
-        self._unsaid: dict[str, str] = {}  # of what waits: ids by source key
-        self._texts: dict[str, str | None] = {}  # by turn: of what waits, and of what was compared with
+        self._log = Imported(memory)
         self._seen = self._total = 0
         self._report = ImportReport("")
 
@@ -108,14 +116,14 @@ class Importer:
         """Import a file. Raises ExportMissing or ExportUnreadable, and then nothing is imported; or a MemoryFailure."""
         report = self._report = ImportReport(str(path))
         self._progress(ImportProgress(0, 0))
-        export = open_export(path)
+        export = open_export(path, self._latest)
         self._total = export.total
         report.format, report.bad, report.bad_count = export.format, export.bad, export.bad_count
         try:
-            for chat in export.chats():
+            for number, chat in enumerate(export.chats()):
                 report.skipped.update(chat.skipped)
                 if chat.messages:
-                    self._add(chat)
+                    self._add(chat, export, number)
             self._flush()
         except Stopped:
             report.stopped = True
@@ -125,48 +133,54 @@ class Importer:
             report.chats_known += not place.new and not place.grown
         return report
 
-    def _add(self, chat: Chat) -> None:
-        """One chat, or a part of one."""
+    def _add(self, chat: Chat, export: Export, number: int) -> None:
+        """One chat, or a part of one: the one of this number in the export."""
+        self._log.forget_texts()
         place = self._places.get((chat.format, chat.id)) if chat.continues else None
         if place is None:
-            place = self._places[chat.format, chat.id] = self._find(chat)
+            place = self._places[chat.format, chat.id] = self._find(chat, export, number)
             self._all.append(place)
         self._seen += len(chat.messages)
         if place.deleted:
-            self._report.skipped["in a chat that was deleted here"] += len(chat.messages)
+            self._report.skipped[DELETED if chat.identified else LIKE_DELETED] += len(chat.messages)
             return
         self._report.naive += chat.naive
-        sources = [message_source(chat, message, place.variant) for message in chat.messages]
-        known = self._known(sources)
-        pairs = zip(chat.messages, sources, strict=True)
-        self._remember(known[source] for message, source in pairs if source in known and not message.identified)
+        known = self._log.turns(chat, place.variant)
+        beside = self._log.beside(chat, place.variant)
+        near = self._near(chat)
         last: str | None = None
-        for message, source in zip(chat.messages, sources, strict=True):
-            last = self._message(chat, place, message, source, known) or last
+        for message in chat.messages:
+            last = self._message(chat, place, message, known, beside.get(message.key), near) or last
         if last is not None:
             self._waiting += self._closing(chat, place, last)
         # The next part, if there is one, goes on at the head; nothing else of this one is asked for again.
         place.turns = {key: turn for key, turn in place.turns.items() if key == chat.head}
         place.times = {key: at for key, at in place.times.items() if key == chat.head}
 
-    def _message(self, chat: Chat, place: Place, message: Message, source: str, known: dict[str, str]) -> str | None:
+    def _message(
+        self, chat: Chat, place: Place, message: Message, known: dict[str, str], beside: str | None, near: int | None
+    ) -> str | None:
         """The new turn of a message; None for one that is known, or empty."""
         parent = place.turns.get(message.parent) if message.parent is not None else None
         before = place.times.get(message.parent) if message.parent is not None else None
         place.turns[message.key] = parent
-        try:
-            text = clean_message(message.text)
-        except EmptyMessage:
+        if (text := clean(message.text)) is None:
             self._report.skipped["empty"] += 1
             return None
-        if not message.identified:
-            source, known = self._same_text(chat, place, message, source, text, known)
-        place.times[message.key] = at = self._time(message, before if before is not None else chat.at)
-        if (turn := known.get(source)) is not None:
+        source, turn, displaced = self._log.same_text(chat, message, place.variant, text, known)
+        place.times[message.key] = at = self._time(message, before if before is not None else near)
+        if turn is not None:
             self._report.known += 1
+            self._report.gone += self._log.text(turn) is None
             place.turns[message.key] = turn
             place.follows = place.follows or turn == place.head
+            self._titled_by(place, turn, text)
             return None
+        if beside is not None and self._log.text(beside) is None:
+            self._report.skipped[LIKE_ERASED] += 1
+            return None
+        place.follows = place.follows or place.head in displaced
+        self._report.differing += bool(displaced) or (chat.identified and beside is not None)
         if len(self._waiting) >= AT_ONCE:
             self._flush()
         if place.new and not place.begun:
@@ -186,17 +200,21 @@ class Importer:
                 text=text,
             )
         )
-        self._unsaid[source], self._texts[turn] = turn, text
+        self._log.say(source, turn, text)
         self._report.new += 1
         place.grown = True
-        if len(place.first) < TITLED_BY:
-            place.first.append((turn, text))
+        self._titled_by(place, turn, text)
         return turn
+
+    def _titled_by(self, place: Place, turn: str, text: str) -> None:
+        """Have a turn among the chat's first, whose words its title may carry."""
+        if not place.titled and len(place.first) < TITLED_BY and self._log.text(turn) == text:
+            place.first.append((turn, text))
 
     def _begin(self, chat: Chat, place: Place, at: int | None) -> None:
         source = chat_source(chat, place.variant)
         self._waiting.append(SessionStarted(session=place.session, client=CLIENT, source=source, said_at=at))
-        self._unsaid[source] = place.session
+        self._log.unsaid[source] = place.session
         place.begun = True
 
     def _closing(self, chat: Chat, place: Place, last: str) -> list[Event]:
@@ -216,14 +234,23 @@ class Importer:
             events.append(HeadMoved(session=place.session, turn=head))
         return events
 
-    def _find(self, chat: Chat) -> Place:
-        """The session of a chat that was imported before, or the place of a new one."""
-        variant = 1
-        while (session := self._known([chat_source(chat, variant)]).get(chat_source(chat, variant))) is not None:
-            if chat.identified or self._begins_alike(chat, variant):
-                self._flush()
-                about = self._memory.session(session)
-                return Place(
+    def _find(self, chat: Chat, export: Export, number: int) -> Place:
+        """The session of a chat that was imported before, or the place of a new one.
+
+        Of several it is the one with most of the texts. One whose texts are all gone may be any chat; it is taken where
+        no other fits, so that nothing gone is said again.
+        """
+        variant, most = 1, 0
+        found: Place | None = None
+        while (session := self._log.known([source := chat_source(chat, variant)]).get(source)) is not None:
+            self._flush()
+            about = self._memory.session(session)
+            parts = _parts(export, number) if chat.more and not chat.identified else [chat]
+            like = self._log.likeness(parts, variant, None if about.deleted else session)
+            may_be = like.same or like.gone or chat.identified
+            if like.fits(chat.identified) and may_be and (found is None or like.same > most):
+                most = like.same
+                found = Place(
                     session,
                     variant,
                     new=False,
@@ -233,62 +260,26 @@ class Importer:
                     titled=about.name is not None,
                 )
             variant += 1
-        return Place(new_id(), variant, new=True)
+        return found or Place(new_id(), variant, new=True)
 
-    def _begins_alike(self, chat: Chat, variant: int) -> bool:
-        """Whether a chat without an id is the one imported under this variant: it has a text of its beginning."""
-        sources = [message_source(chat, message, variant) for message in chat.messages[:COMPARED]]
-        known = self._known(sources)
-        self._remember(known.values())
-        pairs = [
-            (self._text(known[source]), _clean(message.text))
-            for message, source in zip(chat.messages, sources, strict=False)
-            if source in known
-        ]
-        return any(stored == text for stored, text in pairs) or (bool(pairs) and all(s is None for s, _ in pairs))
-
-    def _same_text(
-        self, chat: Chat, place: Place, message: Message, source: str, text: str, known: dict[str, str]
-    ) -> tuple[str, dict[str, str]]:
-        """The key under which this very text is known, or else may be: an erased text counts as the same."""
-        same = 1
-        while (turn := known.get(source)) is not None and self._text(turn) not in (None, text):
-            same += 1
-            source = message_source(chat, message, place.variant, same=same)
-            known = self._known([source])
-        return source, known
+    def _near(self, chat: Chat) -> int | None:
+        """The time for messages before which none is known: when the chat began, or else the nearest one there is."""
+        times = [chat.at, *(message.at for message in chat.messages), *chat.times]
+        return next((at for at in times if at is not None and at <= self._latest), None)
 
     def _time(self, message: Message, otherwise: int | None) -> int | None:
         """When a message was said; one from the future was not, and one without a time follows what is before it."""
         if message.at is not None and message.at > self._latest:
             self._report.future += 1
-            return otherwise if otherwise is None or otherwise <= self._latest else None
+            return otherwise
         return message.at if message.at is not None else otherwise
-
-    def _text(self, turn: str) -> str | None:
-        """What a turn says; None if that is erased or out of view, and so not to be compared with."""
-        if turn not in self._texts:
-            self._remember([turn])
-        return self._texts[turn]
-
-    def _remember(self, turns: Iterable[str]) -> None:
-        """Have the texts of turns at hand until the next transaction."""
-        missing = [turn for turn in turns if turn not in self._texts]
-        kept = self._memory.quotable(missing)
-        for turn in missing:
-            self._texts[turn] = kept[turn].text if turn in kept else None
-
-    def _known(self, sources: list[str]) -> dict[str, str]:
-        unsaid = {source: self._unsaid[source] for source in sources if source in self._unsaid}
-        return self._memory.imported(sources) | unsaid
 
     def _flush(self) -> None:
         """Write what waits, in one transaction. Raises Stopped, after it, if the import was asked to end."""
         if self._waiting:
             self._memory.append(*self._waiting)
             self._waiting.clear()
-            self._unsaid.clear()
-            self._texts.clear()
+            self._log.unsaid.clear()
         self._progress(ImportProgress(self._seen, self._total))
         if self._stopping():
             raise Stopped
@@ -331,8 +322,13 @@ class Imports:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-def _clean(text: str) -> str | None:
-    try:
-        return clean_message(text)
-    except EmptyMessage:
-        return None
+def _parts(export: Export, number: int) -> Iterator[Chat]:
+    """The chat of this number in an export, and its later parts."""
+    chats = islice(export.chats(), number, None)
+    first = next(chats)
+    yield first
+    for chat in chats:
+        if (chat.format, chat.id) == (first.format, first.id):
+            if not chat.continues:
+                return
+            yield chat

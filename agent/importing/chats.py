@@ -40,7 +40,8 @@ class Chat:
 
     `head` is the key of the message at which the conversation stands. `skipped` counts what was left out by why;
     `naive` times had no offset and were taken as UTC. Not `identified`: `id` stands in for an id that is not there.
-    One that `continues` is a later part of a chat of the same file.
+    One that `continues` is a later part of a chat of the same file, and of one with `more` later parts may follow.
+    `times` are those of what is near, nearest first, for messages of which no time is known.
     """
 
     format: str
@@ -52,6 +53,8 @@ class Chat:
     head: str | None = None
     identified: bool = True
     continues: bool = False
+    more: bool = False
+    times: tuple[int, ...] = ()
     skipped: Counter[str] = field(default_factory=Counter)
     naive: int = 0
 

@@ -4,6 +4,7 @@ A JSON document is read to its end before anything is given on: one that is brok
 JSON Lines the good lines are good whatever the others are.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from . import chatgpt, claude, locomo
 from .chats import Chat
 from .lines import Lines, looks_like_one
 from .reading import SAFE, Line, Source, document, lines, sources, text
+from .times import LATEST_MS
 
 KNOWN = (
     "clew reads ChatGPT's and Claude's exports (conversations.json, or the .zip with it), LoCoMo-shaped JSON, and JSON "
@@ -39,26 +41,32 @@ class Export:
     array: bool = False  # of messages, where others have lines
     bad: list[tuple[int, str]] = field(default_factory=list)
     bad_count: int = 0
+    times: list[dict[str | None, int]] = field(default_factory=list)  # of each part that is lines, see there
 
     def chats(self) -> Iterator[Chat]:
         """Every chat, some in several parts. Raises ExportUnreadable if the file changed meanwhile."""
+        times = iter(self.times)
         for source, parser in self.parts:
             if parser is None:
-                yield from Lines().chats(_messages(source) if self.array else lines(source))
+                yield from Lines(next(times)).chats(_messages(source) if self.array else lines(source))
             else:
                 yield from _parsed(source, parser)
 
 
-def open_export(path: Path) -> Export:
-    """Read a file through, and tell what it is. Raises ExportMissing or ExportUnreadable; blocking."""
+def open_export(path: Path, latest: int = LATEST_MS) -> Export:
+    """Read a file through, and tell what it is. Raises ExportMissing or ExportUnreadable; blocking.
+
+    Times after `latest` are in the future.
+    """
     found = [(source, *_detect(source)) for source in sources(path)]
     export = Export(found[0][1], 0, [(source, parser) for source, _, parser, _ in found], array=found[0][3])
     for source, parser in export.parts:
         if parser is None:
-            read = Lines()
+            read = Lines(latest=latest)
             for chat in read.chats(_messages(source) if export.array else lines(source)):
                 export.total += len(chat.messages)
             export.bad, export.bad_count = read.bad, read.bad_count
+            export.times.append(read.times)
         else:
             export.total += sum(len(chat.messages) for chat in _parsed(source, parser))
     return export
@@ -128,4 +136,4 @@ def _described(value: Any) -> str:
     if isinstance(value, dict):
         keys = ", ".join(list(map(str, value))[:8])
         return f"objects with the keys {keys}" if keys else "empty objects"
-    return "nothing at all" if value is None else f"values like {str(value)[:40]!r}"
+    return "nothing at all" if value is None else f"values like {json.dumps(value)[:40]}"

@@ -15,8 +15,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from graph.events import Role
 
 from .chats import SPEAKERS, Chat, Message, name
-from .reading import Line
-from .times import moment
+from .reading import Line, in_words
+from .times import LATEST_MS, moment
 
 FORMAT = "lines"
 MOST_MESSAGES = 500  # in one part of a chat
@@ -69,9 +69,14 @@ class Part:
 
 
 class Lines:
-    """The chats of a file of lines; `bad` are the first broken lines and `bad_count` is how many there were."""
+    """The chats of a file of lines; `bad` are the first broken lines and `bad_count` is how many there were.
 
-    def __init__(self) -> None:
+    `times` are the first ones of each session, up to `latest`: known before where the file was read through before.
+    """
+
+    def __init__(self, times: dict[str | None, int] | None = None, latest: int = LATEST_MS) -> None:
+        self.times: dict[str | None, int] = {} if times is None else times
+        self._latest = latest
         self.bad: list[tuple[int, str]] = []
         self.bad_count = 0
         self._last: dict[str | None, str] = {}  # by session: the key of its last message
@@ -87,7 +92,7 @@ class Lines:
                 continue
             if record.session != part.session or len(part.messages) >= MOST_MESSAGES:
                 if not part.empty:
-                    yield self._chat(part)
+                    yield self._chat(part, more=True)
                 part = Part(record.session, record.session in self._last)
             self._add(part, line.number, record)
         if not part.empty:
@@ -123,6 +128,8 @@ class Lines:
         part.naive += at is not None and at.naive
         if not self._last and record.session is None:
             self._stand_in = f"{role} {at.ms if at else ''}"
+        if at is not None and at.ms <= self._latest:
+            self.times.setdefault(record.session, at.ms)
         parent = self._last.get(record.session)
         speaker = name(record.speaker) or SPEAKERS[role]
         part.messages.append(
@@ -130,7 +137,7 @@ class Lines:
         )
         self._last[record.session] = key
 
-    def _chat(self, part: Part) -> Chat:
+    def _chat(self, part: Part, *, more: bool = False) -> Chat:
         at = next((message.at for message in part.messages if message.at is not None), None)
         return Chat(
             FORMAT,
@@ -141,6 +148,8 @@ class Lines:
             head=part.messages[-1].key if part.messages else None,
             identified=part.session is not None,
             continues=part.continues,
+            more=more,
+            times=(self.times[part.session],) if part.session in self.times else (),
             skipped=part.skipped,
             naive=part.naive,
         )
@@ -157,8 +166,8 @@ def looks_like_one(value: Any) -> bool:
 
 def _explain(value: Any, error: ValidationError) -> str:
     if not isinstance(value, dict):
-        return f"not an object with role and text but {type(value).__name__}"
+        return f"not an object with role and text but {in_words(value)}"
     problem = error.errors()[0]
     if problem["type"] == "missing":
         return "it has no text"
-    return f"{problem['loc'][0]}: {problem['msg']}"
+    return f"{problem['loc'][0]} is no text but {in_words(problem['input'])}"

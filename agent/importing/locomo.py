@@ -48,8 +48,10 @@ def parse(value: Any) -> Iterator[Chat]:
     conversation = _conversation(value)
     people = [name(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
     title = " and ".join(person for person in people if person) or None
-    for number in _numbers(conversation):
-        began = moment(conversation.get(f"{SESSION}{number}_date_time"))
+    numbers = _numbers(conversation)
+    begun = [moment(conversation.get(f"{SESSION}{number}_date_time")) for number in numbers]
+    for place, (number, began) in enumerate(zip(numbers, begun, strict=True)):
+        nearest = sorted(range(len(begun)), key=lambda other, place=place: abs(other - place))  # type: ignore[misc]
         sample = value.get("sample_id")
         stand_in = f"{'+'.join(person or '' for person in people)} {began.ms if began else ''}"
         session = Session.model_validate({"turns": conversation[f"{SESSION}{number}"]})
@@ -60,6 +62,7 @@ def parse(value: Any) -> Iterator[Chat]:
             at=began.ms if began else None,
             naive=bool(began and began.naive),
             title=title,
+            times=tuple(at.ms for other in nearest if (at := begun[other]) is not None),
         )
 
 
@@ -71,7 +74,16 @@ def sources_of(value: Any) -> dict[str, str]:
     return {message.key: message_source(chat, message) for chat in parse(value) for message in chat.messages}
 
 
-def _chat(session: Session, *, id: str, identified: bool, at: int | None, naive: bool, title: str | None) -> Chat:
+def _chat(
+    session: Session,
+    *,
+    id: str,
+    identified: bool,
+    at: int | None,
+    naive: bool,
+    title: str | None,
+    times: tuple[int, ...],
+) -> Chat:
     skipped: Counter[str] = Counter()
     messages: list[Message] = []
     keys: set[str] = set()
@@ -96,6 +108,7 @@ def _chat(session: Session, *, id: str, identified: bool, at: int | None, naive:
         identified=identified,
         skipped=skipped,
         naive=len(messages) if naive else 0,
+        times=times,
     )
 
 

@@ -23,6 +23,8 @@ CONVERSATIONS = "conversations"
 SPACE = " \t\n\r"
 NOT_UTF8 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAFE = "Nothing was imported."
+TOO_LONG = "A number with too many digits"
+TOO_DEEP = "Values nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,9 @@ class Window:
                 if not unsure or not self._more():
                     raise broken from error
             except RecursionError as error:
-                raise self.broken("Values nested too deeply") from error
-            except ValueError as error:
-                raise self.broken(str(error)) from error
+                raise self.broken(TOO_DEEP) from error
+            except ValueError as error:  # what Python says is how a programmer can lift its limit
+                raise self.broken(TOO_LONG) from error
             if len(self._text) - self._at > MOST:
                 raise self.broken(f"One value is longer than {MOST >> 20} MB")
 
@@ -245,5 +247,24 @@ def _line(number: int, data: bytes) -> Line:
         return Line(number, error=f"not UTF-8 text (byte {error.start})")
     except json.JSONDecodeError as error:
         return Line(number, error=f"{error.msg}, column {error.colno}")
-    except (ValueError, RecursionError) as error:
-        return Line(number, error=str(error))
+    except RecursionError:
+        return Line(number, error=TOO_DEEP)
+    except ValueError:
+        return Line(number, error=TOO_LONG)
+
+
+def in_words(value: Any) -> str:
+    """What kind of JSON value this is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+        case _:
+            return "an object"

@@ -1,6 +1,5 @@
 """When something was said, as exports write it: seconds or milliseconds since 1970, ISO 8601, or LoCoMo's words."""
 
-import math
 import re
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -30,7 +29,7 @@ def moment(value: object) -> Moment | None:
 
 
 def _of_number(value: float) -> Moment | None:
-    if not math.isfinite(value):
+    if not -LATEST_MS <= value <= LATEST_MS:  # not a number is neither
         return None
     ms = round(value * 1000) if abs(value) < SECONDS_BELOW else round(value)
     return Moment(ms) if 0 < ms <= LATEST_MS else None

@@ -234,15 +234,111 @@ def test_another_file_without_ids_is_another_chat(memory: Memory, bring_in: Impo
     assert sorted(texts(memory, at)[0] or "" for at in (0, 1)) == ["apples", "one"]
 
 
-def test_another_text_at_the_same_place_is_another_message_and_an_erased_one_is_not_said_again(
-    memory: Memory, bring_in: Import
+def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_in: Import) -> None:
+    begins = [line("Hello"), line("Hi! How can I help?", role="assistant")]
+    a = [*begins, line("How do I make jam?"), line("Boil it.", role="assistant")]
+    b = [*begins, line("What is marmalade?"), line("Oranges.", role="assistant"), line("Thanks.")]
+    roles = [*begins, line("Are you there?", role="assistant")]
+    for number, file in enumerate((a, b, roles)):
+        assert counted(bring_in(*file, lines=True)) == (1, 0, 0, len(file), 0), number
+    paths = sorted([turn.text for turn in memory.thread(session.id)] for session in memory.sessions())
+    assert paths == sorted([each["text"] for each in file] for file in (a, b, roles))
+    for file in (a, b, roles):
+        assert counted(bring_in(*file, lines=True)) == (0, 0, 1, 0, len(file))
+    assert counted(bring_in(*b, line("Bye."), lines=True)) == (0, 1, 0, 1, 5)
+    assert counted(bring_in(*b[:3], lines=True)) == (0, 0, 1, 0, 3)  # a shortened export
+
+
+def test_files_that_differ_only_far_on_are_two_chats(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bring_in(line("one"), line("two"), lines=True)
-    assert counted(bring_in(line("one"), line("changed"), lines=True)) == (0, 1, 0, 1, 1)
-    assert counted(bring_in(line("one"), line("changed"), lines=True)) == (0, 0, 1, 0, 2)
-    everything_here = {turn.text: turn.id for turn in everything(memory)}
-    memory.append(TurnDeleted(turn=everything_here["one"]))
-    assert bring_in(line("one"), lines=True).new == 0
+    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 2)
+    apart = line("elsewhere", session="s", id="e")
+    a = [*(line(f"m{at}") for at in range(5)), apart, line("one end")]
+    b = [*a[:-1], line("another end")]
+    assert bring_in(*a, lines=True).new == 7
+    assert counted(bring_in(*b, lines=True)) == (1, 0, 1, 6, 1)
+    assert counted(bring_in(*b, lines=True)) == (0, 0, 2, 0, 7)
+    assert sorted(texts(memory, at)[-1] or "" for at in range(3)) == ["another end", "elsewhere", "one end"]
+
+
+def test_an_erased_text_is_not_said_again_whatever_became_of_the_rest(memory: Memory, bring_in: Import) -> None:
+    bring_in(line("secret"), line("two"), line("three"), lines=True)
+    memory.append(TurnDeleted(turn=next(turn.id for turn in everything(memory) if turn.text == "secret")))
+    for file in (["secret"], ["secret", "two"], ["secret", "two", "three", "four"]):
+        assert bring_in(*map(line, file), lines=True).gone == 1
+    changed = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
+    assert (changed.new, list(changed.skipped.values())) == (2, [1])
+    again = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
+    assert (again.new, again.known, list(again.skipped.values())) == (0, 2, [1])
+    assert "secret" not in [turn.text for turn in everything(memory)]
+
+
+def test_a_chat_is_told_from_a_deleted_one_where_it_can_be(memory: Memory, bring_in: Import) -> None:
+    bring_in(line("one"), lines=True)
+    bring_in(line("apples"), lines=True)
+    memory.append(SessionDeleted(session=next(t.session for t in everything(memory) if t.text == "one")))
+    assert counted(bring_in(line("apples"), line("pears"), lines=True)) == (0, 1, 0, 1, 1)
+    assert list(bring_in(line("one"), lines=True).skipped) == [importer.LIKE_DELETED]
+    assert texts(memory) == ["apples", "pears"]
+
+
+def test_messages_with_known_ids_and_other_words_are_kept_and_told(memory: Memory, bring_in: Import) -> None:
+    def file(*words: str) -> list[dict[str, Any]]:
+        return [line(text, session="1", id=str(at)) for at, text in enumerate(words)]
+
+    bring_in(*file("apples", "pears", "plums"), lines=True)
+    other = bring_in(*file("trams", "trains", "ships"), lines=True)
+    assert (counted(other), other.differing) == ((1, 0, 0, 3, 0), 3)
+    grown = bring_in(*file("trams", "trains", "ships", "planes"), lines=True)
+    assert (counted(grown), grown.differing) == ((0, 1, 0, 1, 3), 0)
+    mended = bring_in(*file("apples", "pears", "prunes"), lines=True)
+    assert (counted(mended), mended.differing) == ((0, 1, 0, 1, 2), 1)
+    assert bring_in(*file("apples", "pears", "prunes"), lines=True).new == 0
+    assert bring_in(*file("apples", "pears", "plums"), lines=True).new == 0
+    paths = sorted([turn.text for turn in memory.thread(session.id)] for session in memory.sessions())
+    assert paths == [["apples", "pears", "prunes"], ["trams", "trains", "ships", "planes"]]
+
+
+def test_an_erased_message_with_an_id_is_not_said_again_with_other_words(memory: Memory, bring_in: Import) -> None:
+    bring_in(line("secret", session="1", id="1"), line("two", session="1", id="2"), lines=True)
+    memory.append(TurnDeleted(turn=next(turn.id for turn in everything(memory) if turn.text == "secret")))
+    report = bring_in(line("secret", session="1", id="1"), line("changed", session="1", id="2"), lines=True)
+    assert (report.new, report.differing, list(report.skipped.values())) == (1, 1, [1])
+    assert "secret" not in [turn.text for turn in everything(memory)]
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_killed_import_that_goes_on_is_titled_by_the_chats_beginning(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch, ids: bool
+) -> None:
+    monkeypatch.setattr(importer, "AT_ONCE", 5)
+    values = [line(f"message {at}", **({"session": "s", "id": at} if ids else {})) for at in range(20)]
+    left = iter(range(1))
+    assert bring_in(*values, lines=True, stopping=lambda: next(left, None) is None).stopped
+    assert bring_in(*values, lines=True).known > 4
+    assert [session.name for session in memory.sessions()] == ["message 0"]
+
+
+def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 1)
+    later, then = "2999-01-01T00:00:00Z", "2024-03-01T10:00:00Z"
+    bring_in(
+        line("the future", session="a", time=later),
+        line("nonsense", session="b", time="soon"),
+        line("known", session="a", time=then),
+        line("known", session="b", time=then),
+        lines=True,
+    )
+    bring_in(claude_chat(said("1", "human", "none", created_at="soon"), Q, created_at=later))
+    value = locomo_value()
+    bring_in(value)
+    times = {turn.text: turn.at.isoformat()[:13] for turn in everything(memory)}
+    for text in ("the future", "nonsense", "none"):
+        assert times[text] == "2024-03-01T10", text
+    assert times["No id."] == "2023-09-13T00"  # of the session before it
 
 
 def test_no_key_in_the_log_is_a_hash_of_a_text(memory: Memory, bring_in: Import) -> None:

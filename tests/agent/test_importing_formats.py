@@ -213,6 +213,7 @@ def test_locomos_sessions_are_chats_of_persons_in_their_order() -> None:
     assert chats[0].skipped == {"a second one with the same id": 1, "empty": 1}
     assert [chat.at for chat in chats] == [ms(2023, 5, 8, 13, 56), ms(2023, 9, 13, 0, 9), None]
     assert {chat.title for chat in chats} == {"Ana and Ben"}
+    assert chats[2].times == (ms(2023, 9, 13, 0, 9), ms(2023, 5, 8, 13, 56))
 
 
 def test_locomos_evidence_can_be_found_by_its_dia_id() -> None:
@@ -252,13 +253,15 @@ def test_lines_are_chats_by_session_and_go_on_where_the_session_was() -> None:
 
 
 def test_bad_lines_are_named_and_the_others_are_read() -> None:
-    values = [{"role": "user"}, "words", {"role": "user", "text": 5}, {"role": "user", "text": ["x"]}] + [[]] * 4
+    values = [{"role": "user"}, "words", {"role": "user", "text": 5}, {"role": "user", "text": ["x"]}] + [None] * 4
     chats, reader = parsed(*values, {"role": "tool", "text": "x"}, {"role": "user", "text": "good"})
     assert [each.text for chat in chats for each in chat.messages] == ["5", "good"]
     assert reader.bad_count == 7
     assert [number for number, _ in reader.bad] == [1, 2, 4, 5, 6]
     assert reader.bad[0] == (1, "it has no text")
-    assert "not an object" in reader.bad[1][1]
+    assert reader.bad[1][1] == "not an object with role and text but a text"
+    assert reader.bad[2][1] == "text is no text but a list"
+    assert reader.bad[3][1] == "not an object with role and text but null"
     assert chats[0].skipped == {"of or to a tool": 1}
 
 
@@ -301,6 +304,8 @@ def test_a_time_is_read_however_it_is_written(value: object, expected: tuple[int
         float("nan"),
         float("inf"),
         1e30,
+        10**400,
+        "9" * 400,
         "",
         "soon",
         "31:99 pm on 8 May, 2023",

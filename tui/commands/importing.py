@@ -51,7 +51,7 @@ def import_(
     except KeyboardInterrupt:
         say(f"Stopped. {GO_ON}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if report.bad_count:
+    if report.bad_count or report.differing:
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
@@ -108,7 +108,13 @@ def figures(report: "ImportReport") -> dict[str, Any]:
         "file": report.file,
         "format": report.format,
         "chats": {"new": report.chats_new, "continued": report.chats_grown, "known": report.chats_known},
-        "messages": {"new": report.new, "known": report.known, "skipped": dict(report.skipped)},
+        "messages": {
+            "new": report.new,
+            "known": report.known,
+            "gone": report.gone,
+            "differing": report.differing,
+            "skipped": dict(report.skipped),
+        },
         "times": {"future": report.future, "without_offset": report.naive},
         "broken_lines": {
             "count": report.bad_count,
@@ -123,12 +129,24 @@ def words(report: "ImportReport") -> list[str]:
     chats = _count(report.chats_new + report.chats_grown, "chat")
     lines = [f"Imported {_count(report.new, 'message')} in {chats}{grown} ({report.format})."]
     if report.known:
-        lines.append(f"{_count(report.known, 'message')} were there already.")
+        gone = f", {report.gone:,} of them erased or hidden here, and left so" if report.gone else ""
+        were = "was" if report.known == 1 else "were"
+        lines.append(f"{_count(report.known, 'message')} {were} there already{gone}.")
+    if report.differing == 1:
+        lines.append(
+            "1 message has the same id as one imported before but other words: it is kept beside that one, as another "
+            "version of it or in a chat of its own."
+        )
+    elif report.differing:
+        lines.append(
+            f"{report.differing:,} messages have the same ids as ones imported before but other words: they are kept "
+            "beside those, as other versions of them or in chats of their own."
+        )
     if report.skipped:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.skipped.most_common())
         lines.append(f"Left out: {parts}.")
     if report.future:
-        lines.append(f"{_count(report.future, 'time')} in the future not kept.")
+        lines.append(f"{_count(report.future, 'time')} in the future not kept: the nearest one known is taken.")
     if report.naive:
         lines.append(f"{_count(report.naive, 'time')} without an offset taken as UTC.")
     if report.bad_count:

@@ -40,7 +40,7 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
         "file": str(file),
         "format": "JSON Lines",
         "chats": {"new": 0, "continued": 0, "known": 1},
-        "messages": {"new": 0, "known": 2, "skipped": {"of the system": 1}},
+        "messages": {"new": 0, "known": 2, "gone": 0, "differing": 0, "skipped": {"of the system": 1}},
         "times": {"future": 0, "without_offset": 1},
         "broken_lines": {"count": 0, "first": []},
     }
@@ -96,3 +96,14 @@ def test_beside_another_clew_it_waits_for_its_turn(clew: Clew, file: Path) -> No
     memory.close()
     assert ended.code == ExitCode.HELD
     assert "the other one" in ended.err
+
+
+def test_one_message_is_said_as_one_and_other_words_under_a_known_id_are_told(clew: Clew, file: Path) -> None:
+    file.write_text(json.dumps({"role": "user", "text": "apples", "session": "1", "id": "1"}))
+    clew("import", str(file), "--no-embed")
+    assert "1 message was there already." in clew("import", str(file), "--no-embed").out.splitlines()
+    file.write_text(json.dumps({"role": "user", "text": "trams", "session": "1", "id": "1"}))
+    ended = clew("import", str(file), "--no-embed")
+    assert ended.code == ExitCode.BAD_DATA
+    assert "1 message has the same id as one imported before but other words: it is kept beside" in ended.out
+    assert clew("import", str(file), "--no-embed").code == ExitCode.OK

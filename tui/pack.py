@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from agent.quoting import excerpt
 from tui.dates import when
-from tui.reasons import who, why
+from tui.reasons import shared, who, why
 from tui.text import one_line
 
 if TYPE_CHECKING:
     from graph.hits import Hit
     from graph.values import Turn
+    from tui.reasons import Shared
     from tui.state import State
 
 LONGEST = 280  # characters of an item's words; Enter opens all of them
@@ -84,11 +85,11 @@ def cut(text: str, most: int) -> str:
     return f"{line[: most - 1].rstrip()}…" if len(line) > most else line
 
 
-def item_of_hit(hit: "Hit", now: datetime, *, asked: str = "", pinned: bool, hidden: bool) -> Item:
+def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> Item:
     """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
     words = excerpt(one_line(hit.text), asked, LONGEST - 2)  # and a mark at either end
     parts = (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, cut(hit.text, LONGEST)))
-    return Item(hit.id, hit.session, _joined(parts), words, why(hit), pinned, hidden)
+    return Item(hit.id, hit.session, _joined(parts), words, why(hit, tied), pinned, hidden)
 
 
 def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> Item:
@@ -122,8 +123,9 @@ def pack_of(
     """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats."""
     pinned_ids = {turn.id for turn in pins}
     asked = wanted.query if wanted.query is not None else wanted.said
+    tied = shared(hits)
     items = tuple(
-        item_of_hit(hit, now, asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits
+        item_of_hit(hit, now, tied, asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits
     )
     return Pack(
         title_of(wanted),

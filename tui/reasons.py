@@ -1,6 +1,7 @@
 """Why something was recalled, in plain words: the strategies that found it with its rank there, then what lifted it."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui.dates import ordinal
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from graph.events import Recalled, Strategy
     from graph.hits import Hit
     from graph.values import Turn
+
+    Shared = frozenset[tuple[Strategy, int]]
 
 CLEW = "clew"
 FOUND_BY: "dict[Strategy, str]" = {
@@ -42,23 +45,46 @@ def who(role: str, speaker: str) -> str:
     return CLEW if role == "assistant" and speaker == "assistant" else one_line(speaker) or role
 
 
-def why(hit: "Hit") -> str:
-    """All reasons on one line: `by its words (1st), by its meaning (3rd), next to a hit; recent, you are named`."""
-    ranks = {reason.strategy: reason.rank for reason in hit.reasons}
+def shared(hits: "Iterable[Hit]") -> "Shared":
+    """The ranks that more than one of these hits has: they say nothing of any one of them."""
+    return _shared((reason.strategy, reason.rank) for hit in hits for reason in hit.reasons)
+
+
+def shared_stored(items: "Iterable[Recalled]") -> "Shared":
+    """The same for the items of a stored context pack."""
+    return _shared(rank for item in items for rank in item.ranks.items())
+
+
+def _shared(ranks: "Iterable[tuple[Strategy, int]]") -> "Shared":
+    return frozenset(rank for rank, count in Counter(ranks).items() if count > 1)
+
+
+def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
+    """All reasons on one line: `by its words (1st), by its meaning (3rd), next to a hit; recent, you are named`.
+
+    Ranks that are `shared` with other hits are left out.
+    """
+    ranks = _telling({reason.strategy: reason.rank for reason in hit.reasons}, shared)
     boosts = {boost.name: boost.amount for boost in hit.boosts}
     return _explain(ranks, boosts, [step.relation for step in hit.path], who(hit.role, hit.speaker))
 
 
-def why_stored(item: "Recalled", turn: "Turn | None") -> str:
+def why_stored(item: "Recalled", turn: "Turn | None", shared: "Shared" = frozenset()) -> str:
     """The same for an item of a stored context pack; `turn` is None where it can be shown no more."""
     speaker = who(turn.role, turn.speaker) if turn is not None else ""
-    return _explain(item.ranks, item.boosts, [relation for relation, _ in item.path], speaker)
+    return _explain(_telling(item.ranks, shared), item.boosts, [relation for relation, _ in item.path], speaker)
+
+
+def _telling(ranks: "Mapping[Strategy, int]", shared: "Shared") -> "dict[Strategy, int]":
+    """The strategies in the order of their ranks, with 0 for a rank that tells nothing."""
+    order = sorted(ranks.items(), key=lambda each: each[1])
+    return {strategy: 0 if (strategy, rank) in shared else rank for strategy, rank in order}
 
 
 def _explain(
     ranks: "Mapping[Strategy, int]", boosts: "Mapping[str, float]", path: "Sequence[str]", speaker: str
 ) -> str:
-    found = [_reason(strategy, ranks[strategy], path) for strategy in sorted(ranks, key=lambda each: ranks[each])]
+    found = [_reason(strategy, rank, path) for strategy, rank in ranks.items()]
     lifted = [_boost(name, speaker) for name, amount in boosts.items() if amount >= TELLING]
     return "; ".join(", ".join(dict.fromkeys(parts)) for parts in (found, lifted) if parts)
 

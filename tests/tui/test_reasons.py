@@ -5,10 +5,10 @@ from typing import get_args
 
 import pytest
 
-from graph.events import Strategy
+from graph.events import Recalled, Strategy
 from graph.hits import Boost, Hit, Reason, Step
 from tui.dates import ordinal, when
-from tui.reasons import FOUND_BY, who, why
+from tui.reasons import FOUND_BY, shared, shared_stored, who, why, why_stored
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 
@@ -31,6 +31,19 @@ def test_the_reasons_come_with_their_ranks_the_best_first_and_then_what_lifted_i
         boosts=(Boost("recency", 0.1), Boost("speaker", 0.1), Boost("opening", 0.01)),
     )
     assert why(found) == "by its words (1st), by its meaning (3rd), next to a hit; recent, you are named"
+
+
+def test_a_rank_that_several_share_is_no_reason_for_one_of_them() -> None:
+    hits = [hit(Reason("lexical", 1, 3.2), Reason("semantic", rank, 0.7)) for rank in (4, 2, 9)]
+    assert [why(each, shared(hits)) for each in hits] == [
+        "by its words, by its meaning (4th)",
+        "by its words, by its meaning (2nd)",
+        "by its words, by its meaning (9th)",
+    ]
+    assert why(hits[0], shared(hits[:1])) == "by its words (1st), by its meaning (4th)"
+    stored = [Recalled(id="T", score=1, ranks={"semantic": 2, "lexical": 1}) for _ in range(2)]
+    assert why_stored(stored[0], None, shared_stored(stored)) == "by its words, by its meaning"
+    assert why_stored(stored[0], None) == "by its words (1st), by its meaning (2nd)"
 
 
 def test_a_path_says_how_the_neighbour_led_here() -> None:

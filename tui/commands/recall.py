@@ -12,12 +12,13 @@ from tui.commands.output import fit, instant, local, paint, put, put_json, say, 
 from tui.commands.place import home_of
 from tui.commands.since import EXAMPLES, parse_since
 from tui.exit_codes import ExitCode
-from tui.reasons import who, why
+from tui.reasons import shared, who, why
 from tui.text import clean
 
 if TYPE_CHECKING:
     from agent.home import Home
     from graph.hits import Filters, Hit
+    from tui.reasons import Shared
 
 MOST = 100
 MOST_BYTES = 1 << 20
@@ -122,15 +123,15 @@ def _roles(given: list[str]) -> frozenset[str]:
 
 def _put(hits: "list[Hit]", *, as_json: bool) -> None:
     if as_json:
-        put_json([explained(hit, rank) for rank, hit in enumerate(hits, start=1)])
+        put_json([explained(hit, rank, shared(hits)) for rank, hit in enumerate(hits, start=1)])
         return
     for rank, hit in enumerate(hits, start=1):
-        put(_lines(hit, rank))
+        put(_lines(hit, rank, shared(hits)))
     if not hits:
         say(NOTHING)
 
 
-def explained(hit: "Hit", rank: int) -> dict[str, object]:
+def explained(hit: "Hit", rank: int, tied: "Shared") -> dict[str, object]:
     """A hit as JSON has it: what it is, and everything that put it at its rank."""
     return {
         "rank": rank,
@@ -146,14 +147,14 @@ def explained(hit: "Hit", rank: int) -> dict[str, object]:
         "reasons": [{"strategy": each.strategy, "rank": each.rank, "score": each.score} for each in hit.reasons],
         "boosts": [{"name": each.name, "amount": each.amount} for each in hit.boosts],
         "path": [{"relation": each.relation, "node": each.node} for each in hit.path],
-        "why": why(hit),
+        "why": why(hit, tied),
     }
 
 
-def _lines(hit: "Hit", rank: int) -> str:
+def _lines(hit: "Hit", rank: int, tied: "Shared") -> str:
     columns = width()
     parts = (hit.id, local(hit.at), who(hit.role, hit.speaker), hit.session_name or "")
     head = fit(f"{rank:>2}  {'  '.join(part for part in parts if part)}", columns)
     body = f"    {fit(hit.text, columns - 4)}"
-    reasons = why(hit)
+    reasons = why(hit, tied)
     return "\n".join([paint(head, "2"), body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])])

@@ -11,7 +11,7 @@ from tui.commands.log import words_of
 from tui.commands.output import fit, local, paint, put, put_json, width
 from tui.commands.place import home_of
 from tui.commands.sessions import summary
-from tui.reasons import who, why_stored
+from tui.reasons import shared_stored, who, why_stored
 from tui.text import clean, one_line, shown
 from tui.toolwords import line_of, read_call
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graph.events import Recalled
     from graph.reading import LogReader
     from graph.values import Exchange, Session, Turn
+    from tui.reasons import Shared
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -73,8 +74,9 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
     for head, pack in (("recalled for the reply", recalled), ("found by tools for the reply", found.values())):
         if pack:
             put(f"\n{paint(f'{head}: {len(pack)}', '1')}")
+        tied = shared_stored(pack)
         for item in pack:
-            put(_recalled(item, there.get(item.id), exchange.turn.text or ""))
+            put(_recalled(item, there.get(item.id), exchange.turn.text or "", tied))
 
 
 def _called(tool: "Turn", as_told: "Turn") -> dict[str, object]:
@@ -91,7 +93,7 @@ def _given(item: "Recalled", turn: "Turn | None", *, by: str) -> dict[str, objec
     return {"id": item.id, "by": by} | said | words | item.model_dump(exclude={"id"})
 
 
-def _recalled(item: "Recalled", turn: "Turn | None", asked: str) -> str:
+def _recalled(item: "Recalled", turn: "Turn | None", asked: str, tied: "Shared") -> str:
     """One item of a reply's context pack: where it stands, its words, and why it was put before the model.
 
     Of long words the stretch that answers best what was asked, as the model was given it.
@@ -101,7 +103,7 @@ def _recalled(item: "Recalled", turn: "Turn | None", asked: str) -> str:
     parts = [local(turn.at), who(turn.role, turn.speaker)] if turn is not None else []
     head = "  " + fit(" · ".join([*parts, f"turn {item.id}"]), width() - 2)
     words = turn.text if turn is not None and turn.text is not None else "(hidden or erased since)"
-    reasons = why_stored(item, turn)
+    reasons = why_stored(item, turn, tied)
     words = excerpt(one_line(words), asked, width() - 6)
     lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
     return "\n".join(lines if reasons else lines[:2])

@@ -5,9 +5,9 @@ that moved (cut to the common prefix), a turn that was hidden or erased (cut bef
 prompt always fits the next one, and only new tokens are evaluated. Text enters through `Generator.frame` alone, which
 cannot turn it into control tokens. The log is a cache: it is rebuilt from the memory when a session is opened.
 
-What was recalled for a message stands inside its frame, after its words, as quoted data; what the user pinned stands
-after the system frame, or inside the frame it was new with. Each turn is quoted once in a log, and not where its own
-frame is there. A frame whose quotes may not be shown any more is cut, like a turn that was hidden.
+What was recalled for a message stands inside its frame, after its words, as quoted data with a line that ends it; what
+the user pinned stands after the system frame, or inside the frame it was new with. Each turn is quoted once in a log,
+and not where its own frame is there. A frame whose quotes may not be shown any more is cut, like a turn that was hidden.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from typing import Literal
 from graph.values import Turn
 from models.protocols import FrameRole, Generator
 
-from .quoting import ANSWERED, HEADER, PINS, Quote, block, lines_of
+from .quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
 
 Cause = Literal["compaction", "head_move", "removal"]
 
@@ -262,7 +262,7 @@ def _frame(generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote]
     if turn.role == "tool":
         text = f"{ANSWERED}\n{lines_of(text)}"
     role: FrameRole = "assistant" if turn.role == "assistant" else "user"
-    recalled = f"\n\n{block(HEADER, quotes)}" if quotes else ""
+    recalled = f"\n\n{block(HEADER, quotes, END)}" if quotes else ""
     frame = generator.frame(role, text)
     if len(frame) <= limit:
         return (generator.frame(role, text + recalled) if recalled else frame), 0

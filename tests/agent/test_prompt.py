@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from agent import prompt
 from agent.prompt import Cause, Limits, Quotes
-from agent.quoting import HEADER, PINS, Quote
+from agent.quoting import END, HEADER, PINS, Quote
 from graph.events import Recalled
 from graph.values import Turn
 from tests.fakes import FakeGenerator
@@ -108,8 +108,8 @@ def test_what_was_recalled_stands_inside_the_users_frame_after_the_message_once_
     path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
     quotes = Quotes(packs={"t0": quoted("a", "b"), "t2": quoted("b", "t0", "c")})
     log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=quotes)
-    first = f"hello\n\n{HEADER}\n{quoted('a')[0].line}\n{quoted('b')[0].line}"
-    second = f"again\n\n{HEADER}\n{quoted('c')[0].line}"
+    first = f"hello\n\n{HEADER}\n{quoted('a')[0].line}\n{quoted('b')[0].line}\n{END}"
+    second = f"again\n\n{HEADER}\n{quoted('c')[0].line}\n{END}"
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
         *model.frame("user", first),
@@ -128,7 +128,7 @@ def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -
     kept = log.tokens[: log.marks[2].start]
     rewrites: Counter[Cause] = Counter()
     log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("b")))
-    assert log.tokens == [*kept, *model.frame("user", f"again\n\n{HEADER}\n{quoted('c')[0].line}")]
+    assert log.tokens == [*kept, *model.frame("user", f"again\n\n{HEADER}\n{quoted('c')[0].line}\n{END}")]
     assert rewrites == {"removal": 1}
 
 
@@ -153,7 +153,7 @@ def test_pins_stand_after_the_system_frame_but_for_those_the_log_holds_elsewhere
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
         *model.frame("user", f"{PINS}\n{quoted('a')[0].line}"),
-        *model.frame("user", f"hello\n\n{HEADER}\n{quoted('b')[0].line}"),
+        *model.frame("user", f"hello\n\n{HEADER}\n{quoted('b')[0].line}\n{END}"),
         *model.frame("assistant", "hi"),
     ]
     assert log.pins == ["a"]

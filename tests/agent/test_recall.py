@@ -10,7 +10,7 @@ import pytest
 
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepted, Warned
 from agent.home import Home
-from agent.quoting import HEADER, PINS
+from agent.quoting import END, HEADER, PINS
 from agent.recall import spread
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.service import Agent
@@ -68,7 +68,7 @@ async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_m
     assert [hit.id for hit in recalled.hits] == [told.id]
     assert any(reason.strategy == "lexical" for reason in recalled.hits[0].reasons)
     line = f'- {told.at.astimezone().date().isoformat()}, user: "My dog Biscuit is a brown beagle."'
-    message = f"What colour is my dog Biscuit?\n\n{HEADER}\n{line}"
+    message = f"What colour is my dog Biscuit?\n\n{HEADER}\n{line}\n{END}"
     assert model.frame("user", message) == model.prompts[-1][-len(model.frame("user", message)) - 1 : -1]
     kept = await agent.context(ended.reply_turn)
     assert [(hit.id, hit.session, [reason.strategy for reason in hit.reasons]) for hit in kept] == [

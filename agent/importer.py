@@ -31,6 +31,7 @@ TITLED_BY = 4  # first turns whose words an export's title may carry
 DAY_MS = 86_400_000
 DELETED = "in a chat that was deleted here"
 LIKE_DELETED = 'in a chat that cannot be told from one deleted here (name its "session" in its lines)'
+ID_ERASED = "with the id of one erased or hidden here"
 LIKE_ERASED = 'that cannot be told from one erased or hidden here (name its "session" in its line)'
 
 
@@ -177,7 +178,7 @@ class Importer:
             self._titled_by(place, turn, text)
             return None
         if beside is not None and self._log.text(beside) is None:
-            self._report.skipped[LIKE_ERASED] += 1
+            self._report.skipped[ID_ERASED if chat.identified else LIKE_ERASED] += 1
             return None
         place.follows = place.follows or place.head in displaced
         self._report.differing += bool(displaced) or (chat.identified and beside is not None)

@@ -7,7 +7,9 @@ the top level at a time, a whole conversation, and never the file.
 
 import codecs
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +55,8 @@ class Source:
         except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
             why = getattr(error, "strerror", None) or error
             raise ExportUnreadable(f"{self.name} cannot be read: {why}. {SAFE}") from error
+        except (zlib.error, lzma.LZMAError) as error:
+            raise ExportUnreadable(f"{self.name} is damaged in its zip file. {SAFE} Download it again.") from error
 
     def size(self) -> int:
         """Bytes, unpacked."""

@@ -192,6 +192,15 @@ def test_a_zip_without_conversations_or_a_damaged_one_says_so(tmp_path: Path) ->
         open_export(damaged)
 
 
+def test_a_zip_that_is_damaged_in_the_middle_says_so(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "x.zip", conversations_dot_json=json.dumps([{**CLAUDE, "uuid": n} for n in range(999)]))
+    data = bytearray(path.read_bytes())
+    data[60:80] = b"\xff" * 20
+    path.write_bytes(data)
+    with pytest.raises(ExportUnreadable, match=r"x\.zip:conversations\.json is damaged.*Download it again"):
+        open_export(path)
+
+
 def test_a_chat_that_is_not_as_it_should_be_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
     odd = {"uuid": "x", "chat_messages": [{"text": {"not": "text"}}]}
     chats = list(open_export(write(tmp_path, [CLAUDE, odd, CLAUDE])).chats())

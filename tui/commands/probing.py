@@ -69,13 +69,13 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
     from graph.contents import pack
     from graph.soundness import KEPT_BYTES
     from models.embedder import load_embedder
-    from models.store import DEFAULT_EMBEDDER, ModelStore
+    from models.store import ModelStore
 
     try:
         path = ModelStore(home.models).path(settings.embedder)
-    except NotInstalled as error:
-        unneeded = settings.embedder == DEFAULT_EMBEDDER
-        return Check("embedder", unneeded, str(error), PULL.format(name=settings.embedder))
+    except NotInstalled:
+        detail = f"{settings.embedder} is not installed: recall finds by words, not by meaning"
+        return Check("embedder", False, detail, PULL.format(name=settings.embedder))
     except ModelError as error:
         return Check("embedder", False, str(error), PULL.format(name=settings.embedder))
     try:

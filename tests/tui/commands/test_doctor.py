@@ -68,10 +68,14 @@ def test_a_model_that_is_none_is_found_out(spawn: Run, remember: Run, tmp_path: 
     assert "is not an embedding model" in checks["embedder"]["detail"]
 
 
-def test_default_models_that_are_not_fetched_yet_are_no_illness(spawn: Run, tmp_path: Path) -> None:
+def test_a_chat_model_not_fetched_yet_is_no_illness_but_nothing_fetches_an_embedder(spawn: Run, tmp_path: Path) -> None:
     ended = spawn("doctor", "--json", CLEW_MODELS=str(tmp_path / "none"))
-    assert ended.code == 0
-    assert "is fetched when the first chat begins" in named(ended.json)["model"]["detail"]
+    assert ended.code == 1
+    checks = named(ended.json)
+    assert [name for name, check in checks.items() if not check["ok"]] == ["embedder"]
+    assert "is fetched when the first chat begins" in checks["model"]["detail"]
+    assert "not by meaning" in checks["embedder"]["detail"]
+    assert "clew models pull minilm-l6" in checks["embedder"]["advice"]
 
 
 def test_a_damaged_log_is_found_and_the_rest_is_looked_at_all_the_same(spawn: Run, home: Path, remember: Run) -> None:

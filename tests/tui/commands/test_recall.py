@@ -199,6 +199,26 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Run, crete: Any, h
     assert stored[0]["ranks"] == {"lexical": 1, "semantic": 3}
 
 
+def test_of_a_long_paste_the_stretch_that_fits_the_question_is_shown(clew: Run, remember: Run, home: Path) -> None:
+    rows = [f"Row {number} of the export." for number in range(9000)]
+    rows[4000] = "The ferry to Naxos leaves at dawn."
+    said = remember("\n".join(rows), "Thank you.", title="Export")
+    memory = Memory.open(home / "memory", command="test")
+    turn, reply = new_id(), new_id()
+    base = {"session": said.session, "client": "test"}
+    pack, asked = (Recalled(id=said.turn, ranks={"lexical": 1}),), "When does the ferry to Naxos leave?"
+    memory.append(
+        TurnSaid(
+            turn=turn, parent=memory.session(said.session).head, role=Role.USER, speaker="you", text=asked, **base
+        ),
+        TurnSaid(turn=reply, parent=turn, role=Role.ASSISTANT, speaker="assistant", text="Yes.", recalled=pack, **base),
+    )
+    memory.close()
+    out = clew("show", reply).out
+    assert "ferry to Naxos leaves at dawn" in out
+    assert "Row 0 " not in out
+
+
 def test_the_help_of_each_says_what_it_does() -> None:
     for command in ("recall", "recent", "about", "themes"):
         done = subprocess.run(

@@ -18,7 +18,7 @@ from models.protocols import Generator
 
 from .answer import Answerer, Done
 from .errors import AgentError
-from .events import AgentEvent, Failed, Notice, TurnAccepted, Warned
+from .events import AgentEvent, Failed, Notice, SessionsChanged, TurnAccepted, Warned
 from .models import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
@@ -127,6 +127,8 @@ class Conversation:
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
         out(TurnAccepted(taken.session, taken.turn, text, queued=waits, new_session=session is None))
+        if taken.first:
+            self._notify(SessionsChanged(taken.session))  # it has its first words for a title
         try:
             await self._answer_in_turn(taken, out)
         finally:

@@ -217,6 +217,8 @@ class ClewApp(App[int]):
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
             about = await service.session(session) if session is not None else None
+            if session != self.chat.session:
+                return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
             self.chat.answered_by((about.model if about is not None else None) or service.settings.model)
         self.screen_stack[0].query_one(Title).name_chat(name)

@@ -15,6 +15,7 @@ from agent.events import (
     RecallDone,
     ReplyEnded,
     ReplyStarted,
+    SessionsChanged,
     TokensArrived,
     TurnAccepted,
 )
@@ -215,6 +216,17 @@ async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_ca
     assert isinstance(events[-1], ReplyEnded)
     assert [turn.text for turn in await agent.thread(accepted.session)] == ["hello", "here I am"]
     await agent.close()
+
+
+async def test_a_new_chat_is_told_of_with_its_first_words_for_a_title_before_any_reply() -> None:
+    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=Shelf())
+    notices = agent.notices()
+    await agent.start()
+    accepted, _ = await collect(agent.send(None, "Miso the cat"))
+    assert isinstance(accepted, TurnAccepted)
+    assert (await agent.session(accepted.session)).name == "Miso the cat"
+    await agent.close()
+    assert await notices_until(notices, SessionsChanged) == SessionsChanged(accepted.session)
 
 
 async def test_a_session_can_have_a_model_of_its_own() -> None:

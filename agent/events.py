@@ -103,6 +103,18 @@ class ToolAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """How far a tool that takes long has come: `done` of `total` steps."""
+
+    session: str
+    turn: str
+    call: str
+    tool: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolDone:
     """The tool's turn is durable: what it answered, or why it failed."""
 
@@ -114,7 +126,9 @@ class ToolDone:
     error: str | None = None
 
 
-AgentEvent = TurnAccepted | RecallDone | ToolAsked | ToolDone | ReplyStarted | TokensArrived | ReplyEnded | Failed
+AgentEvent = (
+    TurnAccepted | RecallDone | ToolAsked | ToolProgress | ToolDone | ReplyStarted | TokensArrived | ReplyEnded | Failed
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ cannot turn it into control tokens. The log is a cache: it is rebuilt from the m
 
 What was recalled for a message stands inside its frame, after its words, as quoted data with a line that ends it; what
 the user pinned stands after the system frame, or inside the frame it was new with. Each turn is quoted once in a log,
-and not where its own frame is there. A frame whose quotes may not be shown any more is cut, like a turn that was hidden.
+and not where its own frame is there. A frame whose quotes may not be shown any more is cut, like a hidden turn.
 """
 
 from collections import Counter

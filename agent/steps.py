@@ -18,11 +18,24 @@ from graph.values import Recorded, Session
 from models.errors import RunError
 from models.protocols import Finished, Generator, Piece, SamplingParams
 
-from .events import AgentEvent, ToolAsked, ToolDone
+from .events import AgentEvent, ToolAsked, ToolDone, ToolProgress
 from .packs import Fresh
 from .prompt import Limits, PromptLog
 from .prompts import Prompts
-from .tools import CHOOSE, MOST_STEPS, Answer, Call, Step, Themes, Toolbox, arguments, in_use, spelled, turns_known
+from .tools import (
+    CHOOSE,
+    MOST_STEPS,
+    Answer,
+    Answered,
+    Call,
+    Step,
+    Themes,
+    Toolbox,
+    arguments,
+    in_use,
+    spelled,
+    turns_known,
+)
 
 Outbox = Callable[[AgentEvent | None], None]
 Record = Callable[..., list[Recorded]]
@@ -104,15 +117,26 @@ class Steps:
         self._record = record
 
     async def take(
-        self, at: Answering, choice: Choice, fresh: Fresh, log: PromptLog, *, themes: bool
+        self,
+        at: Answering,
+        choice: Choice,
+        fresh: Fresh,
+        log: PromptLog,
+        *,
+        themes: bool,
+        known: tuple[Call, str] | None = None,
     ) -> tuple[str, PromptLog]:
         """Tools, until the model would answer; returns the turn that the reply follows, and the log with it all.
 
-        Where `themes` are asked for, that tool comes first, whatever the model.
+        Where `themes` are asked for, that tool comes first, whatever the model; so does what is `known` already, a call
+        with its answer.
         """
         parent = at.taken.after or at.taken.turn
         if themes:
             parent = await self._use(at, Themes(tool="themes"), parent)
+        elif known is not None and parent == at.taken.turn:  # not again where a stopped answer is gone on with
+            parent = await self._tell(at, *known)
+        if themes or known is not None:
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         if not in_use(choice, at.generator.info):
             return parent, log
@@ -147,17 +171,38 @@ class Steps:
 
     async def _use(self, at: Answering, call: Call, parent: str) -> str:
         """Run a call and keep what it answered as a turn; returns the turn the conversation goes on from."""
-        turn, taken = new_id(), at.taken
-        at.out(ToolAsked(taken.session, taken.turn, turn, call.tool, arguments(call)))
+        turn, taken = self._ask(at, call), at.taken
         path = await asyncio.to_thread(self._memory.thread, taken.session)
         answered = await self._halt.unless(
             self._toolbox.call(
-                call, session=taken.session, turn=taken.turn, generator=at.generator, known=turns_known(path)
+                call,
+                session=taken.session,
+                turn=taken.turn,
+                generator=at.generator,
+                known=turns_known(path),
+                progress=lambda done, total: at.out(
+                    ToolProgress(taken.session, taken.turn, turn, call.tool, done, total)
+                ),
             )
         )
         if answered is None:
             at.out(ToolDone(taken.session, taken.turn, turn, call.tool, "", error="It was stopped."))
             return parent
+        return await self._keep(at, turn, call, answered, parent)
+
+    async def _tell(self, at: Answering, call: Call, answer: str) -> str:
+        """Keep a call whose answer is known like one that was run."""
+        return await self._keep(at, self._ask(at, call), call, Answered(answer), at.taken.turn)
+
+    def _ask(self, at: Answering, call: Call) -> str:
+        """Tell of a call; returns the id its turn will have."""
+        turn = new_id()
+        at.out(ToolAsked(at.taken.session, at.taken.turn, turn, call.tool, arguments(call)))
+        return turn
+
+    async def _keep(self, at: Answering, turn: str, call: Call, answered: Answered, parent: str) -> str:
+        """Make a call and its answer a turn, and tell of it when that is durable."""
+        taken = at.taken
         said = TurnSaid(
             turn=turn,
             session=taken.session,

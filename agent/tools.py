@@ -22,11 +22,10 @@ from models.protocols import Generator, ModelInfo
 from .packs import Pack
 from .quoting import Said, mark_of, neutral, quote
 from .recall import Recaller, local_zone
-from .themes import ThemeMaker, told
+from .themes import Progress, ThemeMaker, capable, told
 
 MOST_STEPS = 6
 MOST_THEMES = 5
-CAPABLE_BYTES = 600_000_000  # about a billion parameters at four bits each: smaller models choose tools at random
 WHOLE = 2000  # characters of a turn that is opened
 PIECE = 200  # of one that is listed
 LONGEST = 3000  # of a list
@@ -111,7 +110,7 @@ class Answered:
 
 def in_use(choice: Literal["auto", "on", "off"], model: ModelInfo) -> bool:
     """Whether a model is given tools; by itself only one whose file has the size of a billion parameters."""
-    return choice == "on" or (choice == "auto" and model.size >= CAPABLE_BYTES)
+    return choice == "on" or (choice == "auto" and capable(model))
 
 
 def spelled(call: Call) -> str:
@@ -141,9 +140,19 @@ class Toolbox:
         self._zone = zone
 
     async def call(
-        self, call: Call, *, session: str, turn: str, generator: Generator, known: Iterable[str] = ()
+        self,
+        call: Call,
+        *,
+        session: str,
+        turn: str,
+        generator: Generator,
+        known: Iterable[str] = (),
+        progress: Progress | None = None,
     ) -> Answered:
-        """Run a call made for `turn` of a session; `known` are the turns its prompt speaks of, for `open_turn`."""
+        """Run a call made for `turn` of a session; `known` are the turns its prompt speaks of, for `open_turn`.
+
+        `progress` is told how far one that takes long has come.
+        """
         try:
             match call:
                 case RecentConversations():
@@ -158,7 +167,7 @@ class Toolbox:
                 case OpenTurn():
                     return await asyncio.to_thread(self._open, call, list(known))
                 case Themes():
-                    text, turns = told(await self._maker.find(generator, limit=MOST_THEMES))
+                    text, turns = told(await self._maker.find(generator, limit=MOST_THEMES, progress=progress))
                     return Answered(text or "Too little was said yet to find themes in.", turns)
         except MemoryFailure as error:
             return failed(str(error))

@@ -22,6 +22,7 @@ from agent.events import (
     TokensArrived,
     ToolAsked,
     ToolDone,
+    ToolProgress,
     TurnAccepted,
 )
 from tui import toolwords
@@ -149,6 +150,10 @@ class Chat:
                 self._taken_up(event.turn)
                 block = ToolBlock(event.call, toolwords.asked(event))
                 await self.transcript.add(block, after=self.transcript.last_of(event.turn))
+            case ToolProgress(session=session) if session == self.session:
+                called = self.transcript.message(event.call)
+                if isinstance(called, ToolBlock):
+                    called.tell(toolwords.under_way(called.call, event))
             case ToolDone(session=session) if session == self.session:
                 called = self.transcript.message(event.call)
                 if isinstance(called, ToolBlock):

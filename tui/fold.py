@@ -21,6 +21,7 @@ from agent.events import (
     TokensArrived,
     ToolAsked,
     ToolDone,
+    ToolProgress,
     TurnAccepted,
     Warned,
 )
@@ -30,7 +31,7 @@ from tui.state import RECALLS_KEPT, Model, Reply, State, Waiting, used_now
 def fold(state: State, event: AgentEvent | Notice) -> State:
     """The state after `event`."""
     match event:
-        case TurnAccepted() | RecallDone() | ToolAsked() | ToolDone():
+        case TurnAccepted() | RecallDone() | ToolAsked() | ToolProgress() | ToolDone():
             return _fold_reply(state, event)
         case ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
             return _fold_reply(state, event)
@@ -65,7 +66,7 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
             return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:])
         case ToolAsked():
             return replace(state, tool=event)
-        case ToolDone():
+        case ToolProgress() | ToolDone():
             return state  # the model chooses its next step: it is still looking things up
         case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))

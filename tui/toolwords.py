@@ -9,7 +9,7 @@ from tui.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.events import ToolAsked, ToolDone
+    from agent.events import ToolAsked, ToolDone, ToolProgress
     from graph.values import Turn
 
 DOING = {
@@ -41,11 +41,17 @@ class Call:
     error: str | None = None
     found: int | None = None
     done: bool = True
+    steps: tuple[int, int] | None = None  # how far it is, of how many, where it tells
 
 
 def asked(event: "ToolAsked") -> Call:
     """A call that was just made."""
     return Call(event.tool, dict(event.arguments), done=False)
+
+
+def under_way(call: Call, event: "ToolProgress") -> Call:
+    """The call as far as it has come."""
+    return replace(call, steps=(event.done, event.total))
 
 
 def answered(call: Call, event: "ToolDone") -> Call:
@@ -99,7 +105,7 @@ def _what(call: Call) -> str:
 
 def _outcome(call: Call) -> str:
     if not call.done:
-        return "…"
+        return f"{call.steps[0]} of {call.steps[1]} …" if call.steps is not None else "…"
     if call.error == STOPPED:
         return "stopped"
     if call.error:

@@ -1,11 +1,12 @@
 """Themes: named by the model where the turns bear it out, by their own words else; each cites its turns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from agent.events import RecallDone, ReplyEnded, ToolAsked, ToolDone
-from agent.themes import Theme, ThemeMaker, borne_out, plain, told
+from agent.events import RecallDone, ReplyEnded, ToolAsked, ToolDone, ToolProgress
+from agent.themes import CAPABLE_BYTES, Theme, ThemeMaker, borne_out, plain, told
 from graph.hits import Community
 from graph.memory import Memory
 from graph.values import Turn
@@ -43,15 +44,21 @@ def maker(*found: Community) -> ThemeMaker:
     return ThemeMaker(cast(Memory, Communities(*found)), lambda: None)
 
 
+def large(*answers: dict[str, str]) -> FakeGenerator:
+    model = FakeGenerator(answers=answers)
+    model._info = replace(model._info, size=CAPABLE_BYTES)
+    return model
+
+
 async def test_the_model_names_each_community_and_sums_up_the_whole() -> None:
-    model = FakeGenerator(answers=[GOOD, BREAD_TOO, {"overview": "Talk of tide pools and sourdough bread."}])
+    model = large(GOOD, BREAD_TOO, {"overview": "These conversations were about tide pools and sourdough bread."})
     steps: list[tuple[int, int]] = []
     overview = await maker(POOLS, BREAD).overview(model, limit=6, progress=lambda done, all: steps.append((done, all)))
     assert [(theme.title, theme.turns) for theme in overview.themes] == [
         ("Crabs in tide pools", POOLS.turns),
         ("Sourdough bread", BREAD.turns),
     ]
-    assert overview.text == "Talk of tide pools and sourdough bread."
+    assert overview.text == "These conversations were about tide pools and sourdough bread."
     assert steps == [(0, 2), (1, 2), (2, 2)]
 
 
@@ -61,6 +68,14 @@ async def test_where_the_model_fails_or_invents_the_turns_speak_for_themselves()
         assert (theme.title, theme.summary) == ("tide, pools", "The tide pools are full of crabs.")
     (theme,) = await maker(POOLS).find(None, limit=6)
     assert theme.title == "tide, pools"
+
+
+async def test_a_sum_that_the_turns_do_not_bear_out_or_of_a_small_model_is_left_out() -> None:
+    invented = {"overview": "Tide pools and crabs suffer, in the context of the long drought of the country."}
+    overview = await maker(POOLS).overview(large(GOOD, invented), limit=6)
+    assert (overview.text, [theme.title for theme in overview.themes]) == ("", ["Crabs in tide pools"])
+    small = FakeGenerator(answers=[GOOD, {"overview": "Crabs and anemones in tide pools."}])
+    assert (await maker(POOLS).overview(small, limit=6)).text == ""
 
 
 async def test_the_same_turns_are_named_once_for_each_model() -> None:
@@ -108,6 +123,11 @@ async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back
     assert only(events, RecallDone).route == "themes"
     asked, done = only(events, ToolAsked), only(events, ToolDone)
     assert (asked.tool, done.error) == ("themes", None)
+    steps = [event for event in events if isinstance(event, ToolProgress)]
+    assert [(step.call, step.done, step.total) for step in steps] == [
+        (asked.call, done, len(steps) - 1) for done in range(len(steps))
+    ]
+    assert events.index(asked) < events.index(steps[0]) < events.index(steps[-1]) < events.index(done)
     assert "crabs" in done.result.split("\n")[0]
     ended = only(events, ReplyEnded)
     roles = [turn.role for turn in await agent.thread(ended.session)]

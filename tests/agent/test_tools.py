@@ -13,7 +13,8 @@ from agent.quoting import ANSWERED, mark_of
 from agent.service import Agent
 from agent.settings import Settings
 from agent.steps import Halt
-from agent.tools import CAPABLE_BYTES, GUIDE, MOST_STEPS, Answer, SearchMemory, Step, in_use, spelled
+from agent.themes import CAPABLE_BYTES
+from agent.tools import GUIDE, MOST_STEPS, Answer, SearchMemory, Step, in_use, spelled
 from models.generator import load_generator
 from models.protocols import ModelInfo
 from tests.agent.conftest import MakeAgent, collect

@@ -23,6 +23,7 @@ from agent.events import (
     TokensArrived,
     ToolAsked,
     ToolDone,
+    ToolProgress,
     TurnAccepted,
 )
 from graph.events import Recalled, Sampling
@@ -82,6 +83,7 @@ class FakeAgent:
         self.hits: list[Hit] = []  # what recall finds for any message
         self.note = ""  # why it finds nothing
         self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
+        self.progress: tuple[int, int] | None = None  # of each tool
         self.looking = asyncio.Event()  # a tool waits for it
         self.looking.set()
         self.searched: list[tuple[str, int]] = []
@@ -188,6 +190,8 @@ class FakeAgent:
         for number, (tool, arguments, result) in enumerate(self.tools):
             call = f"{identity}C{number}"
             yield ToolAsked(session, turn, call, tool, arguments)
+            if self.progress is not None:
+                yield ToolProgress(session, turn, call, tool, *self.progress)
             await self.go.wait()
             await self.looking.wait()
             if self._stopped:

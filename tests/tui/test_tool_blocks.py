@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from agent.events import ToolAsked, ToolDone
+from agent.events import ToolAsked, ToolDone, ToolProgress
 from graph.values import Turn
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import START, FakeAgent
-from tui.toolwords import SHOWN_RESULT, Call, answered, asked, line_of, read_call, whole
+from tui.toolwords import SHOWN_RESULT, Call, answered, asked, line_of, read_call, under_way, whole
 from tui.widgets.message import Answer
 from tui.widgets.tool import ToolBlock
 
@@ -33,6 +33,25 @@ def test_a_stored_call_reads_as_it_was_told_live() -> None:
     back = read_call(stored(f'search_memory(query="tide pools", limit=5)\n{RESULT}'))
     assert line_of(back) == line_of(live)
     assert RESULT in whole(back)
+
+
+def test_a_call_that_takes_long_tells_how_far_it_is_until_it_is_done() -> None:
+    live = under_way(asked(ToolAsked("S", "T", "C", "themes", {})), ToolProgress("S", "T", "C", "themes", 3, 6))
+    assert line_of(live) == "looked for themes · 3 of 6 …"
+    done = answered(live, ToolDone("S", "T", "C", "themes", "1. Pools: low tide"))
+    assert line_of(done) == "looked for themes · 1 found"
+
+
+async def test_the_progress_of_a_call_is_on_the_screen(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.tools = [("themes", {}, "1. Pools: low tide")]
+    agent.progress = (3, 6)
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: "looked for themes · 3 of 6 …" in screen_text(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: "looked for themes · 1 found" in screen_text(app))
 
 
 @pytest.mark.parametrize(

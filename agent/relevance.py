@@ -81,7 +81,7 @@ def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
             continue
         said.add(words)
         kept[hit.id] = hit
-    answered = {step.node for hit in kept.values() if hit.role == "assistant" for step in hit.path}
+    answered = {led_by(hit) for hit in kept.values() if hit.role == "assistant"}
     return [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
 
 
@@ -99,7 +99,12 @@ def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
 
 def lent(hit: Hit, kept: Collection[str], *, back: bool) -> bool:
     """Whether a turn that is kept led to this one, as a question leads to its answer."""
-    return any(step.node in kept for step in hit.path) and (back or hit.role != "assistant")
+    return led_by(hit) in kept and (back or hit.role != "assistant")
+
+
+def led_by(hit: Hit) -> str | None:
+    """The turn just before or after that led to a hit; what led there from further off is no question or answer."""
+    return hit.path[0].node if len(hit.path) == 2 and hit.path[1].relation != "IN" else None
 
 
 def repeats(said: str, text: str) -> bool:

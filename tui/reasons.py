@@ -32,11 +32,14 @@ LIFTED_BY = {
     "recency": "recent",
     "pin": "pinned",
     "time": "from the time asked about",
+    "beside_time": "near the time asked about",
     "opening": "it opens its chat",
     "dated": "it names a time",
     "counted": "it gives a number",
 }
-STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit"}
+STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit", "IN": "in a chat with a hit"}
+FAR_STEPS = {"REPLIES_TO": "soon after a hit", "REPLIED_TO": "soon before a hit"}
+DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see
 
 
@@ -91,7 +94,8 @@ def _explain(
 
 def _reason(strategy: "Strategy", rank: int, path: "Sequence[str]") -> str:
     if strategy == "graph":
-        return STEPS.get(path[-1], FOUND_BY["graph"]) if path else FOUND_BY["graph"]
+        steps = {**STEPS, **FAR_STEPS} if len(path) > DIRECT else STEPS
+        return steps.get(path[-1], FOUND_BY["graph"]) if path else FOUND_BY["graph"]
     words = FOUND_BY.get(strategy, strategy)
     return words if strategy in UNRANKED or rank < 1 else f"{words} ({ordinal(rank)})"
 

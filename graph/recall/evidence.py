@@ -64,13 +64,17 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """float32[size] each: the score of a row; its words and its meaning alone; and what its neighbours add to them.
+    """float32[size] each: the score of a row; its words and its meaning alone; and what other turns add to them.
 
-    `boosts` are the bounded lifts that are in `total`, by name.
+    `graph` has three sources: words of the neighbours that a turn lacks (`near_words`), the neighbours' meaning, and
+    the meaning of the best other turn of the session (`session`). `boosts` are the bounded lifts that are in `total`,
+    by name.
     """
 
     total: "NDArray[np.float32]"
     lexical: "NDArray[np.float32]"
     semantic: "NDArray[np.float32]"
     graph: "NDArray[np.float32]"
+    near_words: "NDArray[np.float32]"
+    session: "NDArray[np.float32]"
     boosts: "dict[str, NDArray[np.float32]]"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from graph.events import Strategy
 from graph.hits import Boost, Hit, Reason, Step
 from graph.ids import as_datetime
-from graph.recall.columns import NONE, Columns
+from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
+from graph.recall.lending import Lending, Way
 from graph.rows import TURN, session_by_id, turns_of
 from graph.values import Turn
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 SEMANTIC_RANKS = 100  # every turn has a cosine; the strategy found only the nearest
 LEAST_BOOST = 0.001
+BESIDE_TIME = "beside_time"  # the boost of what was said some days before or after the time asked about
 
 
 def read_hits(
@@ -69,30 +71,31 @@ def read_turns(db: sqlite3.Connection, seqs: Sequence[int]) -> tuple[Turn, ...]:
 class Explainer:
     """Why rows were found by what matched."""
 
-    def __init__(self, columns: Columns, evidence: Evidence, scores: Scores, allowed: "NDArray[np.bool_]") -> None:
+    def __init__(self, columns: Columns, evidence: Evidence, scores: Scores, may: "NDArray[np.bool_]") -> None:
         self._columns = columns
-        self._tree = evidence.tree
+        self._evidence = evidence
         self._scores = scores
-        self._own = scores.lexical + scores.semantic
+        self._lending = Lending(evidence, scores)
+        self._ways: dict[int, Way | None] = {}
         strategies: list[tuple[Strategy, NDArray[np.float32]]] = [("lexical", scores.lexical), ("graph", scores.graph)]
         if evidence.cosines is not None:
             strategies.append(("semantic", evidence.cosines))
-        self._strategies = [(name, values, values[allowed]) for name, values in strategies]
+        self._strategies = [(name, values, values[may]) for name, values in strategies]
 
     def score(self, row: int) -> float:
         return float(self._scores.total[row])
 
     def reasons(self, row: int) -> tuple[Reason, ...]:
-        """The strategies that found a row, with its rank among the rows allowed, the best rank first.
+        """The strategies that found a row, with its rank among the rows that may be hits, the best first.
 
-        Scores are the share of the question's words, the cosine, and what neighbours and the session add.
+        Scores are the share of the question's words, the cosine, and what other turns, nearby or of the session, add.
         """
         import numpy as np
 
         found = []
         for strategy, values, all_values in self._strategies:
             value = values[row]
-            if value > 0:
+            if value > 0 and (strategy != "graph" or self._way(row) is not None):
                 rank = 1 + int(np.count_nonzero(all_values > value))
                 if strategy != "semantic" or rank <= SEMANTIC_RANKS:
                     found.append(Reason(strategy, rank, float(value)))
@@ -100,22 +103,33 @@ class Explainer:
 
     def boosts(self, row: int) -> tuple[Boost, ...]:
         amounts = ((name, float(values[row])) for name, values in self._scores.boosts.items())
-        return tuple(Boost(name, amount) for name, amount in amounts if abs(amount) >= LEAST_BOOST)
+        return tuple(
+            Boost(BESIDE_TIME if name == "time" and not self._in_time(row) else name, amount)
+            for name, amount in amounts
+            if abs(amount) >= LEAST_BOOST
+        )
 
     def path(self, row: int) -> tuple[Step, ...]:
-        """The way to a row, where a neighbour matched better than it did: what matched there, and the edge from it."""
-        tree, own = self._tree, self._own
-        neighbours = [(int(child), "REPLIED_TO") for child in tree.others[tree.others_of == row]]
-        if tree.child[row] != NONE:
-            neighbours.append((int(tree.child[row]), "REPLIED_TO"))
-        if tree.parent[row] != NONE:
-            neighbours.append((int(tree.parent[row]), "REPLIES_TO"))
-        seed, relation = max(neighbours, key=lambda each: own[each[0]], default=(row, ""))
-        if own[seed] <= own[row]:
+        """The way to a row from the turn that lent it most: what matched there, and the edges from it."""
+        way = self._way(row)
+        if way is None:
             return ()
+        seed = way.rows[0]
         strategy = "lexical" if self._scores.lexical[seed] >= self._scores.semantic[seed] else "semantic"
-        first, last = self._columns.ids([seed, row])
-        return (Step(strategy, first), Step(relation, last))
+        first = Step(strategy, self._columns.ids([seed])[0])
+        if way.relation == "IN":
+            return (first, Step("IN", self._columns.session_of(row)))
+        shown = [each for each in way.rows[1:-1] if self._evidence.seen[each]]  # not by the name of what is hidden
+        return (first, *(Step(way.relation, id) for id in self._columns.ids([*shown, row])))
+
+    def _way(self, row: int) -> Way | None:
+        if row not in self._ways:
+            self._ways[row] = self._lending.way(row)
+        return self._ways[row]
+
+    def _in_time(self, row: int) -> bool:
+        at, since, until = int(self._evidence.at[row]), self._evidence.since, self._evidence.until
+        return (since is None or at >= since) and (until is None or at < until)
 
 
 class Newest:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from graph.recall.columns import NONE, Columns
 from graph.recall.evidence import Term
@@ -47,6 +48,7 @@ STOP_WORDS = (
     "yourselves"
 )
 
+SYMBOL = "So"  # in Unicode: emoji and the like
 _WORD = re.compile(r"[^\W_]+")
 _TABLES = (
     "CREATE VIRTUAL TABLE temp.frequencies USING fts5vocab('main', 'words', 'row')",
@@ -54,6 +56,7 @@ _TABLES = (
     "CREATE VIRTUAL TABLE temp.asked_stems USING fts5vocab('temp', 'asked', 'instance')",
 )
 _POSTINGS = "SELECT group_concat(rowid) FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ?"
+_HOLDING = "SELECT group_concat(seq) FROM events WHERE kind = 'turn.said' AND instr(text, ?) AND seq <= ?"
 _FREQUENCIES = "SELECT term, doc FROM temp.frequencies"
 _LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"  # as its index says it
 
@@ -97,6 +100,8 @@ class Words:
         self._forget_erased(db)
         last = int(columns["seq"][-1]) if columns.size else 0
         words = _stems(db, query, without)
+        if not words:
+            return self._symbols(db, query, columns, last)
         found = sorted((frequency, stem) for stem in words if (frequency := self._frequency(db, stem, last)))
         common = max(FEW, COMMON * columns.size)
         terms: list[Term] = []
@@ -105,6 +110,21 @@ class Words:
                 break
             word, place = words[stem]
             terms.append(Term(stem, place, self._rows(db, stem, word, columns, last)))
+        return terms
+
+    def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns, last: int) -> list[Term]:
+        """The emoji of a query that has nothing else, which are in no index: all texts are looked through."""
+        import numpy as np
+
+        said = query[:LONGEST]
+        if _WORD.search(said):
+            return []
+        terms: list[Term] = []
+        for place, symbol in enumerate(dict.fromkeys(each for each in said if category(each) == SYMBOL)):
+            listed = db.execute(_HOLDING, (symbol, last)).fetchone()[0] if len(terms) < MOST_TERMS else None
+            if listed is not None:
+                found = columns.rows(np.fromstring(listed, np.int64, sep=","))
+                terms.append(Term(symbol, place, np.sort(found[found != NONE]).astype(np.int32)))
         return terms
 
     def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
@@ -157,6 +177,11 @@ class Words:
             _, dropped = self._kept.popitem(last=False)
             self._postings -= 0 if dropped.rows is None else len(dropped.rows)
         return rows
+
+
+def says_anything(query: str) -> bool:
+    """Whether there is a letter, a digit or an emoji in a query: quotes and stars are nothing to look for."""
+    return any(each.isalnum() or category(each) == SYMBOL for each in query)
 
 
 def _stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:

@@ -59,15 +59,17 @@ def score(evidence: Evidence) -> Scores:
 
     own, near = _words(evidence)
     lexical = np.float32(WORDS) * own
-    graph = np.float32(WORDS) * (near - own)
+    near_words = np.float32(WORDS) * (near - own)
+    graph, session = near_words.copy(), np.zeros(evidence.size, np.float32)
     semantic = np.zeros(evidence.size, np.float32)
     cosines = _cosines(evidence)
     if cosines is not None:
         others, weight = _around(evidence, cosines)
-        semantic = (np.float32(COSINE) + np.float32(WINDOW) / weight) * cosines
-        graph += np.float32(WINDOW) * others / weight + np.float32(SESSION) * _session_best(evidence, cosines)
+        mine, session = (np.float32(SESSION) * part for part in _session_best(evidence, cosines))
+        semantic = (np.float32(COSINE) + np.float32(WINDOW) / weight) * cosines + mine
+        graph += np.float32(WINDOW) * others / weight + session
     boosts = _boosts(evidence)
-    for part in (lexical, semantic, graph, *boosts.values()):
+    for part in (lexical, semantic, graph, near_words, session, *boosts.values()):
         part[~evidence.seen] = 0
     total = lexical + semantic + graph
     for boost in boosts.values():
@@ -76,7 +78,7 @@ def score(evidence: Evidence) -> Scores:
     for name, boost in _cues(evidence, total).items():
         total += boost
         boosts[name] = boost
-    return Scores(total, lexical, semantic, graph, boosts)
+    return Scores(total, lexical, semantic, graph, near_words, session, boosts)
 
 
 def _words(evidence: Evidence) -> "tuple[Floats, Floats]":
@@ -161,13 +163,27 @@ def _around(evidence: Evidence, cosines: "Floats") -> "tuple[Floats, Floats]":
     return total, weight
 
 
-def _session_best(evidence: Evidence, cosines: "Floats") -> "Floats":
-    """The best cosine in a turn's session: that a chat was about the matter speaks for all that was said in it."""
+def _session_best(evidence: Evidence, cosines: "Floats") -> "tuple[Floats, Floats]":
+    """The best cosine in a turn's session: that a chat was about the matter speaks for all that was said in it.
+
+    In two parts whose sum it is: what a turn has of it by itself, being the best, and what other turns lend it.
+    """
     import numpy as np
 
+    near = np.where(evidence.seen, cosines, np.float32(-1))
     best = np.full(evidence.sessions, -1, np.float32)
-    np.maximum.at(best, evidence.session, np.where(evidence.seen, cosines, np.float32(-1)))
-    return best[evidence.session]
+    np.maximum.at(best, evidence.session, near)
+    of_best = best[evidence.session]
+    lent = of_best.copy()
+    rows = np.flatnonzero(evidence.seen & (near == of_best))
+    leaders = np.full(evidence.sessions, -1, np.int32)
+    leaders[evidence.session[rows]] = rows  # of equals one, which the other lends as much
+    leaders = leaders[leaders >= 0]
+    near[leaders] = -1
+    second = np.full(evidence.sessions, -1, np.float32)
+    np.maximum.at(second, evidence.session, near)
+    lent[leaders] = np.clip(second[evidence.session[leaders]], 0, np.maximum(of_best[leaders], 0))
+    return of_best - lent, lent
 
 
 def _boosts(evidence: Evidence) -> "dict[str, Floats]":

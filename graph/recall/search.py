@@ -6,7 +6,7 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -21,7 +21,8 @@ from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.explain import Explainer, Newest, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
-from graph.recall.lexical import Words
+from graph.recall.lending import RELATED
+from graph.recall.lexical import Words, says_anything
 from graph.recall.mask import allowed, visible
 from graph.recall.scoring import score
 from graph.recall.traits import TraitTable
@@ -55,16 +56,20 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             if not columns.size or limit < 1:
                 return []
+            if not says_anything(query):
+                return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
             evidence = self._weigh(db, columns, query, intent, vector, filters)
             may = allowed(columns, filters, visible(columns, filters))
-            spare = limit + SPARE + len(filters.exclude)
-            if intent.route == "recent" or not (evidence.terms or evidence.cosines is not None):
+            may[_rows(columns, filters.exclude)] = False
+            spare = limit + SPARE
+            if intent.route in ("recent", "thread") or not (evidence.terms or evidence.cosines is not None):
                 rows = _newest(columns, evidence, may, spare) if _tells(intent) else []
-                rows = _without(columns, rows, filters.exclude)
                 return read_hits(db, columns, rows, limit, Newest(columns, rows, named=bool(evidence.named)))
             scores = _boosted(columns, intent, score(evidence), as_ms(now))
-            rows = _without(columns, _best(scores, may, spare), filters.exclude)
+            if not _tells(intent) and not scores.lexical.any():
+                may &= _related(evidence)
+            rows = _best(scores, may, spare)
             return read_hits(db, columns, rows, limit, Explainer(columns, evidence, scores, may))
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
@@ -171,7 +176,7 @@ def _people(columns: Columns) -> list[str]:
 
 def _tells(intent: Intent) -> bool:
     """Whether there is anything to go by besides words and meaning."""
-    return bool(intent.route == "recent" or intent.names or intent.since or intent.until)
+    return bool(intent.route in ("recent", "thread") or intent.names or intent.since or intent.until)
 
 
 def _seeds(columns: Columns, filters: Filters) -> "NDArray[np.bool_]":
@@ -180,10 +185,8 @@ def _seeds(columns: Columns, filters: Filters) -> "NDArray[np.bool_]":
     The question itself was said there, and would match itself best; what was recalled from elsewhere before may still
     lead to its neighbours.
     """
-    import numpy as np
-
     seen = visible(columns, filters)
-    rows = np.array([row for id in filters.exclude if (row := columns.row_of(id)) != NONE], np.intp)
+    rows = _rows(columns, filters.exclude)
     if len(rows):
         here = columns["session"][rows] == columns["session"][rows.max()]
         seen[rows[here]] = False
@@ -230,5 +233,23 @@ def _newest(columns: Columns, evidence: Evidence, may: "NDArray[np.bool_]", limi
     return [int(row) for row in rows[order]]
 
 
-def _without(columns: Columns, rows: Sequence[int], excluded: frozenset[str]) -> list[int]:
-    return [row for row, id in zip(rows, columns.ids(rows), strict=True) if id not in excluded]
+def _related(evidence: Evidence) -> "NDArray[np.bool_]":
+    """The rows near enough in meaning to have to do with the question, and what they reply to and are replied with.
+
+    Some turn is always the nearest: where no word was found, that alone is no reason to show it.
+    """
+    import numpy as np
+
+    related = np.zeros(evidence.size, np.bool_)
+    if evidence.cosines is not None:
+        rows = np.flatnonzero(evidence.seen & (evidence.cosines >= RELATED))
+        for reached in (rows, evidence.tree.parent[rows], evidence.tree.child[rows]):
+            related[reached[reached != NONE]] = True
+    return related
+
+
+def _rows(columns: Columns, ids: Iterable[str]) -> "NDArray[np.intp]":
+    """The rows of those of the ids that have one."""
+    import numpy as np
+
+    return np.array([row for id in ids if (row := columns.row_of(id)) != NONE], np.intp)

@@ -52,6 +52,19 @@ def test_a_path_says_how_the_neighbour_led_here() -> None:
     assert why(hit(Reason("graph", 2, 0.1), path=(Step("NEW_ONE", "T0"),))) == "next to a hit"
 
 
+def test_a_longer_path_and_one_over_the_chat_are_told_as_what_they_are() -> None:
+    after = (Step("lexical", "T0"), Step("REPLIES_TO", "T1"), Step("REPLIES_TO", "T"))
+    before = (Step("lexical", "T0"), Step("REPLIED_TO", "T1"), Step("REPLIED_TO", "T"))
+    chat = (Step("semantic", "T0"), Step("IN", "S"))
+    told = [why(hit(Reason("graph", 2, 0.1), path=path)) for path in (after, before, chat)]
+    assert told == ["soon after a hit", "soon before a hit", "in a chat with a hit"]
+
+
+def test_near_the_time_is_not_from_it() -> None:
+    assert why(hit(Reason("lexical", 1, 1), boosts=(Boost("time", 1.5),))).endswith("from the time asked about")
+    assert why(hit(Reason("lexical", 1, 1), boosts=(Boost("beside_time", 0.5),))).endswith("near the time asked about")
+
+
 def test_another_speaker_is_named_and_an_unknown_boost_is_its_name() -> None:
     found = hit(Reason("lexical", 11, 1), boosts=(Boost("speaker", 0.1), Boost("moon_phase", 0.1)), by="Ada\x1b[2J")
     assert why(found) == "by its words (11th); Ada␛[2J is named, moon phase"

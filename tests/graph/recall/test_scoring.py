@@ -99,8 +99,8 @@ def test_a_nearer_word_counts_where_several_reach_a_turn() -> None:
 
 def test_meaning_is_a_turns_own_and_the_mean_around_it_and_the_best_of_the_session() -> None:
     scores = score(evidence((-1, 0), cosines=[0.4, 0.1]))
-    assert scores.semantic == pytest.approx([(0.6 + 1.4 / 1.8) * 0.4, (0.6 + 1.4 / 1.8) * 0.1])
-    assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 1.2 * 0.4, 1.4 * 0.8 * 0.4 / 1.8 + 1.2 * 0.4])
+    assert scores.semantic == pytest.approx([(0.6 + 1.4 / 1.8) * 0.4 + 1.2 * 0.3, (0.6 + 1.4 / 1.8) * 0.1])
+    assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 1.2 * 0.1, 1.4 * 0.8 * 0.4 / 1.8 + 1.2 * 0.4])
 
 
 def test_meaning_reaches_two_turns_and_no_further() -> None:
@@ -110,12 +110,26 @@ def test_meaning_reaches_two_turns_and_no_further() -> None:
 
 def test_the_session_of_the_best_match_is_lifted_and_no_other() -> None:
     scores = score(evidence((-1, -1, -1), cosines=[0.5, 0.1, 0.1], session=np.array([0, 0, 1]), sessions=2))
-    assert scores.graph == pytest.approx([1.2 * 0.5, 1.2 * 0.5, 1.2 * 0.1])
+    assert scores.total == pytest.approx([3.2 * 0.5, 2 * 0.1 + 1.2 * 0.5, 3.2 * 0.1])
+    for lent in (scores.graph, scores.session):
+        assert lent == pytest.approx([1.2 * 0.1, 1.2 * 0.5, 0])
+
+
+def test_what_a_turn_has_by_itself_is_not_lent_to_it() -> None:
+    scores = score(evidence((-1,), terms=[[0]], cosines=[0.5]))
+    assert not scores.graph.any()
+    assert scores.semantic == pytest.approx([3.2 * 0.5])
+    twins = score(evidence((-1, -1), cosines=[0.5, 0.5]))
+    assert twins.graph == pytest.approx([1.2 * 0.5] * 2)
+    apart = score(
+        evidence((-1, -1, -1, -1), cosines=[0.5, -0.5, -0.1, -0.3], session=np.array([0, 0, 1, 1]), sessions=2)
+    )
+    assert apart.graph == pytest.approx([0, 1.2 * 0.5, 0, -1.2 * 0.1])
 
 
 def test_a_turn_that_is_not_embedded_yet_counts_as_an_average_one() -> None:
     scores = score(evidence((-1, -1, -1), cosines=[0.6, 0.2, 0], session=np.arange(3), sessions=3))
-    assert scores.semantic == pytest.approx([2 * 0.6, 2 * 0.2, 2 * 0.4])
+    assert scores.semantic == pytest.approx([3.2 * 0.6, 3.2 * 0.2, 3.2 * 0.4])
 
 
 @pytest.mark.parametrize("cosines", [None, [0, 0, 0, 0]])
@@ -178,8 +192,8 @@ def test_a_turn_that_is_not_seen_is_no_neighbour_and_not_of_the_session() -> Non
     seen = np.array([True, False, True])
     session = np.array([0, 0, 1])
     scores = score(evidence((-1, 0, -1), cosines=[0.1, 0.9, 0.7], seen=seen, session=session, sessions=2))
-    assert scores.semantic == pytest.approx([2 * 0.1, 0, 2 * 0.7])
-    assert scores.graph == pytest.approx([1.2 * 0.1, 0, 1.2 * 0.7])
+    assert scores.semantic == pytest.approx([3.2 * 0.1, 0, 3.2 * 0.7])
+    assert not scores.graph.any()
 
 
 def test_a_word_that_only_hidden_turns_have_does_not_count_among_the_words() -> None:

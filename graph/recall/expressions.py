@@ -41,7 +41,7 @@ _ANY_MONTH = f"{_MONTH}|{'|'.join(_SHORT_MONTHS)}"
 NUMBER = r"\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _PART = "|".join(_PARTS)
 _YEAR = r"(?:19|20)\d\d"
-_SEASON = "|".join(_SEASONS)
+SEASON = "|".join(_SEASONS)
 _ORDINAL = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 Range = tuple[datetime, datetime]  # of the wall clock, without a zone; the end is exclusive
@@ -320,9 +320,9 @@ _RULES: dict[str, tuple[str, Rule]] = {
         rf"(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)(?:\s+of\s+(?:the\s+)?(last|this)\s+month|{_ENDS})",
         _day_of_month,
     ),
-    "season_year": (rf"({_SEASON})(?:,?\s+|\s+of\s+)({_YEAR})", _season_year),
-    "last_season": (rf"(last|this|past|previous)\s+({_SEASON})", _season),
-    "season": (rf"({_SEASON})(?!\s+of\b)", _season),
+    "season_year": (rf"({SEASON})(?:,?\s+|\s+of\s+)({_YEAR})", _season_year),
+    "last_season": (rf"(last|this|past|previous)\s+({SEASON})", _season),
+    "season": (rf"({SEASON})(?!\s+of\b)", _season),
     "month_year": (rf"({_ANY_MONTH})\.?,?\s+({_YEAR})", _month_year),
     "month": (rf"(?:(last|this|past|early|late|mid)[\s-]+)?({_MONTH})", _month),
     "weekday": (rf"(?:(last|this|past|previous)\s+)?({WEEKDAY})(?:\s+({_PART}))?", _weekday),

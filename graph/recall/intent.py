@@ -10,9 +10,9 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Literal
 
-from graph.recall.expressions import NUMBER
+from graph.recall.expressions import NUMBER, SEASON
 from graph.recall.lexical import STOP_WORDS
-from graph.recall.times import find_time
+from graph.recall.times import Span, find_time
 
 Route = Literal["recall", "recent", "thread", "themes"]
 
@@ -74,6 +74,13 @@ _RECENT = re.compile(
     r"|last time|the other day|catch me up)\b",
     re.IGNORECASE,
 )
+_COUNTED_TALK = re.compile(rf"\b{_LAST_FEW}\b", re.IGNORECASE)
+_SEASON = re.compile(rf"\b(?:{SEASON})\b", re.IGNORECASE)
+_SAYING = re.compile(
+    rf"\b(?:(?:we|i|you)(?:'ve| have)? (?:\w+ )?(?:talk|chat|discuss|say|said|tell|told|writ|wrote|mention|speak|spoke)"
+    rf"|{_TALK}\b)",
+    re.IGNORECASE,
+)
 _ASKS_BACK = re.compile(
     rf"\b(?:talk(?:ed|ing)?|chat(?:ted|ting)?|discuss(?:ed|ing)?|spoke|spoken|speak|said|say|told|tell|wrote|written"
     rf"|mention(?:ed)?|remember|recall|summar\w+|recaps?|sum(?:med|ming)? (?:\w+ )?up|overview|review|history"
@@ -102,15 +109,14 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     to weigh.
     """
     text = " ".join(query[:LONGEST].split())
-    span = find_time(text, now=now, timezone=timezone) if len(query) <= LONGEST else None
+    span = _time_of(text, now, timezone) if len(query) <= LONGEST else None
     without = span.cut(text) if span else text
     named = _names_in(text, names)
     since, until = (span.since, span.until) if span else (None, None)
     recent = _RECENT.search(text) is not None
     words = " ".join((without if span else query).split())
     route: Route = "recall"
-    counted = re.sub(rf"\b{_LAST_FEW}\b", " ", without, flags=re.IGNORECASE)  # the number tells nothing else
-    left = [word for word in _WORD.findall(counted.lower()) if word.split("'")[0] not in _EMPTY]
+    left = _left(without)
     bare = not _WORD.search(_RECENT.sub(" ", without)) and (span is not None or recent)
     if _THEMES.search(text) and (_OURS.search(text) or not set(left) - _OF_THEMES):
         route = "themes"
@@ -132,7 +138,7 @@ def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str
     two named people, this doubles what cosines find.
     """
     text = query
-    if len(query) <= LONGEST and (span := find_time(query, now=now, timezone=timezone)) is not None:
+    if len(query) <= LONGEST and (span := _time_of(query, now, timezone)) is not None:
         text = span.cut(query)
     if names:
         one = _one_of(frozenset(names))
@@ -140,6 +146,23 @@ def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str
         text = one.sub("I", text)
     text = re.sub(r"\s+([?,.!])", r"\1", text)
     return text if text.strip() else query
+
+
+def _time_of(text: str, now: datetime, timezone: tzinfo) -> Span | None:
+    """The time a text speaks of, but for a season that says when something was and not when it was spoken of.
+
+    "Where did we swim last summer?" was answered in autumn maybe, and with that word; a day or month is told of sooner.
+    """
+    span = find_time(text, now=now, timezone=timezone)
+    if span is None or not any(_SEASON.search(text, *place) for place in span.places):
+        return span
+    return None if _left(span.cut(text)) and not _SAYING.search(text) else span
+
+
+def _left(text: str) -> list[str]:
+    """The words that tell what is meant; how many conversations are asked for tells nothing."""
+    counted = _COUNTED_TALK.sub(" ", text.lower())
+    return [word for word in _WORD.findall(counted) if word.split("'")[0] not in _EMPTY]
 
 
 def _asks_for_all(text: str) -> bool:

@@ -136,6 +136,16 @@ def test_a_day_asked_for_begins_where_the_asker_is(query: str) -> None:
         assert until <= NOW
 
 
+def test_a_season_is_a_time_of_saying_only_where_saying_is_spoken_of() -> None:
+    since = datetime(2025, 6, 1, tzinfo=UTC)
+    asked = read("What did we say about boats last summer?")
+    assert (asked.since, asked.words) == (since, "What did we say about boats ?")
+    assert read("our conversations last summer").since == read("last summer").since == since
+    event = read("Where did Anna swim last summer?")
+    assert (event.route, event.since, event.words) == ("recall", None, "Where did Anna swim last summer?")
+    assert spoken("Where did Anna swim last summer?", now=NOW, timezone=UTC, names=NAMES).endswith("last summer?")
+
+
 def test_names_come_in_the_order_of_the_question_and_only_whole() -> None:
     assert read("Did tom reed know ANNA?").names == ("Tom Reed", "Anna")
     assert read("Annabel met Tom").names == ()

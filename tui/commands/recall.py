@@ -94,8 +94,10 @@ def read_query(words: list[str]) -> str:
         text = raw.decode("utf-8", "replace")
     else:
         text = " ".join(words)
+    from graph.recall.lexical import says_anything
+
     query = clean(text).strip()
-    if not query:
+    if not says_anything(query):
         raise typer.BadParameter('There are no words to recall anything for. Say some: clew recall "the tide pools"')
     return query
 

@@ -84,6 +84,7 @@ def test_any_words_may_be_recalled_for(clew: Run, crete: Any, query: str) -> Non
     ("arguments", "words"),
     [
         (("recall", " "), "no words to recall"),
+        (("recall", '""'), "no words to recall"),
         (("recall", "x", "--role", "wizard"), "'wizard' is no role"),
         (("recall", "x", "--since", "soonish"), "soonish"),
         (("recall", "x", "--until", "soonish"), "soonish"),

@@ -23,7 +23,7 @@ from .recall import Bounds, Message, Recaller, Recollection
 from .reply import Reply, stream_reply
 from .settings import Settings
 from .steps import Accepted, Answering, Halt, Outbox, Record, Steps
-from .tools import Toolbox
+from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
 
 ASSISTANT = "assistant"
 
@@ -111,7 +111,14 @@ class Answerer:
         hits = tuple(hit for hit in found.hits if hit.id in shown)
         at.out(RecallDone(taken.session, taken.turn, found.route, hits, found.took_ms, found.note))
         self._generator = at.generator
-        parent, log = await self._steps.take(at, self.settings.tools, fresh, log, themes=found.route == "themes")
+        parent, log = await self._steps.take(
+            at,
+            self.settings.tools,
+            fresh,
+            log,
+            themes=found.route == "themes",
+            known=_nothing_found(found, self.settings.recall_limit),
+        )
         return parent, log, tuple(item for item in fresh.pack if item.id in shown)
 
     async def _look(self, message: Message, at: Answering) -> Recollection | None:
@@ -187,6 +194,15 @@ class Answerer:
             recalled=pack,
             text=reply.text,
         )
+
+
+def _nothing_found(found: Recollection, most: int) -> tuple[Call, str] | None:
+    """That nothing was said then, as the tool would tell it: in the prompt, on the screen, and after a restart."""
+    if found.nothing is None:
+        return None
+    return RecentConversations(
+        tool="recent_conversations", limit=min(most, MOST_LISTED), since=found.nothing.since
+    ), found.nothing.words
 
 
 def _ended(at: Answering, turn: str, reply: Reply, log: PromptLog) -> ReplyEnded:

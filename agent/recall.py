@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 
 from graph.errors import SURPRISES, MemoryFailure
@@ -54,13 +54,25 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Nothing:
+    """That nothing was said, in words for the model, and the day from which on it was looked for."""
+
+    words: str
+    since: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Recollection:
-    """What was found for a message, the best first, and how; `note` says why there is nothing, where that says much."""
+    """What was found for a message, the best first, and how; `note` says why there is nothing, where that says much.
+
+    `nothing` is what the model is told where a time or the newest was asked for and there is none: it would invent.
+    """
 
     route: Route
     hits: tuple[Hit, ...] = ()
     took_ms: float = 0.0
     note: str = ""
+    nothing: Nothing | None = None
 
 
 @cache
@@ -90,8 +102,11 @@ class Recaller:
             async with asyncio.timeout(PATIENCE_S):
                 hits = await self._hits(message, intent, bounds)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
-                taken = await asyncio.to_thread(within, hits, message.text, generator, Bounds(most, bounds.tokens))
-                found = replace(found, hits=tuple(taken), note=_note(intent, taken))
+                fresh = [hit for hit in hits if hit.id not in message.held]
+                taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))
+                found = replace(found, hits=tuple(taken), note=_note(intent, hits, taken))
+                if intent.route == "recent" and not hits:
+                    found = replace(found, nothing=nothing_said(intent, self._zone()))
         except MemoryFailure as error:
             found = replace(found, note=f"The memory could not be looked through: {error}")
         except SURPRISES as error:  # what damage makes of any code that reads it
@@ -128,17 +143,19 @@ class Recaller:
                 return []
 
     def _recent(self, message: Message, intent: Intent, bounds: Bounds) -> list[Hit]:
-        """The newest exchanges of other conversations; of a time, those of this one too."""
+        """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
         timed = intent.since is not None or intent.until is not None
         exchanges: list[Exchange] = self._memory.recent(
             "exchange",
-            bounds.turns,
+            bounds.turns + 1,
             since=intent.since,
             until=intent.until,
             exclude_session=None if timed else message.session,
         )
-        turns = [turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None]
-        return self.as_hits((turn for turn in turns if turn.id not in message.held), "recent")
+        others = [each for each in exchanges if each.reply is not None or each.turn.session != message.session]
+        return self.as_hits(
+            (turn for each in others[: bounds.turns] for turn in (each.turn, each.reply) if turn is not None), "recent"
+        )
 
     def _dropped(self, message: Message, bounds: Bounds) -> list[Hit]:
         """Turns of this conversation that its prompt holds no more, spread evenly over them, oldest first."""
@@ -194,7 +211,29 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     return [turns[round(n * (len(turns) - 1) / (most - 1))] for n in range(most)] if most > 1 else [turns[0]]
 
 
-def _note(intent: Intent, taken: Sequence[Hit]) -> str:
+def nothing_said(intent: Intent, zone: tzinfo) -> Nothing:
+    """What a model is told where nothing was said in the time that was asked for, or ever."""
+    since, until = (_moment(at, zone) if at is not None else "" for at in (intent.since, intent.until))
+    if since and until:
+        day = (
+            intent.since is not None and (intent.since + timedelta(days=1)).astimezone(zone).date().isoformat() == until
+        )
+        when = f"on {since}" if day and " " not in since else f"from {since} until {until}"
+    else:
+        when = f"from {since} on" if since else until and f"before {until}"
+    words = f"Nothing was said {when}." if when else "Nothing was said in other conversations yet."
+    return Nothing(words, since[:10] or None)
+
+
+def _moment(at: datetime, zone: tzinfo) -> str:
+    """A day, with the time where that is not its beginning."""
+    local = at.astimezone(zone)
+    return local.date().isoformat() if (local.hour, local.minute) == (0, 0) else f"{local:%Y-%m-%d %H:%M}"
+
+
+def _note(intent: Intent, hits: Sequence[Hit], taken: Sequence[Hit]) -> str:
     if taken or intent.route != "recent":
         return ""
+    if hits:
+        return "What was said then stands in this chat already, or has no room beside the message."
     return "Nothing was said then." if intent.since or intent.until else "There are no other conversations yet."

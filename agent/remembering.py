@@ -15,6 +15,7 @@ from .recall import Recaller
 from .themes import Overview, Progress, Theme, ThemeMaker
 
 ALL = Filters()
+RECENT = "recent_conversations"
 
 
 class Remembering:
@@ -61,6 +62,10 @@ class Remembering:
         """What a reply was given: its context pack, and what tools found for it, but for what was erased or hidden."""
         return await asyncio.to_thread(self._context, reply_turn)
 
+    async def missed(self, reply_turn: str) -> str:
+        """What a reply was told instead of quotes: that nothing was said then. Empty where it was not."""
+        return await asyncio.to_thread(self._missed, reply_turn)
+
     async def pinned(self) -> list[Turn]:
         """The pinned turns that are live, oldest first."""
         return await asyncio.to_thread(self._memory.pinned)
@@ -88,19 +93,30 @@ class Remembering:
 
     def _context(self, reply_turn: str) -> list[Hit]:
         """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
-        reply = self._memory.turn(reply_turn)
-        packs = [reply.recalled]
-        at = reply
-        while at.parent is not None:
-            at = self._memory.turn(at.parent)
-            if at.role != "tool":
-                break
-            packs.insert(1, at.recalled)
+        packs = [self._memory.turn(reply_turn).recalled, *(tool.recalled for tool in self._tools(reply_turn))]
         items = {item.id: item for pack in reversed(packs) for item in pack}
         ordered = list(dict.fromkeys(item.id for pack in packs for item in pack))
         there = self._memory.quotable(ordered)
         hits = self._recaller.as_hits((there[id] for id in ordered if id in there), "tool")
         return [_explained(hit, items[hit.id]) for hit in hits]
+
+    def _missed(self, reply_turn: str) -> str:
+        for tool in self._tools(reply_turn):
+            call, _, answer = (tool.text or "").partition("\n")
+            if not tool.recalled and tool.error is None and call.startswith(f"{RECENT}("):
+                return answer
+        return ""
+
+    def _tools(self, reply_turn: str) -> list[Turn]:
+        """The tools' turns that a reply follows, in their order."""
+        tools: list[Turn] = []
+        at = self._memory.turn(reply_turn)
+        while at.parent is not None:
+            at = self._memory.turn(at.parent)
+            if at.role != "tool":
+                break
+            tools.insert(0, at)
+        return tools
 
 
 def _explained(hit: Hit, item: Recalled) -> Hit:

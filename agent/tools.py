@@ -26,6 +26,7 @@ from .themes import Progress, ThemeMaker, capable, told
 
 MOST_STEPS = 6
 MOST_THEMES = 5
+MOST_LISTED = 20
 WHOLE = 2000  # characters of a turn that is opened
 PIECE = 200  # of one that is listed
 LONGEST = 3000  # of a list
@@ -47,7 +48,7 @@ class RecentConversations(Tool):
     """The newest exchanges of all conversations, from a date on if `since` (YYYY-MM-DD) is given."""
 
     tool: Literal["recent_conversations"]
-    limit: int = Field(ge=1, le=20)
+    limit: int = Field(ge=1, le=MOST_LISTED)
     since: Annotated[str, Field(max_length=20)] | None
 
 

@@ -228,3 +228,13 @@ def test_the_trail_leads_back_step_by_step_and_does_not_grow_for_ever() -> None:
     while (place := trail.back()) is not None:
         found.append(place.turn)
     assert found == [f"T{number}" for number in reversed(range(LONGEST, 2 * LONGEST))]
+
+
+async def test_an_empty_search_says_what_it_looks_for(chat: Running) -> None:
+    async with chat(agent_with_chats(1)) as (app, pilot):
+        await pilot.press("ctrl+f")
+        await wait_until(pilot, lambda: "Words in any order" in screen_text(app))
+        await pilot.press(*"zzz")
+        await wait_until(pilot, lambda: "Nothing was ever said" in screen_text(app))
+        await pilot.press(*["backspace"] * 3)
+        await wait_until(pilot, lambda: "Words in any order" in screen_text(app))

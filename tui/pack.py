@@ -119,8 +119,12 @@ def pack_of(
     now: datetime,
     names: Mapping[str, str | None],
     hidden: frozenset[str] = frozenset(),
+    missed: str = "",
 ) -> Pack:
-    """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats."""
+    """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats.
+
+    `missed` is what the reply was told instead of quotes.
+    """
     pinned_ids = {turn.id for turn in pins}
     asked = wanted.query if wanted.query is not None else wanted.said
     tied = shared(hits)
@@ -132,7 +136,7 @@ def pack_of(
         items,
         tuple(item_of_pin(turn, now, names, hidden=turn.id in hidden) for turn in pins[:MOST_PINNED]),
         max(0, len(pins) - MOST_PINNED),
-        note_of(wanted, bool(items), state, recall_on=recall_on),
+        note_of(wanted, bool(items), state, recall_on=recall_on, missed=missed),
     )
 
 
@@ -148,7 +152,7 @@ def keep_hidden(pack: Pack, before: Pack, hidden: Collection[str]) -> Pack:
     return replace(pack, recalled=tuple(items), note="" if items and not pack.recalled else pack.note)
 
 
-def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> str:
+def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool, missed: str = "") -> str:
     """Why there is nothing to see, or what the search could not use; empty where nothing needs saying."""
     recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
     if wanted.query is None and wanted.reply is None and wanted.turn is None:
@@ -161,6 +165,8 @@ def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool) -> 
         return GONE
     if recall is not None and recall.note:
         return one_line(recall.note)
+    if missed:
+        return one_line(missed)
     if not recall_on and wanted.query is None:
         return RECALL_OFF
     if wanted.reply is None and wanted.query is None and recall is None:

@@ -183,6 +183,7 @@ class Remembering:
     async def _pack(self, chat: "Chat", wanted: Wanted) -> Pack:
         service = chat.service
         hits = await self._hits(chat, wanted)
+        missed = await service.missed(wanted.reply) if wanted.reply is not None and not hits else ""
         pins = await service.pinned()
         names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
         pack = pack_of(
@@ -194,6 +195,7 @@ class Remembering:
             now=datetime.now().astimezone(),
             names=names,
             hidden=frozenset(self._hidden),
+            missed=missed,
         )
         before = self.panel.pack if self.panel is not None else Pack()
         return keep_hidden(pack, before, self._hidden)

@@ -22,7 +22,7 @@ DOING = {
 NAMED_BY = {"search_memory": "query", "about": "name"}  # the argument that stands in the line
 LONGEST = 60
 SHOWN_RESULT = 4_000
-NOTHING = "Nothing was found."  # as agent/tools.py answers
+NOTHING = ("Nothing was found", "Nothing was said")  # as agent/tools.py and agent/recall.py answer
 ERROR = "Error: "
 STOPPED = "It was stopped."  # as agent/steps.py tells of a call that was not let finish, and is not kept
 
@@ -79,7 +79,7 @@ def _number(word: str) -> int | None:
 def _listed(result: str) -> int | None:
     """How many turns, or themes, an answer lists; None where it lists none and is still an answer."""
     count = sum(line.startswith("- ") for line in result.split("\n")) or len(_THEME.findall(result))
-    return count or (0 if result.strip() in ("", NOTHING) else None)
+    return count or (0 if not result.strip() or result.startswith(NOTHING) else None)
 
 
 def _failure(result: str) -> str | None:

@@ -83,6 +83,7 @@ class FakeAgent:
         self.hits: list[Hit] = []  # what recall finds for any message
         self.note = ""  # why it finds nothing
         self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
+        self.missing: dict[str, str] = {}  # what a reply was told instead of quotes
         self.progress: tuple[int, int] | None = None  # of each tool
         self.looking = asyncio.Event()  # a tool waits for it
         self.looking.set()
@@ -369,6 +370,9 @@ class FakeAgent:
         known = {hit.id: hit for hit in self.hits}
         recalled = [item.id for item in self.turn(reply_turn).recalled if item.id in known]
         return [known[each] for each in recalled if not self.turn(each).hidden]
+
+    async def missed(self, reply_turn: str) -> str:
+        return self.missing.get(reply_turn, "")
 
     async def exchange(self, turn: str) -> Exchange:
         return Exchange(self.turn(turn), None, None)

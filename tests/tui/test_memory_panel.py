@@ -123,6 +123,16 @@ async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Run
         assert app.focused is app.composer
 
 
+async def test_after_a_restart_it_still_says_that_nothing_was_said_then(chat: Running) -> None:
+    agent = FakeAgent()
+    session = agent.add_session("Old", ("What did we say yesterday?", "Nothing."))
+    agent.missing[agent.turns[session][-1].id] = "Nothing was said on 2026-11-19."
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await app.open_session(session)
+        await opened(app, pilot, 0)
+        await wait_until(pilot, lambda: "Nothing was said on 2026-11-19." in words(app))
+
+
 async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S000"][0].id

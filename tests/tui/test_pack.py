@@ -85,6 +85,11 @@ def test_where_there_is_nothing_it_says_why(wanted: Wanted, state: State, on: bo
     assert made(wanted, state=state, on=on).note == words
 
 
+def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() -> None:
+    old = Wanted("R", "T", "old", newest=False)
+    assert pack.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.").endswith("11-19.")
+
+
 @pytest.mark.parametrize(
     ("notices", "words"),
     [

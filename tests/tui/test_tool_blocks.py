@@ -57,8 +57,12 @@ async def test_the_progress_of_a_call_is_on_the_screen(chat: Running) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('about(name="Ada")\nNothing was said by or about Ada.', "looked up “Ada” · done"),
+        ('about(name="Ada")\nNothing was said by or about Ada.', "looked up “Ada” · nothing found"),
         ('search_memory(query="x", limit=1)\nNothing was found.', "searched memory for “x” · nothing found"),
+        (
+            'recent_conversations(limit=6, since="2026-11-19")\nNothing was said on 2026-11-19.',
+            "looked at recent conversations · nothing found",
+        ),
         ("recent_conversations(limit=5, since=None)\n- a\n- b", "looked at recent conversations · 2 found"),
         ("themes()\nTwo themes.", "looked for themes · done"),
         ("themes()\n1. Pools: low tide\n  - a\n  also #B\n2. Cats: Miso\n  - c", "looked for themes · 2 found"),

@@ -48,6 +48,7 @@ class Conversation:
         client: str,
         notify: Callable[[Notice], None],
         answered: Callable[[str, str | None, Generator], None],
+        spoken: Callable[[str], None] = lambda session: None,
     ) -> None:
         self.answering: str | None = None
         self._memory = memory
@@ -58,6 +59,7 @@ class Conversation:
         self._client = client
         self._notify = notify
         self._answered = answered
+        self._spoken = spoken
         self._accepting = asyncio.Lock()
         self._floor = asyncio.Lock()  # first come, first served
         self._pending: Counter[str] = Counter()
@@ -126,6 +128,7 @@ class Conversation:
             queued = session is not None and self._pending[session] > 0
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
+        self._spoken(taken.session)
         out(TurnAccepted(taken.session, taken.turn, text, queued=waits, new_session=session is None))
         if taken.first:
             self._notify(SessionsChanged(taken.session))  # it has its first words for a title

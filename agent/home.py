@@ -49,6 +49,11 @@ class Home:
         return self.root / "cache"
 
     @property
+    def place(self) -> Path:
+        """Names the session the user last spoke in or looked at."""
+        return self.cache / "place"
+
+    @property
     def states(self) -> Path:
         """The folder of the KV states."""
         return self.cache / "kv"
@@ -70,3 +75,18 @@ class Home:
                 f"clew cannot write to its folder {self.root}. What is in it is untouched. "
                 "Make it writable, or give another with --home or CLEW_HOME."
             )
+
+
+def keep_place(home: Home, session: str) -> None:
+    """Note the session the user is in, whole or not at all. Raises OSError."""
+    partial = home.place.with_suffix(".part")
+    partial.write_text(session, encoding="utf-8")
+    partial.replace(home.place)
+
+
+def read_place(home: Home) -> str | None:
+    """The session that was noted; None if there is none that can be read."""
+    try:
+        return home.place.read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None

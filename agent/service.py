@@ -31,7 +31,7 @@ from .conversation import Conversation
 from .embedding import Embedding
 from .errors import AgentError
 from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
-from .home import Home
+from .home import Home, keep_place, read_place
 from .importer import ImportProgress, ImportReport, Imports
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
@@ -119,6 +119,7 @@ class Agent(Remembering):
             client=self._client,
             notify=self._tell,
             answered=self._after_reply,
+            spoken=self._remember_place,
         )
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
@@ -213,9 +214,10 @@ class Agent(Remembering):
         return await asyncio.to_thread(self._memory.session, session)
 
     async def last_session(self) -> str | None:
-        """The session with the newest activity, to resume."""
-        sessions = await self.sessions()
-        return sessions[0].id if sessions else None
+        """The session to resume: where the user last spoke or looked, else the one with the newest activity."""
+        sessions = [session.id for session in await self.sessions()]
+        place = await asyncio.to_thread(read_place, self._home)
+        return place if place in sessions else next(iter(sessions), None)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
@@ -345,6 +347,7 @@ class Agent(Remembering):
     async def opened(self, session: str) -> None:
         """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""
         self._looked_at = session
+        self._remember_place(session)
         generator = self._models.current
         if generator is not None and self.answering is None:
             self._prompts.warm(session, generator, self._conversation.limits(generator))
@@ -410,6 +413,11 @@ class Agent(Remembering):
             return  # told by a notice, or nobody waits any more
         if self._looked_at is not None:
             await self.opened(self._looked_at)
+
+    def _remember_place(self, session: str) -> None:
+        """Where the user is now, for the next start; a place that cannot be written is only not remembered."""
+        with contextlib.suppress(OSError):
+            keep_place(self._home, session)
 
     def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
         """A reply is durable; `first_turn` is the message it answers, if that began the session."""

@@ -43,8 +43,8 @@ CONFIG_TEXT = """\
 # What was said before is looked up for each message, and put before the model as quotes: at most so many turns, and so
 # many tokens of them. Fewer are faster.
 # recall = true
-# recall_limit = 6
-# recall_tokens = 500
+# recall_limit = 5
+# recall_tokens = 300
 
 # Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion parameters and more.
 # tools = "auto"
@@ -84,8 +84,8 @@ class Settings(BaseSettings):
     gpu_layers: Annotated[int, Field(ge=-1)] = -1
     kv_mb: Annotated[int, Field(ge=0)] = 1024
     recall: bool = True
-    recall_limit: Annotated[int, Field(ge=1, le=50)] = 6
-    recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 500
+    recall_limit: Annotated[int, Field(ge=1, le=50)] = 5
+    recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 300
     tools: Literal["auto", "on", "off"] = "auto"
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10

@@ -1,7 +1,6 @@
 """`clew log`: what was said, newest first, as summaries. Reads the log without a lock, beside a running clew."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ from graph.errors import MemoryMissing
 from tui.commands.choosing import all_sessions, choose_session, complete_session
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
-from tui.commands.since import parse_since
+from tui.commands.since import moment
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -22,16 +21,7 @@ MOST = 500
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-def _since(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        return parse_since(text, now=datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def _text(word: str | None) -> str | None:
+def text_of(word: str | None) -> str | None:
     """A word of the command line, whose bytes need not be UTF-8, as text that can be compared."""
     return None if word is None else clean(word)
 
@@ -57,16 +47,21 @@ def log(
     """List what was said, newest first."""
     from graph.reading import LogReader
 
-    from_then = _since(since)
+    from_then = moment(since)
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = choose_session(all_sessions(reader), session).id if session is not None else None
         told = reader.exchanges(
-            session=of, project=_text(project), client=_text(client), since=from_then, limit=min(limit, MOST)
+            session=of, project=text_of(project), client=text_of(client), since=from_then, limit=min(limit, MOST)
         )
         found = _in_view(reader, told)
     except MemoryMissing:
         found = []
+    put_exchanges(found, as_json=as_json)
+
+
+def put_exchanges(found: "list[Exchange]", *, as_json: bool) -> None:
+    """Print exchanges as summaries, or say that there are none."""
     if as_json:
         put_json([summary_of(exchange) for exchange in found])
         return

@@ -1,16 +1,16 @@
 """`clew recall`: what the memory would bring up for some words, and why. Needs the memory for itself."""
 
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graph.errors import MemoryMissing
 from tui.commands.choosing import all_sessions, choose_session, complete_session
+from tui.commands.log import text_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
-from tui.commands.since import EXAMPLES, parse_since
+from tui.commands.since import moment
 from tui.exit_codes import ExitCode
 from tui.reasons import shared, who, why
 from tui.text import clean
@@ -48,7 +48,7 @@ def recall(
 ) -> None:
     """Show what would be recalled for some words, the best first, each with why."""
     query = read_query(words or [])
-    from_then, before = moment(since, "--since"), moment(until, "--until")
+    from_then, before = moment(since), moment(until)
     roles = _roles(role or [])
     from graph.hits import Filters
     from graph.reading import LogReader
@@ -63,8 +63,8 @@ def recall(
     reader.close()
     filters = Filters(
         session=of,
-        project=_name(project),
-        person=_name(person),
+        project=text_of(project),
+        person=text_of(person),
         since=from_then,
         until=before,
         roles=roles or Filters().roles,
@@ -100,20 +100,6 @@ def read_query(words: list[str]) -> str:
     if not says_anything(query):
         raise typer.BadParameter('There are no words to recall anything for. Say some: clew recall "the tide pools"')
     return query
-
-
-def moment(text: str | None, option: str) -> datetime | None:
-    """The time that an option gives. Raises BadParameter."""
-    if text is None:
-        return None
-    try:
-        return parse_since(text, now=datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(f"{option}: {error}" if EXAMPLES not in str(error) else str(error)) from error
-
-
-def _name(word: str | None) -> str | None:
-    return None if word is None else clean(word)
 
 
 def _roles(given: list[str]) -> frozenset[str]:

@@ -5,10 +5,9 @@ from typing import Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.log import MOST, lines_of, summary_of
-from tui.commands.output import put, put_json, say
+from tui.commands.log import MOST, put_exchanges
 from tui.commands.place import home_of
-from tui.commands.recall import moment
+from tui.commands.since import moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -26,16 +25,10 @@ def recent(
     """
     from graph.reading import LogReader
 
-    from_then, before = moment(since, "--since"), moment(until, "--until")
+    from_then, before = moment(since), moment(until)
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before)
     except MemoryMissing:
         found = []
-    if as_json:
-        put_json([summary_of(exchange) for exchange in found])
-        return
-    for exchange in found:
-        put(lines_of(exchange))
-    if not found:
-        say("Nothing was said that fits.")
+    put_exchanges(found, as_json=as_json)

@@ -1,7 +1,9 @@
-"""What `--since` understands: a date or a time of the user's own clock, or how long ago (`2h`, `3d`)."""
+"""What `--since` and `--until` understand: a date or a time of the user's own clock, or how long ago (`2h`, `3d`)."""
 
 import re
 from datetime import UTC, datetime, timedelta
+
+import typer
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,3 +31,13 @@ def parse_since(text: str, *, now: datetime) -> datetime:
         if moment.year < EARLIEST.year:
             return EARLIEST
         raise ValueError(f"{text!r} is outside the times that can be kept. Write it as {EXAMPLES}.") from None
+
+
+def moment(text: str | None) -> datetime | None:
+    """The UTC time that an option gives, None where it is not given. Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        return parse_since(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error

@@ -126,8 +126,28 @@ class ToolDone:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ApprovalWanted:
+    """A tool wants to change the memory, and waits: `Agent.approve` or `Agent.refuse` answers; no answer refuses."""
+
+    session: str
+    turn: str
+    approval: str
+    tool: str
+    what: str  # in words for people: what would change
+
+
 AgentEvent = (
-    TurnAccepted | RecallDone | ToolAsked | ToolProgress | ToolDone | ReplyStarted | TokensArrived | ReplyEnded | Failed
+    TurnAccepted
+    | RecallDone
+    | ApprovalWanted
+    | ToolAsked
+    | ToolProgress
+    | ToolDone
+    | ReplyStarted
+    | TokensArrived
+    | ReplyEnded
+    | Failed
 )
 
 
@@ -208,8 +228,33 @@ class Warned:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A reflection taught something: ids and texts of the observations made or revised, `review` of those that wait."""
+
+    session: str
+    observations: tuple[tuple[str, str], ...]
+    review: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reflecting:
+    """Reflection in the background: exchanges still to do (0: it rests); `trust` is what the model is fit for."""
+
+    left: int
+    trust: Literal["model", "verbatim", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesChanged:
+    """Observations, blocks, projects, ratings or documents changed by someone's hand: what shows them reads again."""
+
+
 Notice = (
     MemoryReady
+    | Learned
+    | Reflecting
+    | MemoriesChanged
     | GraphProgress
     | ModelProgress
     | ModelReady

@@ -36,6 +36,8 @@ def _unchanged(structure: Structure) -> Structure:
 UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("session.started", 1): _unchanged,
     ("turn.said", 1): _unchanged,
+    ("pin.set", 1): _unchanged,
+    ("pin.cleared", 1): _unchanged,
 }
 
 # Required fields that may be None are left out of the structure like any other None, and put back on reading.

@@ -5,235 +5,62 @@ because the text can be erased and the structure cannot. Everything that clew kn
 kind is never removed and a version never changes its meaning: what changes gets a new version and an upcaster.
 """
 
-from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-
-MAIN_WORLD = "main"
-
-
-class Role(StrEnum):
-    """Who a turn speaks as."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-    NOTE = "note"
-    TOOL = "tool"
-
-
-class StopReason(StrEnum):
-    """Why a reply ended."""
-
-    END = "end"
-    LENGTH = "length"
-    STOPPED = "stopped"
-    FAILED = "failed"
-    CRASHED = "crashed"
-
-
-class Sampling(BaseModel):
-    """How tokens are drawn: the usual llama.cpp sampling settings of a session."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    temperature: float = Field(default=0.7, ge=0, le=5)
-    top_k: int = Field(default=40, ge=0)
-    top_p: float = Field(default=0.95, gt=0, le=1)
-    min_p: float = Field(default=0.05, ge=0, le=1)
-    repeat_penalty: float = Field(default=1.1, ge=0.5, le=3)
-    seed: int | None = None
-    max_tokens: int = Field(default=1024, ge=1)
-
-
-Strategy = Literal["lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool"]
-
-
-class Recalled(BaseModel):
-    """One item of a context pack: what was put before the model, by which strategies and ranks, with what score."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    id: str
-    kind: Literal["turn", "observation"] = "turn"
-    score: float = 0.0
-    ranks: dict[Strategy, int] = Field(default_factory=dict)
-    boosts: dict[str, float] = Field(default_factory=dict)
-    path: tuple[tuple[str, str], ...] = ()  # relationship and node, from what matched to this
-
-
-class Base(BaseModel):
-    """What all events share; `version` is the newest one this program writes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    version: ClassVar[int] = 1
-
-
-class SessionStarted(Base):
-    """A session begins, with no head yet. An imported one names its `source` and when it began (UTC milliseconds)."""
-
-    version: ClassVar[int] = 2
-    kind: Literal["session.started"] = "session.started"
-    source: str | None = None
-    said_at: int | None = None
-    session: str
-    world: str = MAIN_WORLD
-    project: str | None = None
-    client: str
-
-
-class SessionTitled(Base):
-    """The content gave the session a title; `sources` are the turns whose words it may carry."""
-
-    kind: Literal["session.titled"] = "session.titled"
-    session: str
-    sources: tuple[str, ...]
-    text: str | None
-
-
-class SessionRenamed(Base):
-    """The user gave the session a name, which beats any title."""
-
-    kind: Literal["session.renamed"] = "session.renamed"
-    session: str
-    text: str | None
-
-
-class SessionArchived(Base):
-    """The session leaves the list; its memory stays."""
-
-    kind: Literal["session.archived"] = "session.archived"
-    session: str
-
-
-class SessionUnarchived(Base):
-    """The session is back in the list."""
-
-    kind: Literal["session.unarchived"] = "session.unarchived"
-    session: str
-
-
-class SessionDeleted(Base):
-    """The session leaves the list for good and its head holds no turn any more."""
-
-    kind: Literal["session.deleted"] = "session.deleted"
-    session: str
-
-
-class SessionForked(Base):
-    """A new session whose head starts at turn `at` of another session; in `world`, maybe a new what-if."""
-
-    kind: Literal["session.forked"] = "session.forked"
-    session: str
-    origin: str
-    at: str
-    world: str = MAIN_WORLD
-    project: str | None = None
-    client: str
-
-
-class SessionConfigured(Base):
-    """The session's own settings from here on, whole; `text` is its system prompt. None means the default."""
-
-    kind: Literal["session.configured"] = "session.configured"
-    session: str
-    model: str | None = None
-    sampling: Sampling | None = None
-    text: str | None = None
-
-
-class TurnSaid(Base):
-    """One message. It moves the session's head to itself, unless it is `queued`: then it waits, off every path.
-
-    A reply names its model, how it ended, what it cost and, in `recalled`, what was put before the model; a tool's turn
-    what its result quotes. `parent` is the turn it follows on the path. An imported turn has the key of its `source`
-    and when it was said (UTC milliseconds), where that is known.
-    """
-
-    version: ClassVar[int] = 2
-    kind: Literal["turn.said"] = "turn.said"
-    turn: str
-    session: str
-    parent: str | None = None
-    role: Role
-    speaker: str
-    client: str
-    queued: bool = False
-    stop_reason: StopReason | None = None
-    error: str | None = None
-    model: str | None = None
-    sampling: Sampling | None = None
-    prompt_hash: str | None = None
-    prompt_tokens: int | None = None
-    evaluated_tokens: int | None = None
-    completion_tokens: int | None = None
-    first_token_ms: float | None = None
-    total_ms: float | None = None
-    recalled: tuple[Recalled, ...] = ()
-    source: str | None = None
-    said_at: int | None = None
-    text: str | None
-
-
-class TurnTaken(Base):
-    """A queued message is taken up: it follows `parent` and becomes its session's head."""
-
-    kind: Literal["turn.taken"] = "turn.taken"
-    turn: str
-    session: str
-    parent: str | None
-
-
-class TurnHidden(Base):
-    """The user took a turn out of view and memory, reversibly."""
-
-    kind: Literal["turn.hidden"] = "turn.hidden"
-    turn: str
-
-
-class TurnUnhidden(Base):
-    """A hidden turn is back."""
-
-    kind: Literal["turn.unhidden"] = "turn.unhidden"
-    turn: str
-
-
-class TurnDeleted(Base):
-    """A turn is gone for good; the append of this event erases its text."""
-
-    kind: Literal["turn.deleted"] = "turn.deleted"
-    turn: str
-
-
-class PinSet(Base):
-    """The user pinned a turn: it is in every prompt of its world until the pin is cleared."""
-
-    kind: Literal["pin.set"] = "pin.set"
-    turn: str
-
-
-class PinCleared(Base):
-    """A pin is taken off."""
-
-    kind: Literal["pin.cleared"] = "pin.cleared"
-    turn: str
-
-
-class HeadMoved(Base):
-    """The session's head stands at another turn (None: before the first)."""
-
-    kind: Literal["head.moved"] = "head.moved"
-    session: str
-    turn: str | None
-
-
-class TextErased(Base):
-    """The texts of earlier events are erased, by sequence number; the append of this event erases them."""
-
-    kind: Literal["text.erased"] = "text.erased"
-    events: tuple[int, ...]
-
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+
+from graph.learned import (
+    ApprovalAsked,
+    ApprovalGiven,
+    ApprovalRefused,
+    ChunkRead,
+    CoreWritten,
+    DocumentRead,
+    DocumentRemoved,
+    EntityNoted,
+    ObservationDeleted,
+    ObservationKind,
+    ObservationMade,
+    ObservationPromoted,
+    ObservationReinforced,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    ObservationSupported,
+    ProjectAssigned,
+    ProjectMade,
+    ReflectionDone,
+    ReflectionFailed,
+)
+from graph.said import (
+    MAIN_WORLD,
+    Base,
+    HeadMoved,
+    PinCleared,
+    PinSet,
+    Recalled,
+    Role,
+    Sampling,
+    SessionArchived,
+    SessionConfigured,
+    SessionDeleted,
+    SessionForked,
+    SessionRenamed,
+    SessionStarted,
+    SessionTitled,
+    SessionUnarchived,
+    StopReason,
+    Strategy,
+    TextErased,
+    TurnDeleted,
+    TurnHidden,
+    TurnRated,
+    TurnReleased,
+    TurnSaid,
+    TurnTaken,
+    TurnUnhidden,
+    TurnWithheld,
+)
 
 Event = Annotated[
     SessionStarted
@@ -249,12 +76,89 @@ Event = Annotated[
     | TurnHidden
     | TurnUnhidden
     | TurnDeleted
+    | TurnRated
+    | TurnWithheld
+    | TurnReleased
     | PinSet
     | PinCleared
     | HeadMoved
+    | ObservationMade
+    | ObservationSupported
+    | ObservationRetired
+    | ObservationPromoted
+    | ObservationRejected
+    | ObservationReturned
+    | ObservationReinforced
+    | ObservationDeleted
+    | EntityNoted
+    | ProjectMade
+    | ProjectAssigned
+    | CoreWritten
+    | DocumentRead
+    | ChunkRead
+    | DocumentRemoved
+    | ReflectionDone
+    | ReflectionFailed
+    | ApprovalAsked
+    | ApprovalGiven
+    | ApprovalRefused
     | TextErased,
     Field(discriminator="kind"),
 ]
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 RECALLED: TypeAdapter[tuple[Recalled, ...]] = TypeAdapter(tuple[Recalled, ...])
+
+__all__ = [
+    "EVENT",
+    "MAIN_WORLD",
+    "RECALLED",
+    "ApprovalAsked",
+    "ApprovalGiven",
+    "ApprovalRefused",
+    "Base",
+    "ChunkRead",
+    "CoreWritten",
+    "DocumentRead",
+    "DocumentRemoved",
+    "EntityNoted",
+    "Event",
+    "HeadMoved",
+    "ObservationDeleted",
+    "ObservationKind",
+    "ObservationMade",
+    "ObservationPromoted",
+    "ObservationReinforced",
+    "ObservationRejected",
+    "ObservationRetired",
+    "ObservationReturned",
+    "ObservationSupported",
+    "PinCleared",
+    "PinSet",
+    "ProjectAssigned",
+    "ProjectMade",
+    "Recalled",
+    "ReflectionDone",
+    "ReflectionFailed",
+    "Role",
+    "Sampling",
+    "SessionArchived",
+    "SessionConfigured",
+    "SessionDeleted",
+    "SessionForked",
+    "SessionRenamed",
+    "SessionStarted",
+    "SessionTitled",
+    "SessionUnarchived",
+    "StopReason",
+    "Strategy",
+    "TextErased",
+    "TurnDeleted",
+    "TurnHidden",
+    "TurnRated",
+    "TurnReleased",
+    "TurnSaid",
+    "TurnTaken",
+    "TurnUnhidden",
+    "TurnWithheld",
+]

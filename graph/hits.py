@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
-Kind = Literal["turn", "observation"]
+Kind = Literal["turn", "observation", "chunk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Filters:
     world: str = MAIN_WORLD
     live: bool = True
     exclude: frozenset[str] = frozenset()
+    kinds: frozenset[Kind] = frozenset({"turn", "observation", "chunk"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something recalled, with why: rank per strategy, boosts, and the path in the graph if a neighbour led to it."""
+    """Something recalled, with why: rank per strategy, boosts, and the path in the graph if a neighbour led to it.
+
+    Of an observation `sources` are the live turns and chunks that prove it, and session, role and speaker those of the
+    oldest turn among them; of a chunk `session` is its document, `session_name` the document's title with the headings.
+    """
 
     kind: Kind
     id: str
@@ -81,6 +86,7 @@ class Hit:
     reasons: tuple[Reason, ...] = ()
     boosts: tuple[Boost, ...] = ()
     path: tuple[Step, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The graph has no migrations. Whoever changes a table or a projection raises VERS
 
 from dataclasses import dataclass
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class RelTable:
-    """A directed relationship table between two node tables; `columns` are the name and Kuzu type of its properties."""
+    """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type."""
 
     name: str
     start: str
-    end: str
+    ends: tuple[str, ...]
     columns: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -84,6 +84,9 @@ TURN = NodeTable(
         ("deleted", "BOOL"),
         ("queued", "BOOL"),
         ("pinned", "BOOL"),
+        ("withheld", "BOOL"),  # kept out of memory by the user
+        ("significance", "INT64"),  # 0 to 3, null while nobody judged it
+        ("evidence", "INT64"),  # relationships by which something derived hangs on it
         ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
         ("parent", "STRING"),
@@ -98,21 +101,128 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=("world", "hidden", "deleted", "heads", "parent", "depth"),
+    read=("world", "hidden", "deleted", "heads", "parent", "depth", "live", "at", "evidence"),
 )
 
-ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING")))
+# A speaker's id is its name; whoever is only named has a name that can be erased.
+ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")), read=("name_seq",))
 
-NODES = (WORLD, SESSION, TURN, ENTITY)
+OBSERVATION = NodeTable(
+    "Observation",  # one revision
+    (
+        _ID,
+        ("seq", "INT64"),  # its event in the log
+        ("text", "STRING"),
+        ("kind", "STRING"),
+        ("status", "STRING"),  # candidate, active, superseded, invalid: as it stands now
+        ("judged", "STRING"),  # candidate, active, invalid: as it was made or reviewed last
+        ("confidence", "DOUBLE"),  # as it was made; supports and reinforcements that are live add to it
+        ("grounded", "BOOL"),
+        ("origin", "STRING"),  # model, verbatim, user
+        ("world", "STRING"),
+        ("project", "STRING"),
+        ("scope", "STRING"),  # its tags, sorted; else its project; else "global"
+        ("at", "INT64"),  # when this revision was made, in UTC milliseconds
+        ("first_seen", "INT64"),  # when the first revision's oldest source was said; survives revisions
+        ("series", "STRING"),
+        ("supersedes", "STRING"),
+        ("instead_of", "STRING"),
+        ("live", "BOOL"),
+        ("current", "BOOL"),  # live, in use or under review, and no live revision supersedes it
+        ("pinned", "BOOL"),
+        ("deleted", "BOOL"),
+        ("dead", "INT64"),  # of its sources, how many are not live
+        ("later", "INT64"),  # live revisions in use that supersede it
+        ("retired", "INT64"),  # live turns that contradict it
+        ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
+    ),
+    read=(
+        "seq",
+        "judged",
+        "status",
+        "world",
+        "first_seen",
+        "series",
+        "supersedes",
+        "instead_of",
+        "live",
+        "current",
+        "deleted",
+        "dead",
+        "later",
+        "retired",
+    ),
+)
+
+PROJECT = NodeTable("Project", (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")), read=("seq",))
+
+CORE_BLOCK = NodeTable(  # id: its name, with the world where that is not main
+    "CoreBlock",
+    (_ID, ("name", "STRING"), ("world", "STRING"), ("text", "STRING"), ("by", "STRING"), ("seq", "INT64")),
+    read=("seq",),
+)
+
+DOCUMENT = NodeTable(
+    "Document",
+    (
+        _ID,
+        ("title", "STRING"),
+        ("path", "STRING"),
+        ("type", "STRING"),
+        ("project", "STRING"),
+        ("tags", "STRING"),
+        ("size", "INT64"),
+        ("at", "INT64"),  # of the latest reading
+        ("seq", "INT64"),
+        ("deleted", "BOOL"),
+    ),
+    read=("seq", "deleted"),
+)
+
+CHUNK = NodeTable(
+    "Chunk",
+    (
+        _ID,
+        ("seq", "INT64"),
+        ("document", "STRING"),
+        ("text", "STRING"),
+        ("headings", "INT64"),  # lines of headings its text begins with
+        ("position", "INT64"),  # in the latest reading that holds it, from 0
+        ("at", "INT64"),
+        ("live", "BOOL"),  # the document's latest reading holds it
+        ("evidence", "INT64"),
+        ("touched", "INT64"),
+    ),
+    read=("document", "live", "at", "evidence"),
+)
+
+NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, DOCUMENT, CHUNK)
+
+_AT = ("at", "INT64")
 
 RELS = (
-    RelTable("IN_WORLD", "Session", "World"),
-    RelTable("HEAD", "Session", "Turn"),
-    RelTable("IN", "Turn", "Session"),
-    RelTable("REPLIES_TO", "Turn", "Turn"),
-    RelTable("SAID_BY", "Turn", "Entity"),
+    RelTable("IN_WORLD", "Session", ("World",)),
+    RelTable("HEAD", "Session", ("Turn",)),
+    RelTable("IN", "Turn", ("Session",)),
+    RelTable("REPLIES_TO", "Turn", ("Turn",)),
+    RelTable("SAID_BY", "Turn", ("Entity",)),
     # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
-    RelTable("RECALLED", "Turn", "Turn", (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE"))),
+    RelTable(
+        "RECALLED",
+        "Turn",
+        ("Turn", "Observation", "Chunk"),
+        (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
+    ),
+    RelTable("MENTIONS", "Turn", ("Entity",)),
+    RelTable("DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,)),  # at: when that was said
+    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE"))),
+    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE"))),
+    RelTable("RETIRED_BY", "Observation", ("Turn",)),
+    RelTable("SUPERSEDES", "Observation", ("Observation",)),
+    RelTable("INSTEAD_OF", "Observation", ("Observation",)),
+    RelTable("ABOUT", "Observation", ("Entity",)),
+    RelTable("SCOPED_TO", "Session", ("Project",)),
+    RelTable("PART_OF", "Chunk", ("Document",)),
 )
 
 # One row: which schema this is, and the last event applied with the hash of the chain there.
@@ -127,7 +237,7 @@ def statements() -> list[str]:
         for table in (META, *NODES)
     ]
     rels = [
-        f"CREATE REL TABLE `{rel.name}` (FROM `{rel.start}` TO `{rel.end}`"
+        f"CREATE REL TABLE `{rel.name}` ({', '.join(f'FROM `{rel.start}` TO `{end}`' for end in rel.ends)}"
         f"{''.join(f', `{name}` {type}' for name, type in rel.columns)})"
         for rel in RELS
     ]

@@ -5,6 +5,8 @@ AgentError            every message says what happened, what is safe and what to
 ├── HomeError         the home folder cannot be used; the face prints it and exits
 ├── ExportUnreadable  a file of chats to import is broken, or of no kind clew knows; nothing of it was imported
 │   └── ExportMissing there is no such file
+├── DocumentUnreadable a file to ingest is broken, too large or no text; nothing of it was taken in
+│   └── DocumentMissing there is no such file
 └── EmptyMessage      nothing was said; the composer keeps what is there
 """
 
@@ -26,6 +28,14 @@ class ExportUnreadable(AgentError):
 
 
 class ExportMissing(ExportUnreadable):
+    """There is no such file."""
+
+
+class DocumentUnreadable(AgentError):
+    """A file to ingest that is broken, encrypted, too large, changing or no text: nothing of it was taken in."""
+
+
+class DocumentMissing(DocumentUnreadable):
     """There is no such file."""
 
 

@@ -10,7 +10,6 @@ Invariants:
 """
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from graph.memory import Memory
 from .imported import CLIENT, Imported, clean
 from .importing.chats import Chat, Message, chat_source
 from .importing.formats import Export, open_export
+from .jobs import Jobs
 from .title import verbatim
 
 AT_ONCE = 200  # events in one transaction
@@ -287,40 +287,20 @@ class Importer:
 
 
 class Imports:
-    """The imports of a running agent: each in a thread, ended and waited for by `close`."""
+    """The imports of a running agent."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, jobs: Jobs) -> None:
         self._memory = memory
-        self._ending = threading.Event()
-        self._running: set[asyncio.Future[ImportReport]] = set()
+        self._jobs = jobs
 
     async def run(self, path: Path, progress: Callable[[ImportProgress], None]) -> ImportReport:
         """Import a file; `progress` is called on the event loop. What was imported stays if this is cancelled."""
         loop = asyncio.get_running_loop()
-        stop = threading.Event()
 
         def tell(step: ImportProgress) -> None:
             loop.call_soon_threadsafe(progress, step)
 
-        importer = Importer(
-            self._memory,
-            progress=tell,
-            stopping=lambda: stop.is_set() or self._ending.is_set(),
-        )
-        task = asyncio.ensure_future(asyncio.to_thread(importer.run, path))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.gather(task, return_exceptions=True)
-            raise
-
-    async def close(self) -> None:
-        """End what runs, after the transaction it is at."""
-        self._ending.set()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        return await self._jobs.run(lambda stopping: Importer(self._memory, progress=tell, stopping=stopping).run(path))
 
 
 def _parts(export: Export, number: int) -> Iterator[Chat]:

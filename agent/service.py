@@ -28,11 +28,13 @@ from models.protocols import Generator
 from models.states import KVStates
 
 from .conversation import Conversation
+from .documents import Documents
 from .embedding import Embedding
 from .errors import AgentError
 from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
 from .home import Home, keep_place, read_place
 from .importer import ImportProgress, ImportReport, Imports
+from .jobs import Jobs
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
 from .recall import Recaller
@@ -62,7 +64,7 @@ class Status:
     rewrites: dict[str, int]
 
 
-class Agent(Remembering):
+class Agent(Remembering, Documents):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""
 
     def __init__(
@@ -105,7 +107,8 @@ class Agent(Remembering):
             memory, self._tell, default_system=self.settings.system_prompt, states=states, guide=self._guide
         )
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
-        self._imports = Imports(memory)
+        self._jobs = Jobs()
+        self._imports = Imports(memory, self._jobs)
         self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         self._recaller = Recaller(memory, self._embedding.query)
         self._maker = ThemeMaker(memory, lambda: self._embedding.key)
@@ -156,7 +159,7 @@ class Agent(Remembering):
         if memory is None or self._closing:
             return
         self._closing = True
-        await self._imports.close()
+        await self._jobs.close()
         await self._conversation.close()
         await self._embedding.close()
         await self._prompts.pause()

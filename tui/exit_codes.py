@@ -29,7 +29,16 @@ class ExitCode(IntEnum):
 
 def exit_code_of(error: BaseException) -> ExitCode:
     """The code for an error of any of the packages, of the system, or of the user's keyboard."""
-    from agent.errors import AgentError, EmptyMessage, ExportMissing, ExportUnreadable, HomeError, SettingsError
+    from agent.errors import (
+        AgentError,
+        DocumentMissing,
+        DocumentUnreadable,
+        EmptyMessage,
+        ExportMissing,
+        ExportUnreadable,
+        HomeError,
+        SettingsError,
+    )
     from graph.errors import (
         Ambiguous,
         InvalidEvent,
@@ -47,9 +56,9 @@ def exit_code_of(error: BaseException) -> ExitCode:
             return ExitCode.HELD
         case MemoryMissing() | NotFound():
             return ExitCode.NOT_FOUND
-        case ExportMissing():
+        case ExportMissing() | DocumentMissing():
             return ExitCode.NOT_FOUND
-        case LogDamaged() | ExportUnreadable():
+        case LogDamaged() | ExportUnreadable() | DocumentUnreadable():
             return ExitCode.BAD_DATA
         case LogUnwritable():
             return ExitCode.IO_ERROR

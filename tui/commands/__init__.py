@@ -26,6 +26,7 @@ COMMANDS = {
     "themes": "tui.commands.themes",
     "sessions": "tui.commands.sessions",
     "import": "tui.commands.importing",
+    "ingest": "tui.commands.ingest",
     "models": "tui.commands.models",
     "doctor": "tui.commands.doctor",
     "rebuild": "tui.commands.rebuild",

@@ -1,0 +1,174 @@
+"""Brings documents into the memory as they are on the disk now: new ones, changed ones, and those that are gone.
+
+Invariants:
+- A document is known by its path. What has not changed says nothing anew: a piece keeps its id for as long as its words
+  stay the same, so that what was learned from it, and its vector, stay too.
+- A reading counts when its last event is there. Before that a new document is empty, and a changed one says what it
+  said; an ingest that ended anywhere is done again by the same command.
+- A file that cannot be read changes nothing, and is told with why.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.errors import DocumentUnreadable
+from agent.ingesting.files import SAFE, Reading, find, kind_of, read
+from agent.ingesting.pieces import Piece
+from graph.beliefs import Document
+from graph.contents import hash_of
+from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event
+from graph.ids import new_id
+from graph.memory import Memory
+
+AT_ONCE = 64  # events in one transaction: a message that is sent meanwhile waits for no more than that
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """How far an ingest is, in files, and which file it is at."""
+
+    done: int
+    total: int
+    file: str
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingest did, in files by path; `skipped` with why; `chunks` counts the pieces that are new."""
+
+    path: str
+    added: list[str] = field(default_factory=list)
+    refreshed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    chunks: int = 0
+    stopped: bool = False
+
+
+class Ingester:
+    """One ingest; blocking. `stopping` is asked between files and transactions."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        project: str | None = None,
+        tags: Sequence[str] = (),
+        progress: Callable[[IngestProgress], None] = lambda step: None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._memory = memory
+        self._project = project
+        self._tags = tuple(tags)
+        self._progress = progress
+        self._stopping = stopping
+        self._known: dict[str, Document] = {}
+
+    def run(self, path: Path) -> IngestReport:
+        """Ingest a file, or all documents of a folder. Raises DocumentUnreadable or MemoryFailure."""
+        real = path.expanduser().resolve()
+        report = IngestReport(str(real))
+        self._known = {document.path: document for document in self._memory.documents()}
+        if real.is_dir():
+            self._folder(real, report)
+        elif str(real) in self._known and not real.exists():
+            self._remove([self._known[str(real)]], report)
+        else:
+            self._progress(IngestProgress(0, 1, real.name))
+            if real.is_file() and kind_of(real) is None and b"\0" in _start(real):
+                raise DocumentUnreadable(f"{real.name} is no document that clew can read. {SAFE}")
+            self._take(read(real), report)
+        return report
+
+    def _folder(self, folder: Path, report: IngestReport) -> None:
+        files = list(find(folder))
+        if not files and not self._below(folder):
+            raise DocumentUnreadable(f"{folder} holds no Markdown, text, code or PDF files. Nothing was taken in.")
+        for number, file in enumerate(files):
+            if self._stopping():
+                break
+            self._progress(IngestProgress(number, len(files), file.name))
+            try:
+                self._take(read(file), report)
+            except DocumentUnreadable as error:
+                report.skipped.append((str(file), str(error)))
+        if self._stopping():
+            report.stopped = True
+            return
+        there = {str(file) for file in files}
+        gone = [each for each in self._below(folder) if each.path not in there and not Path(each.path).exists()]
+        self._remove(gone, report)
+        self._progress(IngestProgress(len(files), len(files), ""))
+
+    def _below(self, folder: Path) -> list[Document]:
+        return [each for path, each in self._known.items() if Path(path).is_relative_to(folder)]
+
+    def _remove(self, documents: Iterable[Document], report: IngestReport) -> None:
+        for document in documents:
+            self._memory.append(DocumentRemoved(document=document.id))
+            report.removed.append(document.path)
+
+    def _take(self, reading: Reading, report: IngestReport) -> None:
+        """Make the memory say what a file says."""
+        path = str(reading.path)
+        known = self._known.get(path)
+        document = known.id if known is not None else new_id()
+        ids = self._memory.chunk_hashes(document) if known is not None else {}
+        chunks, fresh = self._chunks(document, reading.pieces, ids)
+        if known is not None and chunks == list(ids.values()) and known.title == reading.title:
+            report.unchanged.append(path)
+            return
+        if known is None and len(fresh) > AT_ONCE:
+            self._memory.append(self._reading(document, reading, []))  # whatever happens next belongs to a document
+        whole = self._append(fresh, self._reading(document, reading, chunks))
+        if whole:
+            (report.added if known is None else report.refreshed).append(path)
+            report.chunks += len(fresh)
+        else:
+            report.stopped = True
+
+    def _chunks(
+        self, document: str, parts: Iterable[Piece], ids: dict[bytes, str]
+    ) -> tuple[list[str], list[ChunkRead]]:
+        """The ids of a document's pieces in their order, each once, and the events of those that are new."""
+        known, chunks = dict(ids), list[str]()
+        fresh: list[ChunkRead] = []
+        for part in parts:
+            hash = hash_of(part.text.encode())
+            if hash is None:
+                continue
+            if hash not in known:
+                known[hash] = new_id()
+                fresh.append(ChunkRead(chunk=known[hash], document=document, headings=part.headings, text=part.text))
+            chunks.append(known[hash])
+        return list(dict.fromkeys(chunks)), fresh
+
+    def _append(self, fresh: Sequence[ChunkRead], reading: DocumentRead) -> bool:
+        """Store the new pieces, the reading with the last of them; False if that was stopped before."""
+        events: list[Event] = [*fresh, reading]
+        for at in range(0, len(events), AT_ONCE):
+            if self._stopping():
+                return False
+            self._memory.append(*events[at : at + AT_ONCE])
+        return True
+
+    def _reading(self, document: str, reading: Reading, chunks: Sequence[str]) -> DocumentRead:
+        return DocumentRead(
+            document=document,
+            category=reading.kind,
+            project=self._project,
+            tags=self._tags,
+            size=reading.size,
+            chunks=tuple(chunks),
+            text=f"{reading.title}\n{reading.path}",
+        )
+
+
+def _start(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(8192)
+    except OSError as error:
+        raise DocumentUnreadable(f"{path} cannot be read: {error.strerror or error}. {SAFE}") from error

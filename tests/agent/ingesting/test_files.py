@@ -1,0 +1,124 @@
+"""Which files are documents, and what is said of those that cannot be read."""
+
+import io
+from pathlib import Path
+
+import pytest
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+from agent.errors import DocumentMissing, DocumentUnreadable
+from agent.ingesting import files
+from agent.ingesting.files import find, read
+
+
+def pdf(text: str | None, *, password: str | None = None) -> bytes:
+    """A PDF of one page."""
+    writer = PdfWriter()
+    page = writer.add_blank_page(200, 200)
+    if text is not None:
+        font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+        fonts = DictionaryObject(
+            {NameObject("/F1"): DictionaryObject({NameObject(k): NameObject(v) for k, v in font.items()})}
+        )
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        stream = DecodedStreamObject()
+        stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(stream)
+    if password is not None:
+        writer.encrypt(password, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_a_markdown_file_has_the_title_of_its_first_heading(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("# Tides\n\nTwice a day.\n", encoding="utf-8")
+
+    reading = read(path)
+
+    assert (reading.kind, reading.title, reading.pieces[0].text) == ("markdown", "Tides", "Tides\nTwice a day.")
+
+
+def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
+    path = tmp_path / "tides.pdf"
+    path.write_bytes(pdf("Twice a day"))
+
+    reading = read(path)
+
+    assert (reading.kind, reading.pieces[0].text) == ("pdf", "page 1\nTwice a day")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("scan.pdf", pdf(None), "no text, only pictures"),
+        ("locked.pdf", pdf("secret", password="x"), "encrypted"),
+        ("broken.pdf", b"%PDF-1.7 and then nothing", "damaged PDF"),
+        ("picture.pdf", b"\x89PNG....", "damaged PDF, or none"),
+        ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is no text"),
+        ("zeros.md", b"abc\0def", "no text, but a file of bytes"),
+        ("latin.txt", "größe".encode("latin-1"), "not UTF-8 text (byte 2)"),
+        ("empty.md", b"", "has no words"),
+        ("blank.md", b" \n\n\t\n", "has no words"),
+    ],
+)
+def test_what_is_no_document_is_refused_with_why(tmp_path: Path, name: str, data: bytes, why: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+
+    with pytest.raises(DocumentUnreadable) as refused:
+        read(path)
+
+    assert why in str(refused.value)
+    assert "Nothing of it was taken in" in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DocumentMissing):
+        read(tmp_path / "nowhere.md")
+
+
+def test_a_file_of_100_mb_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "huge.log"
+    with path.open("wb") as file:
+        file.truncate(100 << 20)
+
+    with pytest.raises(DocumentUnreadable, match="100 MB, more than the 32 MB"):
+        read(path)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "growing.txt"
+    path.write_text("one\n")
+    opened = Path.open
+
+    def open_and_grow(self: Path, mode: str = "r") -> object:
+        with opened(self, "ab") as file:
+            file.write(b"more\n")
+        return opened(self, mode)
+
+    monkeypatch.setattr(files.Path, "open", open_and_grow)
+
+    with pytest.raises(DocumentUnreadable, match="changes while it is read"):
+        read(path)
+
+
+def test_utf_16_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes("one\r\n\r\ntwo".encode("utf-16"))
+
+    assert read(path).pieces[0].text == "one\n\ntwo"
+
+
+def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path) -> None:
+    (tmp_path / "a" / "node_modules").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    for name in ("a/notes.md", "a/main.py", "a/photo.png", "a/node_modules/x.js", ".git/y.md", "a/.hidden.md"):
+        (tmp_path / name).write_text("words")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "again.md").symlink_to(tmp_path / "a" / "notes.md")
+    (tmp_path / "dead.md").symlink_to(tmp_path / "nowhere")
+
+    assert [path.relative_to(tmp_path.resolve()).as_posix() for path in find(tmp_path)] == ["a/notes.md", "a/main.py"]

@@ -1,0 +1,137 @@
+"""`clew ingest`: take documents into the memory, and bring those that are there up to date."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tui.commands.opened import with_memory
+from tui.commands.output import Narration, put, put_json, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from agent.ingesting.ingester import IngestProgress, IngestReport
+    from agent.service import Agent
+
+CLIENT = "ingest"
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def ingest(
+    ctx: typer.Context,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="A file, or a folder with all below it.")
+    ] = None,
+    project: Annotated[str | None, typer.Option("--project", help="The project it belongs to.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; can be given again.")] = None,
+    no_embed: Annotated[
+        bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
+    ] = False,
+    remove: Annotated[
+        str | None, typer.Option("--remove", metavar="ID", help="Let a document go for good, with its pieces.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Ingest Markdown, text, source code and PDF, to be recalled and cited; without a path, list what is there.
+
+    Again on the same path, unchanged files are skipped, changed ones refreshed, vanished ones leave. Ctrl+C loses no
+    file that was read.
+    """
+
+    async def work(agent: "Agent", narration: Narration) -> bool:
+        if remove is not None:
+            return await _remove(agent, remove, as_json=as_json)
+        if path is None:
+            return await _list(agent, as_json=as_json)
+
+        def progress(step: "IngestProgress") -> None:
+            narration.tell(f"reading {step.done:,} of {step.total:,}: {one_line(step.file)}")
+
+        report = await agent.ingest(path, progress, project=project, tags=tags or [])
+        narration.clear()
+        if as_json:
+            put_json(figures(report))
+        else:
+            for line in words(report):
+                put(line)
+        if not no_embed:
+            agent.embed()
+            await agent.idle()
+        return not report.skipped
+
+    if not with_memory(home_of(ctx), work, client=CLIENT):
+        raise typer.Exit(ExitCode.BAD_DATA)
+
+
+async def _list(agent: "Agent", *, as_json: bool) -> bool:
+    documents = await agent.documents()
+    if as_json:
+        put_json([_document(each) for each in documents])
+        return True
+    if not documents:
+        say("No documents yet. `clew ingest PATH` takes in a file or a folder.")
+    for each in documents:
+        put(f"{each.id}  {each.type:8}  {each.chunks:5,} pieces  {one_line(each.title)}  ({one_line(each.path)})")
+    return True
+
+
+async def _remove(agent: "Agent", id: str, *, as_json: bool) -> bool:
+    document = await agent.document(id)
+    await agent.remove_document(document.id)
+    if as_json:
+        put_json({"removed": _document(document)})
+    else:
+        put(f"{one_line(document.title)} is gone from the memory for good; the file stays.")
+    return True
+
+
+def _document(each: Any) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "title": each.title,
+        "path": each.path,
+        "type": each.type,
+        "project": each.project,
+        "tags": list(each.tags),
+        "size": each.size,
+        "chunks": each.chunks,
+        "at": each.at.isoformat(),
+    }
+
+
+def figures(report: "IngestReport") -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "path": report.path,
+        "added": report.added,
+        "refreshed": report.refreshed,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "skipped": [{"path": path, "why": why} for path, why in report.skipped],
+        "chunks": report.chunks,
+        "stopped": report.stopped,
+    }
+
+
+def words(report: "IngestReport") -> list[str]:
+    """The report for people."""
+    parts = [
+        f"{len(files):,} {what}"
+        for what, files in (
+            ("new", report.added),
+            ("refreshed", report.refreshed),
+            ("unchanged", report.unchanged),
+            ("gone", report.removed),
+        )
+        if files
+    ]
+    pieces = f" ({report.chunks:,} new {'piece' if report.chunks == 1 else 'pieces'})" if report.chunks else ""
+    lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
+    lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
+    if report.stopped:
+        lines.append("Stopped. What was read stays, and the same command goes on from there.")
+    return lines

@@ -7,22 +7,32 @@ waits in the queue is on no path: so `parent` always points at an older place, a
 import sqlite3
 from datetime import UTC, datetime, timedelta
 
-from graph.errors import InvalidEvent
+from graph.admission_of_learned import admit_learned, require_pinnable
 from graph.events import (
     Event,
     HeadMoved,
     PinCleared,
     PinSet,
+    SessionArchived,
+    SessionConfigured,
+    SessionDeleted,
     SessionForked,
+    SessionRenamed,
     SessionStarted,
+    SessionTitled,
+    SessionUnarchived,
     TextErased,
     TurnDeleted,
     TurnHidden,
+    TurnRated,
+    TurnReleased,
     TurnSaid,
     TurnTaken,
     TurnUnhidden,
+    TurnWithheld,
 )
 from graph.ids import as_ms
+from graph.rules import found, require, require_session, require_sources, require_turn, session_exists, turn_exists
 
 # A day from the ends of what a datetime can be, so that every time zone can show it.
 EARLIEST = as_ms(datetime.min.replace(tzinfo=UTC) + timedelta(days=1))
@@ -33,74 +43,71 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
     """Raise InvalidEvent if `event` cannot follow what is in the log. Runs inside the append's transaction."""
     match event:
         case SessionStarted():
-            _require(not _session_exists(db, event.session), f"session {event.session} exists already")
+            require(not session_exists(db, event.session), f"session {event.session} exists already")
             _require_import(db, event)
         case SessionForked():
-            _require(not _session_exists(db, event.session), f"session {event.session} exists already")
-            _require(_session_exists(db, event.origin), f"there is no session {event.origin}")
+            require(not session_exists(db, event.session), f"session {event.session} exists already")
+            require(session_exists(db, event.origin), f"there is no session {event.origin}")
             _require_place(db, event.at)
         case TurnSaid():
-            _require(_session_exists(db, event.session), f"there is no session {event.session}")
-            _require(not _turn_exists(db, event.turn), f"turn {event.turn} exists already")
+            require_session(db, event.session)
+            require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
             _require_place(db, event.parent)
             _require_import(db, event)
         case TurnTaken():
-            _require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
+            require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
             _require_place(db, event.parent)
         case HeadMoved():
-            _require(_session_exists(db, event.session), f"there is no session {event.session}")
+            require_session(db, event.session)
             _require_place(db, event.turn)
-        case TurnHidden() | TurnUnhidden() | TurnDeleted() | PinSet() | PinCleared():
-            _require(_turn_exists(db, event.turn), f"there is no turn {event.turn}")
+        case TurnHidden() | TurnUnhidden() | TurnDeleted() | TurnRated() | TurnWithheld() | TurnReleased():
+            require_turn(db, event.turn)
+        case PinSet() | PinCleared():
+            _require_pinnable(db, event)
+        case SessionTitled():
+            require_session(db, event.session)
+            require_sources(db, event.sources)
         case TextErased():
             last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-            _require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
+            require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
+        case SessionRenamed() | SessionArchived() | SessionUnarchived() | SessionDeleted() | SessionConfigured():
+            require_session(db, event.session)
         case _:
-            _require(_session_exists(db, event.session), f"there is no session {event.session}")
+            require(admit_learned(db, event), f"nobody knows when a {event.kind} may be stored")
 
 
-def _require(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise InvalidEvent(f"The event was not stored: {otherwise}.")
+def _require_pinnable(db: sqlite3.Connection, event: PinSet | PinCleared) -> None:
+    require((event.turn is None) != (event.observation is None), "a pin is of one turn or one observation")
+    if event.turn is not None:
+        require_turn(db, event.turn)
+    if event.observation is not None:
+        require_pinnable(db, event.observation)
 
 
 def _require_place(db: sqlite3.Connection, turn: str | None) -> None:
     """`turn` is None or stands in the tree."""
     if turn is not None:
-        _require(_turn_exists(db, turn), f"there is no turn {turn}")
-        _require(not _waits(db, turn), f"turn {turn} still waits in the queue")
+        require(turn_exists(db, turn), f"there is no turn {turn}")
+        require(not _waits(db, turn), f"turn {turn} still waits in the queue")
 
 
 def _require_import(db: sqlite3.Connection, event: SessionStarted | TurnSaid) -> None:
     """A source is imported once, also where it is erased since, and its time is one that can be shown."""
     if event.source is not None:
-        known = _any(db, "SELECT 1 FROM events WHERE source = ?", event.source)
-        _require(not known, f"it was imported before, from {event.source}")
+        known = found(db, "SELECT 1 FROM events WHERE source = ?", event.source)
+        require(not known, f"it was imported before, from {event.source}")
     if event.said_at is not None:
-        _require(EARLIEST <= event.said_at <= LATEST, f"{event.said_at} is no time between the years 1 and 9999")
-
-
-def _session_exists(db: sqlite3.Connection, session: str) -> bool:
-    kinds = "('session.started', 'session.forked')"
-    return _any(db, f"SELECT 1 FROM events WHERE session = ? AND kind IN {kinds}", session)
-
-
-def _turn_exists(db: sqlite3.Connection, turn: str) -> bool:
-    return _any(db, "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'", turn)
+        require(EARLIEST <= event.said_at <= LATEST, f"{event.said_at} is no time between the years 1 and 9999")
 
 
 def _waits(db: sqlite3.Connection, turn: str) -> bool:
     """Said as queued, and not taken up since."""
     queued = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND queued = 1"
     taken = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.taken'"
-    return _any(db, queued, turn) and not _any(db, taken, turn)
+    return found(db, queued, turn) and not found(db, taken, turn)
 
 
 def _can_be_taken(db: sqlite3.Connection, turn: str, session: str) -> bool:
     here = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND session = ?"
     deleted = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
-    return _waits(db, turn) and _any(db, here, turn, session) and not _any(db, deleted, turn)
-
-
-def _any(db: sqlite3.Connection, query: str, *parameters: str) -> bool:
-    return db.execute(query, parameters).fetchone() is not None
+    return _waits(db, turn) and found(db, here, turn, session) and not found(db, deleted, turn)

@@ -1,7 +1,8 @@
 """What was said by the hash of its words, and the vectors kept for it: a cache beside the events, in the log's file.
 
 Invariants:
-- `contents` has every living text that can be embedded: turns, but those of tools, which only quote, and blank ones.
+- `contents` has every living text that can be embedded: turns, but those of tools, which only quote; observations and
+  chunks; none that is blank.
 - A vector belongs to a text, not to a turn: it is kept once per embedder however often the text is said, and goes
   with the last turn that says it. So a fork, an import done twice and a rebuilt graph embed nothing twice.
 - What is kept is of length 1, as float16, little endian: half the bytes, and cosines off by less than 0.001.
@@ -14,14 +15,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from graph.errors import InvalidVector
-from graph.events import Role
+from graph.events import ChunkRead, Event, ObservationMade, Role, TurnSaid
 from graph.soundness import KEPT_BYTES, KEPT_TYPE
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
-_EMBEDDED = "events.kind = 'turn.said' AND events.role <> 'tool' AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL"
+_EMBEDDED = """
+(events.kind = 'turn.said' AND events.role <> 'tool' OR events.kind IN ('observation.made', 'chunk.read'))
+AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL
+"""
 
 
 def hash_of(text: bytes | None) -> bytes | None:
@@ -34,9 +38,16 @@ def teach(db: sqlite3.Connection) -> None:
     db.create_function("hash_of", 1, hash_of, deterministic=True)
 
 
-def note(db: sqlite3.Connection, seq: int, text: str | None, role: Role) -> None:
-    """Remember the hash of what event `seq` says."""
-    hash = hash_of(text.encode()) if text is not None and role is not Role.TOOL else None
+def note(db: sqlite3.Connection, seq: int, event: Event, text: str | None) -> None:
+    """Remember the hash of what event `seq` says, if it is of a kind that is embedded."""
+    match event:
+        case TurnSaid(role=role) if role is not Role.TOOL:
+            pass
+        case ObservationMade() | ChunkRead():
+            pass
+        case _:
+            return
+    hash = hash_of(text.encode()) if text is not None else None
     if hash is not None:
         db.execute("INSERT INTO contents VALUES (?, ?)", (seq, hash))
 

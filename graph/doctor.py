@@ -100,14 +100,15 @@ def compare(expected: Tables, store: GraphStore) -> Iterator[str]:
         columns = ", ".join(f"n.`{name}`" for name in table.names)
         there = {row[0]: row for row in store.execute(f"MATCH (n:`{table.name}`) RETURN {columns}")}
         yield from _differences(table.name, expected.nodes[table.name], there)
-    for rel in RELS:
-        pattern = f"(a:`{rel.start}`)-[r:`{rel.name}`]->(b:`{rel.end}`)"
+    for rel, end in ((rel, end) for rel in RELS for end in rel.ends):
+        name = rel.name if len(rel.ends) == 1 else f"{rel.name} to {end}"
+        pattern = f"(a:`{rel.start}`)-[r:`{rel.name}`]->(b:`{end}`)"
         columns = "".join(f", r.`{name}`" for name in rel.names)
         rows = store.execute(f"MATCH {pattern} RETURN a.id, b.id{columns}")
         found = {(a, b): tuple(values) for a, b, *values in rows}
         if len(found) < len(rows):
-            yield f"{rel.name} holds {len(rows) - len(found)} relationships twice"
-        yield from _differences(rel.name, expected.rels[rel.name], found)
+            yield f"{name} holds {len(rows) - len(found)} relationships twice"
+        yield from _differences(name, expected.rels[rel.name, end], found)
 
 
 def _differences(name: str, expected: dict[Any, Any], there: dict[Any, Any]) -> Iterator[str]:
@@ -165,10 +166,13 @@ def _events(db: sqlite3.Connection) -> Check:
 
 
 def _words(db: sqlite3.Connection) -> Check:
-    """The word index has an entry for every text that was said, and no other."""
-    missing = "SELECT count(*) FROM said WHERE seq NOT IN (SELECT id FROM words_docsize)"
-    surplus = "SELECT count(*) FROM words_docsize WHERE id NOT IN (SELECT seq FROM said)"
-    lost, left = (db.execute(query).fetchone()[0] for query in (missing, surplus))
+    """The word indexes have an entry for every text that was said or learned, and no other."""
+    lost = left = 0
+    for texts, index in [("said", "words"), ("taught", "learned")][: 1 if version_of(db) < 3 else 2]:
+        missing = f"SELECT count(*) FROM {texts} WHERE seq NOT IN (SELECT id FROM {index}_docsize)"
+        surplus = f"SELECT count(*) FROM {index}_docsize WHERE id NOT IN (SELECT seq FROM {texts})"
+        lost += db.execute(missing).fetchone()[0]
+        left += db.execute(surplus).fetchone()[0]
     if lost or left:
         return Check("words", False, f"{lost} texts missing from the word index, {left} too many", _REBUILD)
     return Check("words", True, "the word index has every text")

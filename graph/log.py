@@ -4,6 +4,7 @@ Invariants:
 - One transaction per append: the events, their words, the end of a side row and what they erase, all or nothing.
 - Sequence numbers run from 1 without a gap, and each event carries the hash of the one before it.
 - Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
+- What is made of a text that is gone meanwhile is stored without its words.
 - With a text go its content hash and, if nobody else says it, its vectors, in the same transaction.
 """
 
@@ -19,11 +20,12 @@ from typing import TYPE_CHECKING
 from graph import contents
 from graph.admission import admit
 from graph.codec import Stored, clean, decode, encode, genesis, hash_link
+from graph.erasing import ERASING, bereft, texts_of
 from graph.errors import LogDamaged, LogUnwritable
-from graph.events import RECALLED, Event, Recalled, TextErased, TurnDeleted, TurnSaid
+from graph.events import RECALLED, Event, Recalled, TextErased
 from graph.files import LOG
 from graph.ids import new_id, now_ms
-from graph.migrations import migrate
+from graph.migrations import fill_named, migrate
 from graph.soundness import unsound
 from graph.sqlite import open_writer, writing
 from graph.stranger import refuse_emptied, refuse_stranger
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 FILE = LOG
 TAIL = 64  # events whose chain is checked at every opening; the doctor checks all
 FORGOTTEN_AT_ONCE = 2_000  # vectors deleted in one transaction
+
+_WORDS = ("words", "learned")  # the indexes of what was said, and of what was learned
 
 INSERT = """
 INSERT INTO events (seq, id, at, kind, version, structure, text, salt, text_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?)
@@ -101,12 +105,12 @@ class Log:
             for event in events:
                 head, row = self._write(db, event, head)
                 stored.append(row)
-                if isinstance(event, TurnDeleted):
-                    head, _ = self._write(db, TextErased(events=_texts_of(db, event.turn)), head)
+                if isinstance(event, ERASING):
+                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head)
             if ends_stream is not None:
                 db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
         self._seq, self._hash = head
-        if any(isinstance(event, TurnDeleted | TextErased) for event in events):
+        if any(isinstance(event, (*ERASING, TextErased)) for event in events):
             self._scrub()
         return stored
 
@@ -150,17 +154,20 @@ class Log:
             return contents.forget_some(db, model, FORGOTTEN_AT_ONCE) == FORGOTTEN_AT_ONCE
 
     def words_agree(self) -> bool:
-        """Whether the word index matches the texts, word by word."""
+        """Whether the word indexes match the texts, word by word."""
         try:
-            self._db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+            for index in _WORDS:
+                self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError:
             return False
         return True
 
     def rebuild_words(self) -> None:
-        """Make the word index and the content hashes anew from the texts. Raises LogUnwritable."""
+        """Make the word indexes, what names what, and the content hashes anew. Raises LogUnwritable."""
         with self._transaction() as db:
-            db.execute("INSERT INTO words (words) VALUES ('rebuild')")
+            for index in _WORDS:
+                db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+            fill_named(db)
             contents.fill(db)
 
     def drop_unsound(self) -> int:
@@ -191,23 +198,23 @@ class Log:
     def _write(self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes]) -> tuple[tuple[int, bytes], Stored]:
         """Put `event` after `head` (number and hash of the event before) and return the new head."""
         admit(db, event)
-        row = encode(event, seq=head[0] + 1, id=new_id(), at=self._clock(), before=head[1])
+        row = encode(bereft(db, event), seq=head[0] + 1, id=new_id(), at=self._clock(), before=head[1])
         db.execute(INSERT, astuple(row))
-        if isinstance(event, TurnSaid):
-            contents.note(db, row.seq, row.text, event.role)
+        contents.note(db, row.seq, event, row.text)
         if isinstance(event, TextErased):
             _erase(db, event.events)
         stored = Stored(row.seq, row.id, row.at, decode(row.kind, row.version, row.structure, row.text))
         return (row.seq, row.hash), stored
 
     def _scrub(self) -> None:
-        """Leave no byte of erased words in the file: rewrite the word index, empty the write-ahead log.
+        """Leave no byte of erased words in the file: rewrite the word indexes, empty the write-ahead log.
 
         The texts are gone from every reading already. Where a reader or a full disk prevents this now, the next
         scrub or closing does it; so a failure is none of the append's.
         """
         with contextlib.suppress(LogUnwritable), writing(self._path):
-            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            for index in _WORDS:
+                self._db.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
@@ -239,21 +246,6 @@ def hash_before(db: sqlite3.Connection, seq: int) -> bytes:
         return genesis(db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0])
     row = db.execute("SELECT hash FROM events WHERE seq = ?", (seq - 1,)).fetchone()
     return row[0] if row is not None else b""
-
-
-def _texts_of(db: sqlite3.Connection, turn: str) -> tuple[int, ...]:
-    """Which events carry words of a turn: itself, the titles made from it, and the results of tools that quote it."""
-    query = """
-    SELECT seq FROM events WHERE turn = :turn AND kind = 'turn.said'
-    UNION
-    SELECT tool.seq FROM events AS tool JOIN json_each(tool.structure, '$.recalled') AS quoted
-    WHERE tool.role = 'tool' AND quoted.value ->> '$.id' = :turn
-    UNION
-    SELECT title.seq FROM events AS title JOIN json_each(title.structure, '$.sources') AS source
-    WHERE title.kind <> 'turn.said' AND title.kind = 'session.titled' AND source.value = :turn
-    ORDER BY 1
-    """
-    return tuple(seq for (seq,) in db.execute(query, {"turn": turn}))
 
 
 def _erase(db: sqlite3.Connection, events: tuple[int, ...]) -> None:

@@ -83,12 +83,16 @@ def recall_schema(db: sqlite3.Connection) -> None:
 
 
 # `told` is when something was said: the time it brought along, or else that of its event.
-READ_OLD = """
+_READ_FIRST = """
 structure ->> '$.source' AS source,
 coalesce(structure ->> '$.said_at', at) AS told,
 structure ->> '$.role' AS role,
 structure ->> '$.speaker' AS speaker
 """
+_READ_SECOND = "NULL AS item, NULL AS series"
+
+# What stands in for the columns that are new, where a log of an earlier version is only read.
+READ_OLD = {1: f"{_READ_FIRST}, {_READ_SECOND}", 2: _READ_SECOND}
 
 _RECALL_SCHEMA = (
     "ALTER TABLE events ADD COLUMN source TEXT GENERATED ALWAYS AS (structure ->> '$.source') VIRTUAL",
@@ -122,7 +126,88 @@ _RECALL_SCHEMA = (
     "ALTER TABLE streams ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'",
 )
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema, recall_schema)
+
+def learned_schema(db: sqlite3.Connection) -> None:
+    """Version 3: what an event is of, which events name a turn, and the words of what was learned."""
+    for statement in _LEARNED_SCHEMA:
+        db.execute(statement)
+    fill_named(db)
+
+
+# Which events of what was learned name a turn or a chunk, in a list or alone; of the chunks, a document.
+_NAMES = """
+SELECT value, {of}kind, {of}seq FROM (
+    SELECT value FROM json_each({of}structure, '$.sources')
+    UNION SELECT value FROM json_each({of}structure, '$.turns')
+    UNION SELECT {of}structure ->> '$.by_turn'
+    UNION SELECT {of}structure ->> '$.source'
+    UNION SELECT {of}structure ->> '$.instead_of'
+    UNION SELECT CASE {of}kind WHEN 'chunk.read' THEN {of}structure ->> '$.document' END
+) WHERE value IS NOT NULL
+"""
+_NAMING = """
+('session.titled', 'observation.made', 'observation.supported', 'observation.reinforced', 'observation.retired',
+ 'entity.noted', 'core.written', 'chunk.read', 'reflection.done', 'approval.asked')
+"""
+
+_LEARNED_SCHEMA = (
+    """
+    ALTER TABLE events ADD COLUMN item TEXT GENERATED ALWAYS AS (CASE WHEN kind <> 'turn.said' THEN coalesce(
+        structure ->> '$.observation', structure ->> '$.chunk', structure ->> '$.document', structure ->> '$.entity',
+        structure ->> '$.approval'
+    ) END) VIRTUAL
+    """,
+    """
+    ALTER TABLE events ADD COLUMN series TEXT GENERATED ALWAYS AS (
+        CASE WHEN kind <> 'turn.said' THEN structure ->> '$.series' END
+    ) VIRTUAL
+    """,
+    "CREATE INDEX by_item ON events (item, kind, seq) WHERE item IS NOT NULL",
+    "CREATE INDEX by_series ON events (series, kind, seq) WHERE series IS NOT NULL",
+    """
+    CREATE TABLE named (
+        name TEXT    NOT NULL,
+        kind TEXT    NOT NULL,
+        seq  INTEGER NOT NULL,
+        PRIMARY KEY (name, kind, seq)
+    ) STRICT, WITHOUT ROWID
+    """,
+    f"""
+    CREATE TRIGGER named_by AFTER INSERT ON events WHEN new.kind IN {_NAMING}
+    BEGIN INSERT OR IGNORE INTO named {_NAMES.format(of="new.")}; END
+    """,
+    """
+    CREATE VIEW taught AS
+    SELECT seq, text FROM events WHERE kind IN ('observation.made', 'chunk.read') AND text IS NOT NULL
+    """,
+    """
+    CREATE VIRTUAL TABLE learned USING fts5 (
+        text, content = 'taught', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+    )
+    """,
+    """
+    CREATE TRIGGER words_of_learned AFTER INSERT ON events
+    WHEN new.kind IN ('observation.made', 'chunk.read') AND new.text IS NOT NULL
+    BEGIN INSERT INTO learned (rowid, text) VALUES (new.seq, new.text); END
+    """,
+    """
+    CREATE TRIGGER words_of_unlearned AFTER UPDATE OF text ON events
+    WHEN old.kind IN ('observation.made', 'chunk.read') AND old.text IS NOT NULL
+    BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, old.text); END
+    """,
+)
+
+
+def fill_named(db: sqlite3.Connection) -> None:
+    """Make anew which events name what."""
+    db.execute("DELETE FROM named")
+    listed = f"SELECT kind, seq, structure FROM events WHERE kind <> 'turn.said' AND kind IN {_NAMING}"
+    for kind, seq, structure in db.execute(listed).fetchall():
+        values = {"kind": kind, "seq": seq, "structure": structure}
+        db.execute(f"INSERT OR IGNORE INTO named {_NAMES.format(of=':')}", values)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema, recall_schema, learned_schema)
 NEWEST = len(MIGRATIONS)
 
 

@@ -1,4 +1,4 @@
-"""Opens the log for reading, with or without the lock, whether or not the graph is there; also one of version 1."""
+"""Opens the log for reading, with or without the lock, with a graph or without; also one of an earlier version."""
 
 import queue
 import sqlite3
@@ -93,10 +93,11 @@ class LogReader(Readings):
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to read with; in a log of the version before, a view stands in for the columns that are new."""
+    """A connection to read with; in a log of a version before, a view stands in for the columns that are new."""
     db = open_reader(path)
     teach(db)
-    if version_of(db) == 1:
+    new = READ_OLD.get(version_of(db))
+    if new is not None:
         db.execute("PRAGMA temp_store = MEMORY")
-        db.execute(f"CREATE TEMP VIEW events AS SELECT *, {READ_OLD} FROM main.events")
+        db.execute(f"CREATE TEMP VIEW events AS SELECT *, {new} FROM main.events")
     return db

@@ -13,6 +13,7 @@ from graph.store import GraphStore
 
 _TABLES: dict[str, NodeTable] = {table.name: table for table in NODES}
 _RELS = {rel.name: rel for rel in RELS}
+_Rel = tuple[str, str, str, str]  # name, table it leads to, start, end
 
 
 class Overlay:
@@ -25,7 +26,8 @@ class Overlay:
         self._new: dict[tuple[str, str], None] = {}
         self._set: dict[tuple[str, str], dict[str, None]] = {}  # the columns changed of nodes that were there before
         # Whether each was there before, and what it is now: its properties, or None where it is gone.
-        self._rels: dict[tuple[str, str, str], tuple[bool, Mapping[str, Any] | None]] = {}
+        self._rels: dict[_Rel, tuple[bool, Mapping[str, Any] | None]] = {}
+        self._back: dict[tuple[str, str, str], dict[str, None]] = {}  # starts of those changed, by name, table and end
 
     def node(self, table: str, id: str) -> dict[str, Any] | None:
         key = table, id
@@ -45,19 +47,58 @@ class Overlay:
         if (table, id) not in self._new:
             self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
 
-    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
-        was_there, _ = self._rels.get((rel, start, end), (False, None))
-        self._rels[rel, start, end] = (was_there, {**dict.fromkeys(_RELS[rel].names), **properties})
+    def put_rel(
+        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+    ) -> None:
+        key = rel, to or _RELS[rel].ends[0], start, end
+        was_there, _ = self._rels.get(key, (False, None))
+        self._change(key, was_there, {**dict.fromkeys(_RELS[rel].names), **properties})
 
-    def drop_rel(self, rel: str, start: str, end: str) -> None:
-        was_there, _ = self._rels.get((rel, start, end), (True, None))
-        self._rels[rel, start, end] = (was_there, None)
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+        key = rel, to or _RELS[rel].ends[0], start, end
+        was_there, _ = self._rels.get(key, (True, None))
+        self._change(key, was_there, None)
+
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
+        key = rel, to or _RELS[rel].ends[0], start, end
+        if key in self._rels:
+            return self._rels[key][1] is not None
+        if (_RELS[rel].start, start) in self._new or (key[1], end) in self._new:
+            return False
+        pattern = f"(a:`{_RELS[rel].start}` {{id: $a}})-[:`{rel}`]->(b:`{key[1]}` {{id: $b}})"
+        return bool(self._store.execute(f"MATCH {pattern} RETURN 1", {"a": start, "b": end}))
+
+    def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        if (to, end) not in self._new:
+            pattern = f"(a:`{_RELS[rels[0]].start}`)-[r:{'|'.join(f'`{rel}`' for rel in rels)}]->(b:`{to}` {{id: $id}})"
+            rows = self._store.execute(f"MATCH {pattern} RETURN label(r), a.id", {"id": end})
+            found = {(rel, start) for rel, start in rows}
+        for rel in rels:
+            for start in self._back.get((rel, to, end), ()):
+                here = self._rels[rel, to, start, end][1] is not None
+                (found.add if here else found.discard)((rel, start))
+        return sorted(found)
+
+    def ends(self, rel: str, start: str, *, to: str) -> list[str]:
+        pattern = f"(a:`{_RELS[rel].start}` {{id: $id}})-[:`{rel}`]->(b:`{to}`)"
+        found = {end for (end,) in self._store.execute(f"MATCH {pattern} RETURN b.id", {"id": start})}
+        for (name, table, begin, end), (_, now) in self._rels.items():
+            if (name, table, begin) == (rel, to, start):
+                (found.discard if now is None else found.add)(end)
+        return sorted(found)
+
+    def _change(self, key: _Rel, was_there: bool, now: Mapping[str, Any] | None) -> None:
+        self._rels[key] = (was_there, now)
+        rel, to, start, end = key
+        if _RELS[rel].backwards:
+            self._back.setdefault((rel, to, end), {})[start] = None
 
     def flush(self, *, applied: int, link: str) -> None:
         """Write the changes and the number they bring the graph to. Raises GraphFailure."""
-        for (rel, start, end), (before, now) in self._rels.items():
+        for key, (before, now) in self._rels.items():
             if before and now != {}:  # gone, or put again with other properties
-                self._write_rel(rel, start, end, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
+                self._write_rel(key, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
         for table, id in self._new:
             columns = _TABLES[table].names
             values = ", ".join(f"`{name}`: ${name}" for name in columns)
@@ -67,14 +108,15 @@ class Overlay:
             values = ", ".join(f"n.`{name}` = ${name}" for name in changed)
             parameters = {"id": id, **{name: node[name] for name in changed}}
             self._store.execute(f"MATCH (n:`{table}` {{id: $id}}) SET {values}", parameters)
-        for (rel, start, end), (before, now) in self._rels.items():
+        for key, (before, now) in self._rels.items():
             if now is not None and not (before and now == {}):
-                self._write_rel(rel, start, end, "MATCH {start}, {end} CREATE (a)-[:`{rel}` {{{columns}}}]->(b)", now)
+                self._write_rel(key, "MATCH {start}, {end} CREATE (a)-[:`{rel}` {{{columns}}}]->(b)", now)
         meta = f"MATCH (m:`{META.name}` {{id: 0}}) SET m.applied = $applied, m.link = $link"
         self._store.execute(meta, {"applied": applied, "link": link})
 
-    def _write_rel(self, rel: str, start: str, end: str, cypher: str, properties: Mapping[str, Any] = NOTHING) -> None:
-        ends = {"start": f"(a:`{_RELS[rel].start}` {{id: $a}})", "end": f"(b:`{_RELS[rel].end}` {{id: $b}})"}
+    def _write_rel(self, key: _Rel, cypher: str, properties: Mapping[str, Any] = NOTHING) -> None:
+        rel, to, start, end = key
+        ends = {"start": f"(a:`{_RELS[rel].start}` {{id: $a}})", "end": f"(b:`{to}` {{id: $b}})"}
         columns = ", ".join(f"`{name}`: ${name}" for name in properties)
         statement = cypher.format(rel=rel, columns=columns, **ends)
         self._store.execute(statement, {"a": start, "b": end, **properties})

@@ -63,9 +63,9 @@ def project(stored: Stored, sink: Sink) -> None:
         case TurnDeleted() as event:
             _mark(sink, event.turn, stored.seq, deleted=True)
         case PinSet() as event:
-            sink.set_node("Turn", event.turn, {"pinned": True, "touched": stored.seq})
+            _pin(sink, event, stored.seq, pinned=True)
         case PinCleared() as event:
-            sink.set_node("Turn", event.turn, {"pinned": False, "touched": stored.seq})
+            _pin(sink, event, stored.seq, pinned=False)
         case HeadMoved() as event:
             move_head(sink, event.session, event.turn, seq=stored.seq)
         case TextErased() as event:
@@ -112,6 +112,8 @@ def _say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "deleted": False,
         "queued": event.queued,
         "pinned": False,
+        "withheld": False,
+        "evidence": 0,
         "touched": stored.seq,
         "heads": 0,
         "stop_reason": event.stop_reason.value if event.stop_reason is not None else None,
@@ -162,6 +164,12 @@ def _mark(sink: Sink, turn: str, seq: int, **flag: bool) -> None:
     now = node(sink, "Turn", turn)
     flags = {"hidden": now["hidden"], "deleted": now["deleted"], **flag}
     sink.set_node("Turn", turn, {**flag, "live": is_live(now["heads"], **flags), "touched": seq})
+
+
+def _pin(sink: Sink, event: PinSet | PinCleared, seq: int, *, pinned: bool) -> None:
+    for table, id in (("Turn", event.turn), ("Observation", event.observation)):
+        if id is not None:
+            sink.set_node(table, id, {"pinned": pinned, "touched": seq})
 
 
 def _erase(sink: Sink, seq: int, *, touched: int) -> None:

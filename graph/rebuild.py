@@ -118,11 +118,12 @@ def _load(store: GraphStore, tables: Tables, breathe: Callable[[], None]) -> Non
             breathe()
             columns = dict(zip(table.names, zip(*batch, strict=True), strict=True))
             store.copy(table.name, columns, dict(table.columns))
-    for rel in RELS:
+    for rel, end in ((rel, end) for rel in RELS for end in rel.ends):
         types = {"from": "STRING", "to": "STRING", **dict(rel.columns)}
-        for rows in _batches([(*ends, *values) for ends, values in tables.rels.pop(rel.name).items()]):
+        for rows in _batches([(*ends, *values) for ends, values in tables.rels.pop((rel.name, end)).items()]):
             breathe()
-            store.copy(rel.name, dict(zip(types, zip(*rows, strict=True), strict=True)), types)
+            columns = dict(zip(types, zip(*rows, strict=True), strict=True))
+            store.copy(rel.name, columns, types, ends=(rel.start, end) if len(rel.ends) > 1 else None)
 
 
 def _batches(rows: list[Item]) -> Iterator[list[Item]]:

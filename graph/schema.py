@@ -26,12 +26,16 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class RelTable:
-    """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type."""
+    """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type.
+
+    Projections ask for those that lead to a node only of tables that are looked at `backwards`.
+    """
 
     name: str
     start: str
     ends: tuple[str, ...]
     columns: tuple[tuple[str, str], ...] = ()
+    backwards: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What a projection writes to and looks at, in terms that know no engine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -34,10 +34,30 @@ class Sink(Protocol):
         """Some properties of a node that exists."""
         ...
 
-    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
-        """A relationship that is not there yet; columns left out are null."""
+    def put_rel(
+        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+    ) -> None:
+        """A relationship that is not there yet, to a node of table `to` (None: the first it may lead to).
+
+        Columns left out are null.
+        """
         ...
 
-    def drop_rel(self, rel: str, start: str, end: str) -> None:
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
         """A relationship that is there."""
+        ...
+
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
+        """Whether a relationship is there."""
+        ...
+
+    def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> Sequence[tuple[str, str]]:
+        """The relationships of some names that lead to a node, with where each starts, in order.
+
+        They start in one table, and their tables say that they are looked at `backwards`.
+        """
+        ...
+
+    def ends(self, rel: str, start: str, *, to: str) -> Sequence[str]:
+        """Where the relationships of one name that start at a node lead, in order; for those that are few."""
         ...

@@ -114,8 +114,18 @@ class GraphStore:
                 self._prepared[cypher] = kuzu.PreparedStatement(self._writer, cypher)
             return _rows(_single(self._writer.execute(self._prepared[cypher], dict(parameters))))
 
-    def copy(self, table: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> None:
-        """Load rows, given by column, into a table. Raises GraphFailure."""
+    def copy(
+        self,
+        table: str,
+        columns: Mapping[str, Sequence[Any]],
+        types: Mapping[str, str],
+        *,
+        ends: tuple[str, str] | None = None,
+    ) -> None:
+        """Load rows, given by column, into a table. Raises GraphFailure.
+
+        `ends` are the node tables that the rows lead from and to, where the relationship may lead to several.
+        """
         import pyarrow
 
         arrow = {
@@ -126,7 +136,8 @@ class GraphStore:
         }
         batch = pyarrow.table({name: pyarrow.array(column, arrow[types[name]]) for name, column in columns.items()})
         with self._engine_writes():
-            _single(self._writer.execute(f"COPY `{table}` FROM $batch", {"batch": batch})).close()
+            which = f" (from='{ends[0]}', to='{ends[1]}')" if ends is not None else ""
+            _single(self._writer.execute(f"COPY `{table}` FROM $batch{which}", {"batch": batch})).close()
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read, beside the writer. Raises QueryFailed, or QueryTimeout when time is up or the store closes."""

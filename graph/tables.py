@@ -11,19 +11,25 @@ from graph.sink import NOTHING
 
 _PLACES = {table.name: {name: place for place, name in enumerate(table.names)} for table in NODES}
 _OF_REL = {rel.name: rel.names for rel in RELS}
+_FIRST_END = {rel.name: rel.ends[0] for rel in RELS}
 _AFTER_ID = {table.name: table.names[1:] for table in NODES}
 
 
 class Tables:
     """All nodes by table and id, all relationships by table and ends; a sink for projections.
 
-    `nodes[table][id]` and `rels[table][start, end]` are the values in the table's order of columns: a list takes a
+    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the table's order of columns: a list takes a
     quarter of a dictionary's memory, and a rebuild holds every turn.
     """
 
     def __init__(self, event: Callable[[int], Event]) -> None:
         self.nodes: dict[str, dict[str, list[Any]]] = {table.name: {} for table in NODES}
-        self.rels: dict[str, dict[tuple[str, str], tuple[Any, ...]]] = {rel.name: {} for rel in RELS}
+        self.rels: dict[tuple[str, str], dict[tuple[str, str], tuple[Any, ...]]] = {
+            (rel.name, end): {} for rel in RELS for end in rel.ends
+        }
+        self._back: dict[tuple[str, str], dict[str, set[str]]] = {
+            (rel.name, end): {} for rel in RELS if rel.backwards for end in rel.ends
+        }
         self.event = event
 
     def node(self, table: str, id: str) -> "_Row | None":
@@ -38,11 +44,28 @@ class Tables:
         for name, value in properties.items():
             values[places[name]] = value
 
-    def put_rel(self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING) -> None:
-        self.rels[rel][start, end] = tuple(map(properties.get, _OF_REL[rel]))
+    def put_rel(
+        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+    ) -> None:
+        table = rel, to or _FIRST_END[rel]
+        self.rels[table][start, end] = tuple(map(properties.get, _OF_REL[rel]))
+        if table in self._back:
+            self._back[table].setdefault(end, set()).add(start)
 
-    def drop_rel(self, rel: str, start: str, end: str) -> None:
-        del self.rels[rel][start, end]
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+        table = rel, to or _FIRST_END[rel]
+        del self.rels[table][start, end]
+        if table in self._back:
+            self._back[table][end].discard(start)
+
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
+        return (start, end) in self.rels[rel, to or _FIRST_END[rel]]
+
+    def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
+        return sorted((rel, start) for rel in rels for start in self._back[rel, to].get(end, ()))
+
+    def ends(self, rel: str, start: str, *, to: str) -> list[str]:
+        return sorted(end for begin, end in self.rels[rel, to] if begin == start)
 
 
 class _Row:

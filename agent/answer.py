@@ -14,6 +14,8 @@ from graph.memory import Memory
 from models.protocols import Generator, SamplingParams
 
 from . import prompt
+from .approvals import Approvals
+from .changes import Changes
 from .events import Failed, RecallDone, ReplyEnded, ReplyStarted
 from .models import ModelHost
 from .packs import Fresh, Pack, pack_of
@@ -22,7 +24,7 @@ from .prompts import Prompts
 from .recall import Bounds, Message, Recaller, Recollection
 from .reply import Reply, stream_reply
 from .settings import Settings
-from .steps import Accepted, Answering, Halt, Outbox, Record, Steps
+from .steps import Accepted, Answering, Halt, Outbox, Record, Steps, kept_out
 from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
 
 ASSISTANT = "assistant"
@@ -46,6 +48,8 @@ class Answerer:
         prompts: Prompts,
         recaller: Recaller,
         toolbox: Toolbox,
+        changes: Changes,
+        approvals: Approvals,
         settings: Settings,
         *,
         client: str,
@@ -60,7 +64,8 @@ class Answerer:
         self._record = record
         self._generator: Generator | None = None
         self._halt = Halt()
-        self._steps = Steps(memory, prompts, toolbox, self._halt, client=client, record=record)
+        self._approvals = approvals
+        self._steps = Steps(memory, prompts, toolbox, self._halt, changes, approvals, client=client, record=record)
 
     def begin(self) -> None:
         """A message is taken up: what stopped the one before does not count."""
@@ -71,8 +76,9 @@ class Answerer:
         self._generator = None
 
     def stop(self) -> None:
-        """End what runs: loading, looking back, a tool, or the reply, whose text is kept."""
+        """End what runs: loading, looking back, a tool, a question for leave, or the reply, whose text is kept."""
         self._halt.ask()
+        self._approvals.refuse_all()
         if self._generator is not None:
             self._generator.stop()
 
@@ -159,7 +165,7 @@ class Answerer:
             async for event in stream:
                 at.out(event)
         said = self._reply_event(at, parent, reply_turn, reply, sampling, log, pack)
-        await asyncio.to_thread(self._record, said, ends_stream=reply_turn)
+        await asyncio.to_thread(self._record, said, *kept_out(taken, reply_turn), ends_stream=reply_turn)
         prompt.close_reply(log, generator, turn=reply_turn, tokens=reply.tokens)
         at.out(_ended(at, reply_turn, reply, log))
         return Done(generator, reply.text)

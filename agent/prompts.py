@@ -7,7 +7,7 @@ meanwhile is answered on the old one, and the work goes on afterwards from where
 import asyncio
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,11 +45,13 @@ class Prompts:
         default_system: str,
         states: KVStates,
         guide: Callable[[Generator], str] = lambda generator: "",
+        leaving: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._memory = memory
         self._notify = notify
         self._default_system = default_system
         self._guide = guide  # what a model that has tools is told of them, after the system prompt
+        self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
         self._packs = Packs(memory, notify)
         self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
         self._plans: dict[Key, str] = {}
@@ -69,6 +71,8 @@ class Prompts:
         """The session's log up to its last reply, warm; whatever runs in the background is put off."""
         await self.pause()
         key = Key(session, generator)
+        if self._leaving is not None:
+            await self._leaving()
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
         await self.shelf.bring_back(key, log)

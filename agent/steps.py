@@ -11,13 +11,17 @@ from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
-from graph.events import Role, TurnSaid
+from graph.errors import MemoryFailure
+from graph.events import Event, Role, TurnSaid, TurnWithheld
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded, Session
 from models.errors import RunError
 from models.protocols import Finished, Generator, Piece, SamplingParams
 
+from .approvals import Approvals, Request
+from .changes import Changes
+from .errors import AgentError
 from .events import AgentEvent, ToolAsked, ToolDone, ToolProgress
 from .packs import Fresh
 from .prompt import Limits, PromptLog
@@ -28,10 +32,13 @@ from .tools import (
     Answer,
     Answered,
     Call,
+    Change,
+    Look,
     Step,
     Themes,
     Toolbox,
     arguments,
+    failed,
     in_use,
     spelled,
     turns_known,
@@ -41,6 +48,7 @@ Outbox = Callable[[AgentEvent | None], None]
 Record = Callable[..., list[Recorded]]
 Choice = Literal["auto", "on", "off"]
 TOOL = "tool"
+REFUSED = "The user did not allow it. Nothing was changed."
 STEP_TOKENS = 160
 T = TypeVar("T")
 
@@ -90,6 +98,7 @@ class Accepted:
     text: str
     first: bool = False  # it is what the session's title is made from
     after: str | None = None
+    withheld: bool = False  # the user keeps it out of memory, and with it what is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +112,32 @@ class Answering:
     out: Outbox
 
 
+def kept_out(taken: Accepted, turn: str) -> tuple[Event, ...]:
+    """What keeps a turn out of memory that answers a message which is; it belongs into the turn's own append."""
+    return (TurnWithheld(turn=turn),) if taken.withheld else ()
+
+
 class Steps:
-    """Lets a model look into the memory before it answers."""
+    """Lets a model look into the memory before it answers, and change it where the user gives leave."""
 
     def __init__(
-        self, memory: Memory, prompts: Prompts, toolbox: Toolbox, halt: Halt, *, client: str, record: Record
+        self,
+        memory: Memory,
+        prompts: Prompts,
+        toolbox: Toolbox,
+        halt: Halt,
+        changes: Changes,
+        approvals: Approvals,
+        *,
+        client: str,
+        record: Record,
     ) -> None:
         self._memory = memory
         self._prompts = prompts
         self._toolbox = toolbox
         self._halt = halt
+        self._changes = changes
+        self._approvals = approvals
         self._client = client
         self._record = record
 
@@ -133,7 +158,7 @@ class Steps:
         """
         parent = at.taken.after or at.taken.turn
         if themes:
-            parent = await self._use(at, Themes(tool="themes"), parent)
+            parent = await self._look(at, Themes(tool="themes"), parent)
         elif known is not None and parent == at.taken.turn:  # not again where a stopped answer is gone on with
             parent = await self._tell(at, *known)
         if themes or known is not None:
@@ -146,7 +171,10 @@ class Steps:
             if call is None or spelled(call) in made:  # asked for again, it would answer the same
                 break
             made.add(spelled(call))
-            parent = await self._use(at, call, parent)
+            if isinstance(call, Change):
+                parent = await self._change(at, call, parent, log.held)
+            else:
+                parent = await self._look(at, call, parent)
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         return parent, log
 
@@ -169,7 +197,7 @@ class Steps:
             return None
         return None if chosen is None or isinstance(chosen, Answer) else chosen
 
-    async def _use(self, at: Answering, call: Call, parent: str) -> str:
+    async def _look(self, at: Answering, call: Look, parent: str) -> str:
         """Run a call and keep what it answered as a turn; returns the turn the conversation goes on from."""
         turn, taken = self._ask(at, call), at.taken
         path = await asyncio.to_thread(self._memory.thread, taken.session)
@@ -189,6 +217,33 @@ class Steps:
             at.out(ToolDone(taken.session, taken.turn, turn, call.tool, "", error="It was stopped."))
             return parent
         return await self._keep(at, turn, call, answered, parent)
+
+    async def _change(self, at: Answering, call: Change, parent: str, held: set[str]) -> str:
+        """Ask the user for leave, do what a call says where they give it, and keep what came of it as a turn."""
+        turn = self._ask(at, call)
+        try:
+            answered = await self._changed(at, call, held)
+        except (AgentError, MemoryFailure) as error:
+            answered = failed(str(error))
+        return await self._keep(at, turn, call, answered, parent)
+
+    async def _changed(self, at: Answering, call: Change, held: set[str]) -> Answered:
+        taken = at.taken
+        if taken.withheld:
+            return failed("The user keeps this message out of memory. Nothing was changed.")
+        path = await asyncio.to_thread(self._memory.thread, taken.session)
+        planned = await asyncio.to_thread(
+            self._changes.plan,
+            call,
+            turn=taken.turn,
+            held={taken.turn, *held, *turns_known(path)},
+            project=at.session.project,
+        )
+        request = Request(taken.session, taken.turn, call.tool, planned.what)
+        if self._halt.asked or not await self._approvals.ask(request, at.out):
+            return failed(REFUSED)
+        await self._changes.do(planned)
+        return Answered(planned.done)
 
     async def _tell(self, at: Answering, call: Call, answer: str) -> str:
         """Keep a call whose answer is known like one that was run."""
@@ -215,6 +270,6 @@ class Steps:
             recalled=answered.pack,
             text=f"{spelled(call)}\n{answered.text}",
         )
-        await asyncio.to_thread(self._record, said)
+        await asyncio.to_thread(self._record, said, *kept_out(taken, turn))
         at.out(ToolDone(taken.session, taken.turn, turn, call.tool, answered.text, answered.error))
         return turn

@@ -1,0 +1,197 @@
+"""What a person does with what was learned: read it, review it, state, correct and forget things by hand.
+
+Invariants: every change is one append, made while no other one of these is under way, so that of two reviews of the
+same candidate the second finds it reviewed. What is stated by hand is a note (agent/notes.py).
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Literal
+
+from graph.beliefs import Observation, Story, Wanted
+from graph.events import (
+    Event,
+    ObservationDeleted,
+    ObservationKind,
+    ObservationPromoted,
+    ObservationRejected,
+    ObservationReturned,
+    PinCleared,
+    PinSet,
+    TurnDeleted,
+)
+
+from . import notes
+from .arranging import Arranging
+from .errors import AgentError
+from .events import MemoriesChanged, SessionsChanged
+from .text import clean_message
+
+ANY = Wanted()
+LONGEST = 500  # characters of an observation: a sentence or two
+STANDS = {
+    "candidate": "waits for review",
+    "active": "is in use already",
+    "superseded": "was replaced by a later one",
+    "invalid": "was rejected or contradicted",
+}
+
+
+class Keeping(Arranging):
+    """The part of the Agent that keeps what was learned; what it works with is the Agent's."""
+
+    @cached_property
+    def _one_change(self) -> asyncio.Lock:
+        return asyncio.Lock()
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def memories(self, wanted: Wanted = ANY, *, limit: int = 200) -> list[Observation]:
+        """What was learned, the newest first. Raises GraphFailure while the graph is behind."""
+        return await asyncio.to_thread(self._memory.memories, wanted, now=datetime.now(UTC), limit=limit)
+
+    async def memory(self, id: str) -> Story:
+        """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous."""
+        return await asyncio.to_thread(self._memory.memory, id)
+
+    async def review(self, *, limit: int = 200) -> list[Observation]:
+        """The candidates that wait for review, the newest first. Raises GraphFailure."""
+        return await self.memories(Wanted(status="candidate"), limit=limit)
+
+    async def forgetting(self, id: str) -> list[Observation]:
+        """What `forget` would erase: all revisions of a memory. Raises NotFound or Ambiguous."""
+        found = (await self.memory(id)).observation
+        return await asyncio.to_thread(self._memory.forgetting, found.id)
+
+    # -- stating --------------------------------------------------------------------------------------------------
+
+    async def remember(
+        self, text: str, *, kind: ObservationKind | None = None, project: str | None = None
+    ) -> Observation:
+        """Learn something by hand; said again, what is known gains proof instead.
+
+        Raises EmptyMessage, AgentError for a text that is too long, and GraphFailure; then nothing was stored.
+        """
+        said = statement(text)
+        async with self._one_change:
+            return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project))
+
+    async def correct(self, id: str, text: str) -> Observation:
+        """State how a memory really is: a revision, whose sources are the note and all that the old one came from.
+
+        Raises NotFound, Ambiguous, and AgentError where it is not in use (any more); then nothing was stored.
+        """
+        said = statement(text)
+        async with self._one_change:
+            old = await self._standing(id, "candidate", "active", "invalid")
+            if old.status == "active" and notes.same(said, old.text):
+                raise AgentError("That is what it says already. Nothing was changed.")
+            return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
+
+    async def forget(self, id: str) -> int:
+        """Erase a memory for good, with all its revisions and the notes that state it; how many revisions there were.
+
+        The messages it was made from stay. Raises NotFound or Ambiguous.
+        """
+        async with self._one_change:
+            gone = await self.forgetting(id)
+            stated = await asyncio.to_thread(self._stated, gone)
+            await self._note(
+                ObservationDeleted(series=gone[0].series), *(TurnDeleted(turn=turn) for turn in sorted(stated))
+            )
+            await self._prompts.forget_turns({each.id for each in gone} | stated)
+        return len(gone)
+
+    # -- reviewing ------------------------------------------------------------------------------------------------
+
+    async def promote(self, id: str) -> None:
+        """Take a candidate into use; `restore` undoes it. Raises NotFound, Ambiguous, or AgentError."""
+        async with self._one_change:
+            found = await self._standing(id, "candidate")
+            await self._note(ObservationPromoted(observation=found.id))
+
+    async def reject(self, id: str) -> None:
+        """Say that a memory is wrong, a candidate or one in use; `restore` undoes it, and this undoes an edit.
+
+        Raises NotFound, Ambiguous, or AgentError.
+        """
+        async with self._one_change:
+            found = await self._standing(id, "candidate", "active")
+            await self._note(ObservationRejected(observation=found.id))
+
+    async def edit(self, id: str, text: str) -> Observation:
+        """Take a candidate into use in the user's own words, as a revision of it; undone by rejecting that.
+
+        Raises NotFound, Ambiguous, EmptyMessage, or AgentError.
+        """
+        said = statement(text)
+        async with self._one_change:
+            old = await self._standing(id, "candidate")
+            return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
+
+    async def restore(self, id: str, status: Literal["candidate", "active"]) -> None:
+        """Undo what was promoted, rejected or retired by hand: it stands as `status` again. Raises NotFound."""
+        async with self._one_change:
+            found = (await self.memory(id)).observation
+            if found.status != status:
+                await self._note(ObservationReturned(observation=found.id, status=status))
+
+    # -- pinning --------------------------------------------------------------------------------------------------
+
+    async def pin_memory(self, id: str) -> None:
+        """Keep a memory in every prompt from the next message on. Raises NotFound, Ambiguous, or AgentError."""
+        async with self._one_change:
+            found = await self._standing(id, "candidate", "active")
+            await self._note(PinSet(observation=found.id))
+
+    async def unpin_memory(self, id: str) -> None:
+        """Take a pin off; the memory leaves a prompt when that is shortened next. Raises NotFound or Ambiguous."""
+        async with self._one_change:
+            await self._note(PinCleared(observation=(await self.memory(id)).observation.id))
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    async def _standing(self, id: str, *statuses: str) -> Observation:
+        """The memory of that id, if it is live and stands like that. Raises NotFound, Ambiguous or AgentError."""
+        found = (await self.memory(id)).observation
+        if not found.live:
+            raise AgentError("What that memory was made from was hidden, deleted or rewound. Nothing was changed.")
+        if found.status not in statuses:
+            raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed; `clew show {id}` tells more.")
+        return found
+
+    def _remembering(self, said: str, kind: ObservationKind | None, project: str | None) -> list[Event]:
+        near = self._memory.memories(Wanted(text=said), now=datetime.now(UTC))
+        known = [each for each in near if each.project == project and notes.same(said, each.text)]
+        if known:
+            return notes.supporting(self._memory, said, known[0])
+        return notes.remembering(self._memory, said, kind=kind or notes.guess_kind(said), project=project)
+
+    def _stated(self, gone: list[Observation]) -> set[str]:
+        """The notes among the proof of some observations: they were said for nothing else."""
+        proof = {turn for each in gone for turn in (*each.sources, *each.supports)}
+        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role == "note"}
+
+    async def _changed(self, events: list[Event]) -> Observation:
+        """Store what was stated; the observation that it made or supported."""
+        stated = next(id for event in reversed(events) if (id := getattr(event, "observation", None)) is not None)
+        await self._note(*events)
+        self._tell(SessionsChanged(next(event.session for event in events if event.kind == "turn.said")))
+        return (await self.memory(stated)).observation
+
+    async def _note(self, *events: Event) -> None:
+        """Store changes, and tell that there are some."""
+        await asyncio.to_thread(self._memory.append, *events)
+        self._tell(MemoriesChanged())
+
+
+def statement(text: str) -> str:
+    """What is to be kept, on one line. Raises EmptyMessage or AgentError."""
+    said = " ".join(clean_message(text).split())
+    if len(said) > LONGEST:
+        raise AgentError(
+            f"That is {len(said):,} characters, and a memory has at most {LONGEST}. Nothing was stored; "
+            "say it in a sentence or two."
+        )
+    return said

@@ -1,0 +1,146 @@
+"""Private chats: a memory of their own in a folder that lives in RAM where there is such a thing, and goes with them.
+
+Nothing of a private chat enters the log, the graph, the states on disk or what is recalled: it has a log, prompts and a
+conversation of its own, over the same model. The folder is removed when the chats end; what a clew that was killed left
+behind is removed by the next one.
+"""
+
+import asyncio
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.errors import MemoryFailure
+from graph.events import SessionStarted
+from graph.ids import new_id
+from graph.lock import MemoryLock
+from graph.memory import Memory
+from models.states import KVStates
+
+from .conversation import Conversation
+from .events import Notice
+from .foreground import Foreground
+from .models import ModelHost
+from .prompts import Prompts
+from .recall import Recaller
+from .settings import Settings
+from .themes import ThemeMaker
+from .tools import Toolbox
+
+BEGINNING = "clew-private-"
+CLIENT = "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What private chats share with all others: the model, and whose turn it is to use it."""
+
+    models: ModelHost
+    floor: asyncio.Lock
+    foreground: Foreground
+    settings: Settings
+    prompts: Prompts
+    notify: Callable[[Notice], None]
+
+
+class PrivateChats:
+    """The private chats of one clew; `open` makes the place for them."""
+
+    def __init__(self, folder: Path, memory: Memory, shared: Shared) -> None:
+        settings = shared.settings.model_copy(update={"recall": False, "tools": "off", "reflect": False})
+        self._folder = folder
+        self.memory = memory
+        self._sessions: set[str] = set()
+        self._prompts = Prompts(
+            memory,
+            shared.notify,
+            default_system=settings.system_prompt,
+            states=KVStates(folder / "kv", limit=0),
+            leaving=shared.prompts.shelf.leave,
+        )
+        recaller = Recaller(memory, _no_vector)
+        self.conversation = Conversation(
+            memory,
+            shared.models,
+            self._prompts,
+            recaller,
+            Toolbox(memory, recaller, ThemeMaker(memory, lambda: None)),
+            settings,
+            client=CLIENT,
+            notify=shared.notify,
+            foreground=shared.foreground,
+            answered=lambda session, first, generator: None,
+            floor=shared.floor,
+        )
+
+    @classmethod
+    def open(cls, shared: Shared) -> "PrivateChats":
+        """Make a folder for private chats, for this user alone, and a memory in it. Raises OSError or MemoryFailure."""
+        folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=_place()))  # 0700
+        try:
+            return cls(folder, Memory.open(folder, command="clew (private)"), shared)
+        except BaseException:
+            _remove(folder)
+            raise
+
+    def __contains__(self, session: object) -> bool:
+        return session in self._sessions
+
+    async def begin(self) -> str:
+        """A new private chat; its id."""
+        session = new_id()
+        await asyncio.to_thread(self.memory.append, SessionStarted(session=session, client=CLIENT))
+        self._sessions.add(session)
+        return session
+
+    def use(self, settings: Settings) -> None:
+        """Go on with other settings."""
+        self.conversation.use(settings.model_copy(update={"recall": False, "tools": "off", "reflect": False}))
+
+    async def close(self) -> None:
+        """End the chats, and leave nothing of them."""
+        self._sessions.clear()
+        await self.conversation.close()
+        await self._prompts.pause()
+        await self._prompts.shelf.written()
+        await asyncio.to_thread(self.memory.close)
+        await asyncio.to_thread(_remove, self._folder)
+
+
+def sweep() -> None:
+    """Remove what a clew that was killed left of its private chats; those of one that runs stay."""
+    place = _place()
+    with suppress(OSError):
+        for folder in place.glob(f"{BEGINNING}*"):
+            about = folder.lstat()
+            if stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and _abandoned(folder):
+                _remove(folder)
+
+
+def _place() -> Path:
+    """A folder in RAM that is this user's or everyone's, else the system's one for what is temporary."""
+    for name in (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"):
+        if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):
+            return Path(name)
+    return Path(tempfile.gettempdir())
+
+
+def _abandoned(folder: Path) -> bool:
+    try:
+        MemoryLock.take(folder, command="clew (tidying up)").release()
+    except MemoryFailure:
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _no_vector(text: str) -> None:
+    """Private chats embed nothing."""

@@ -100,7 +100,7 @@ def compare(expected: Tables, store: GraphStore) -> Iterator[str]:
         columns = ", ".join(f"n.`{name}`" for name in table.names)
         there = {row[0]: row for row in store.execute(f"MATCH (n:`{table.name}`) RETURN {columns}")}
         yield from _differences(table.name, expected.nodes[table.name], there)
-    for rel, end in ((rel, end) for rel in RELS for end in rel.ends):
+    for rel, end in [(each, end) for each in RELS for end in each.ends]:
         name = rel.name if len(rel.ends) == 1 else f"{rel.name} to {end}"
         pattern = f"(a:`{rel.start}`)-[r:`{rel.name}`]->(b:`{end}`)"
         columns = "".join(f", r.`{name}`" for name in rel.names)

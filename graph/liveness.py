@@ -3,12 +3,16 @@
 A turn is live while it is at or above a head of a session of its own world that is not deleted, and is neither hidden
 nor deleted itself. `heads` counts those heads, so that moving one touches only the turns between its two places.
 Turns of another world on the path are passed by: what a what-if holds keeps nothing of main alive, and the reverse.
-Every turn whose count changes is touched by the event, so that whoever keeps a copy finds what is new by its number.
+Every turn whose count changes is touched by the event, so that whoever keeps a copy finds what is new by its number;
+and where something derived hangs on a turn that begins or ceases to stand, it hears of it.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from graph.sink import Properties, Sink
+from graph.flow import flow
+from graph.sink import Sink, node
+from graph.sources import stands
 
 
 def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None:
@@ -25,22 +29,18 @@ def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None
     for turn, step in _between(sink, old, target):
         now = node(sink, "Turn", turn)
         if now["world"] == before["world"]:
-            heads = now["heads"] + step
-            live = is_live(heads, hidden=now["hidden"], deleted=now["deleted"])
-            sink.set_node("Turn", turn, {"heads": heads, "live": live, "touched": seq})
+            change_turn(sink, turn, seq, heads=now["heads"] + step)
 
 
-def is_live(heads: int, *, hidden: bool, deleted: bool) -> bool:
-    """Whether a turn with so many heads at or below it is live."""
-    return heads > 0 and not hidden and not deleted
-
-
-def node(sink: Sink, table: str, id: str) -> Properties:
-    """A node that the log's rules say is there."""
-    found = sink.node(table, id)
-    if found is None:
-        raise LookupError(f"the graph has no {table} {id}")
-    return found
+def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
+    """Set what decides whether a turn is live, and tell what hangs on it if that makes a difference."""
+    now = node(sink, "Turn", turn)
+    heads, hidden, deleted = (changes.get(name, now[name]) for name in ("heads", "hidden", "deleted"))
+    live = heads > 0 and not hidden and not deleted
+    stood, hangs = stands("Turn", now), now["evidence"] > 0
+    sink.set_node("Turn", turn, {**changes, "live": live, "touched": seq})
+    if hangs and stands("Turn", node(sink, "Turn", turn)) != stood:
+        flow(sink, "Turn", turn, -1 if stood else 1, seq)
 
 
 def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:

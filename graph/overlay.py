@@ -80,6 +80,17 @@ class Overlay:
                 (found.add if here else found.discard)((rel, start))
         return sorted(found)
 
+    def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
+        pattern = f"(a:`{_RELS[rel].start}`)-[r:`{rel}`]->(b:`{to}` {{id: $id}})"
+        rows = self._store.execute(f"MATCH {pattern} RETURN a.id, r.`{column}`", {"id": end})
+        found = {start: value for start, value in rows}
+        for start in self._back.get((rel, to, end), ()):
+            now = self._rels[rel, to, start, end][1]
+            found.pop(start, None)
+            if now is not None:
+                found[start] = now[column]
+        return list(found.values())
+
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
         pattern = f"(a:`{_RELS[rel].start}` {{id: $id}})-[:`{rel}`]->(b:`{to}`)"
         found = {end for (end,) in self._store.execute(f"MATCH {pattern} RETURN b.id", {"id": start})}

@@ -118,7 +118,7 @@ def _load(store: GraphStore, tables: Tables, breathe: Callable[[], None]) -> Non
             breathe()
             columns = dict(zip(table.names, zip(*batch, strict=True), strict=True))
             store.copy(table.name, columns, dict(table.columns))
-    for rel, end in ((rel, end) for rel in RELS for end in rel.ends):
+    for rel, end in [(each, end) for each in RELS for end in each.ends]:
         types = {"from": "STRING", "to": "STRING", **dict(rel.columns)}
         for rows in _batches([(*ends, *values) for ends, values in tables.rels.pop((rel.name, end)).items()]):
             breathe()

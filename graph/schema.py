@@ -54,7 +54,7 @@ SESSION = NodeTable(
         ("project", "STRING"),
         ("client", "STRING"),
         ("name", "STRING"),  # given by the user
-        ("title", "STRING"),  # taken from the content
+        ("title", "STRING"),  # taken from the content: the latest whose sources all stand
         ("started_at", "INT64"),
         ("last_at", "INT64"),
         ("archived", "BOOL"),
@@ -66,8 +66,9 @@ SESSION = NodeTable(
         ("name_seq", "INT64"),  # the event each text came from, so that erasing that event erases it here
         ("title_seq", "INT64"),
         ("prompt_seq", "INT64"),
+        ("wording", "STRING"),  # the latest title, whether it may be shown or not
     ),
-    read=("world", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq"),
+    read=("world", "project", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq", "wording"),
 )
 
 TURN = NodeTable(
@@ -90,7 +91,7 @@ TURN = NodeTable(
         ("pinned", "BOOL"),
         ("withheld", "BOOL"),  # kept out of memory by the user
         ("significance", "INT64"),  # 0 to 3, null while nobody judged it
-        ("evidence", "INT64"),  # relationships by which something derived hangs on it
+        ("evidence", "INT64"),  # relationships by which an observation, title or core block hangs on it
         ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
         ("parent", "STRING"),
@@ -105,10 +106,10 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=("world", "hidden", "deleted", "heads", "parent", "depth", "live", "at", "evidence"),
+    read=("world", "hidden", "deleted", "withheld", "heads", "parent", "depth", "live", "at", "evidence"),
 )
 
-# A speaker's id is its name; whoever is only named has a name that can be erased.
+# A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.
 ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")), read=("name_seq",))
 
 OBSERVATION = NodeTable(
@@ -135,9 +136,9 @@ OBSERVATION = NodeTable(
         ("current", "BOOL"),  # live, in use or under review, and no live revision supersedes it
         ("pinned", "BOOL"),
         ("deleted", "BOOL"),
-        ("dead", "INT64"),  # of its sources, how many are not live
-        ("later", "INT64"),  # live revisions in use that supersede it
-        ("retired", "INT64"),  # live turns that contradict it
+        ("dead", "INT64"),  # of its sources, how many do not stand: are not live, or are withheld
+        ("later", "INT64"),  # live revisions that supersede it and are in use, or are superseded by such themselves
+        ("retired", "INT64"),  # turns that stand and contradict it
         ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
     ),
     read=(
@@ -160,10 +161,30 @@ OBSERVATION = NodeTable(
 
 PROJECT = NodeTable("Project", (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")), read=("seq",))
 
-CORE_BLOCK = NodeTable(  # id: its name, with the world where that is not main
+CORE_BLOCK = NodeTable(  # id: its name, and the world in a second line where that is not main
     "CoreBlock",
-    (_ID, ("name", "STRING"), ("world", "STRING"), ("text", "STRING"), ("by", "STRING"), ("seq", "INT64")),
-    read=("seq",),
+    (
+        _ID,
+        ("name", "STRING"),
+        ("world", "STRING"),
+        ("text", "STRING"),  # of the latest version whose sources all stand; null where that is empty
+        ("by", "STRING"),
+        ("seq", "INT64"),  # the event that wrote that version
+        ("wording", "STRING"),  # the latest version, whether it may be shown or not
+    ),
+    read=("seq", "wording"),
+)
+
+WORDING = NodeTable(  # a version of a title or a core block; id: the number of the event that wrote it
+    "Wording",
+    (
+        _ID,
+        ("of", "STRING"),  # the table of what it is a version of: Session, CoreBlock
+        ("owner", "STRING"),
+        ("before", "STRING"),  # the version before it
+        ("dead", "INT64"),  # of its sources, how many do not stand
+    ),
+    read=("of", "owner", "before", "dead"),
 )
 
 DOCUMENT = NodeTable(
@@ -197,10 +218,10 @@ CHUNK = NodeTable(
         ("evidence", "INT64"),
         ("touched", "INT64"),
     ),
-    read=("document", "live", "at", "evidence"),
+    read=("document", "position", "live", "at", "evidence"),
 )
 
-NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, DOCUMENT, CHUNK)
+NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK)
 
 _AT = ("at", "INT64")
 
@@ -217,16 +238,17 @@ RELS = (
         ("Turn", "Observation", "Chunk"),
         (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
     ),
-    RelTable("MENTIONS", "Turn", ("Entity",)),
-    RelTable("DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,)),  # at: when that was said
-    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE"))),
-    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE"))),
-    RelTable("RETIRED_BY", "Observation", ("Turn",)),
-    RelTable("SUPERSEDES", "Observation", ("Observation",)),
-    RelTable("INSTEAD_OF", "Observation", ("Observation",)),
+    RelTable("MENTIONS", "Turn", ("Entity",), (("seq", "INT64"),), backwards=True),  # seq: the event that noted it
+    RelTable("DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,), backwards=True),  # at: when that was said
+    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE")), backwards=True),
+    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE")), backwards=True),
+    RelTable("RETIRED_BY", "Observation", ("Turn",), backwards=True),
+    RelTable("SUPERSEDES", "Observation", ("Observation",), backwards=True),
+    RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
+    RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True),
     RelTable("ABOUT", "Observation", ("Entity",)),
     RelTable("SCOPED_TO", "Session", ("Project",)),
-    RelTable("PART_OF", "Chunk", ("Document",)),
+    RelTable("PART_OF", "Chunk", ("Document",), backwards=True),  # of the latest reading
 )
 
 # One row: which schema this is, and the last event applied with the hash of the chain there.

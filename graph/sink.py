@@ -58,6 +58,18 @@ class Sink(Protocol):
         """
         ...
 
+    def values(self, rel: str, column: str, end: str, *, to: str) -> Sequence[Any]:
+        """A column of the relationships of one name that lead to a node, in no order; it is looked at `backwards`."""
+        ...
+
     def ends(self, rel: str, start: str, *, to: str) -> Sequence[str]:
         """Where the relationships of one name that start at a node lead, in order; for those that are few."""
         ...
+
+
+def node(sink: Sink, table: str, id: str) -> Properties:
+    """A node that the log's rules say is there."""
+    found = sink.node(table, id)
+    if found is None:
+        raise LookupError(f"the graph has no {table} {id}")
+    return found

@@ -18,8 +18,9 @@ _AFTER_ID = {table.name: table.names[1:] for table in NODES}
 class Tables:
     """All nodes by table and id, all relationships by table and ends; a sink for projections.
 
-    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the table's order of columns: a list takes a
-    quarter of a dictionary's memory, and a rebuild holds every turn.
+    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the table's order of columns:
+    a list takes a quarter of a dictionary's memory, and a rebuild holds every turn. Only of the relationships that are
+    looked at backwards is it kept where those that lead to a node start.
     """
 
     def __init__(self, event: Callable[[int], Event]) -> None:
@@ -63,6 +64,10 @@ class Tables:
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
         return sorted((rel, start) for rel in rels for start in self._back[rel, to].get(end, ()))
+
+    def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
+        place, rows = _OF_REL[rel].index(column), self.rels[rel, to]
+        return [rows[start, end][place] for start in self._back[rel, to].get(end, ())]
 
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
         return sorted(end for begin, end in self.rels[rel, to] if begin == start)

@@ -1,0 +1,102 @@
+"""How a conversation comes into the graph: sessions that begin, turns that are said and take their places."""
+
+from typing import Any
+
+from graph.codec import Stored
+from graph.events import SessionForked, SessionStarted, TurnSaid, TurnTaken
+from graph.liveness import move_head
+from graph.mentions import scope, speaker
+from graph.sink import Sink, node
+
+_RECALLED = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}
+
+
+def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked, *, fork: str | None) -> None:
+    """A session begins, maybe with a world of its own that left its origin at turn `fork`."""
+    if sink.node("World", event.world) is None:
+        sink.put_node("World", event.world, {"fork": fork})
+    said_at = event.said_at if isinstance(event, SessionStarted) else None
+    told = said_at if said_at is not None else stored.at
+    properties = {
+        "world": event.world,
+        "client": event.client,
+        "started_at": told,
+        "last_at": told,
+        "archived": False,
+        "deleted": False,
+        "turns": 0,
+    }
+    sink.put_node("Session", event.session, properties)
+    sink.put_rel("IN_WORLD", event.session, event.world)
+    scope(sink, event.session, event.project)
+
+
+def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
+    """A turn is said: its session's head moves to it, unless it waits."""
+    session = node(sink, "Session", event.session)
+    speaker(sink, event.speaker)
+    told = event.said_at if event.said_at is not None else stored.at
+    properties = {
+        "seq": stored.seq,
+        "session": event.session,
+        "world": session["world"],
+        "role": event.role.value,
+        "speaker": event.speaker,
+        "client": event.client,
+        "text": event.text,
+        "at": told,
+        "index": session["turns"],
+        "live": False,
+        "hidden": False,
+        "deleted": False,
+        "queued": event.queued,
+        "pinned": False,
+        "withheld": False,
+        "evidence": 0,
+        "touched": stored.seq,
+        "heads": 0,
+        "stop_reason": event.stop_reason.value if event.stop_reason is not None else None,
+        "error": event.error,
+        "model": event.model,
+        "prompt_hash": event.prompt_hash,
+        "prompt_tokens": event.prompt_tokens,
+        "evaluated_tokens": event.evaluated_tokens,
+        "completion_tokens": event.completion_tokens,
+        "first_token_ms": event.first_token_ms,
+        "total_ms": event.total_ms,
+        **({} if event.queued else _place(sink, event.parent)),
+    }
+    sink.put_node("Turn", event.turn, properties)
+    sink.put_rel("IN", event.turn, event.session)
+    sink.put_rel("SAID_BY", event.turn, event.speaker)
+    last_at = max(told, session["last_at"]) if session["turns"] else told
+    sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": last_at})
+    if not event.queued:
+        if event.parent is not None:
+            sink.put_rel("REPLIES_TO", event.turn, event.parent)
+        move_head(sink, event.session, event.turn, seq=stored.seq)
+    _recall(sink, event)
+
+
+def _recall(sink: Sink, event: TurnSaid) -> None:
+    """The context pack as edges, each to what is there, by the best of its ranks; core blocks have none."""
+    for item in reversed(event.recalled):  # of one that is named twice the first counts
+        table = _RECALLED.get(item.kind)
+        if table is not None and item.id != event.turn and sink.node(table, item.id) is not None:
+            strategy = min(item.ranks, key=lambda each: (item.ranks[each], each), default=None)
+            rank = item.ranks[strategy] if strategy is not None else None
+            values = {"strategy": strategy, "rank": rank, "score": item.score}
+            sink.put_rel("RECALLED", event.turn, item.id, values, to=table)
+
+
+def take(sink: Sink, event: TurnTaken, seq: int) -> None:
+    """A turn that waited takes its place."""
+    sink.set_node("Turn", event.turn, {"queued": False, "touched": seq, **_place(sink, event.parent)})
+    if event.parent is not None:
+        sink.put_rel("REPLIES_TO", event.turn, event.parent)
+    move_head(sink, event.session, event.turn, seq=seq)
+
+
+def _place(sink: Sink, parent: str | None) -> dict[str, Any]:
+    """Where a turn below `parent` stands."""
+    return {"parent": parent, "depth": 0 if parent is None else node(sink, "Turn", parent)["depth"] + 1}

@@ -1,0 +1,129 @@
+"""Observations as values: the rows of the graph joined with the words that prove them, whatever their number, in two
+queries. A turn that is kept out of memory proves nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from graph.beliefs import Observation, Proof
+from graph.events import ObservationKind
+from graph.ids import as_datetime
+from graph.trend import trend
+
+Row = dict[str, Any]
+Query = Callable[[str, Mapping[str, Any]], list[Row]]
+
+_COLUMNS = (
+    "id, series, text, kind, status, confidence, grounded, origin, world, project, scope, at, first_seen, live,"
+    " current, supersedes"
+)
+RETURN = "RETURN " + ", ".join(f"o.`{name}` AS `{name}`" for name in _COLUMNS.split(", "))
+
+_PROOF = """
+MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn:Chunk)
+WHERE o.id IN $ids AND t.live AND NOT coalesce(t.withheld, false)
+RETURN o.id AS observation, label(r) AS relation, t.id AS id, r.at AS at, r.amount AS amount ORDER BY at, id
+"""
+_ABOUT = """
+MATCH (o:Observation)-[:ABOUT]->(e:Entity) WHERE o.id IN $ids AND (e.name IS NOT NULL OR e.name_seq IS NULL)
+RETURN o.id AS observation, coalesce(e.name, e.id) AS name ORDER BY name
+"""
+_TURNS = """
+MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY|RETIRED_BY]->(t:Turn) WHERE o.id IN $ids
+RETURN o.id AS observation, label(r) AS relation, t.id AS id, t.at AS at, t.live AND NOT t.withheld AS live,
+    t.speaker AS owner, t.session AS place, CASE WHEN t.hidden OR t.deleted THEN NULL ELSE t.text END AS text
+ORDER BY at, id
+"""
+_CHUNKS = """
+MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY]->(c:Chunk) WHERE o.id IN $ids
+OPTIONAL MATCH (c)-[:PART_OF]->(d:Document)
+RETURN o.id AS observation, label(r) AS relation, c.id AS id, c.at AS at, c.live AS live,
+    coalesce(d.title, '') AS owner, c.document AS place, c.text AS text
+ORDER BY at, id
+"""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What proves one observation; times are UTC milliseconds, in order."""
+
+    times: list[int] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    supports: list[str] = field(default_factory=list)
+    echoes: list[int] = field(default_factory=list)
+    added: float = 0.0
+
+
+def with_proof(query: Query, rows: Sequence[Row], now: datetime, pinned: Collection[str]) -> list[Observation]:
+    """The observations of rows of RETURN, in their order; `pinned` are series."""
+    ids = {"ids": [row["id"] for row in rows]}
+    if not rows:
+        return []
+    about: dict[str, list[str]] = defaultdict(list)
+    for row in query(_ABOUT, ids):
+        about[row["observation"]].append(row["name"])
+    proof: dict[str, _Found] = defaultdict(_Found)
+    for row in query(_PROOF, ids):
+        _add(proof[row["observation"]], row)
+    return [_observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned) for row in rows]
+
+
+def proofs(query: Query, ids: Sequence[str]) -> dict[str, tuple[Proof, ...]]:
+    """All words behind observations, live or not, by their ids, the oldest first."""
+    found: dict[str, list[Proof]] = {id: [] for id in ids}
+    for kind, words in (("turn", _TURNS), ("chunk", _CHUNKS)):
+        for row in query(words, {"ids": list(ids)}):
+            found[row["observation"]].append(
+                Proof(
+                    id=row["id"],
+                    kind="turn" if kind == "turn" else "chunk",
+                    relation=row["relation"],
+                    at=as_datetime(row["at"]),
+                    live=row["live"],
+                    speaker=row["owner"],
+                    session=row["place"],
+                    text=row["text"],
+                )
+            )
+    return {id: tuple(sorted(of, key=lambda each: each.at)) for id, of in found.items()}
+
+
+def _add(found: _Found, row: Row) -> None:
+    found.added += row["amount"] or 0.0
+    match row["relation"]:
+        case "REINFORCED_BY":
+            found.echoes.append(row["at"])
+        case "DERIVED_FROM":
+            found.sources.append(row["id"])
+            found.times.append(row["at"])
+        case _:
+            found.supports.append(row["id"])
+            found.times.append(row["at"])
+
+
+def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime, pinned: bool) -> Observation:
+    times = tuple(map(as_datetime, found.times))
+    first_seen = as_datetime(row["first_seen"])
+    return Observation(
+        **{name: row[name] for name in ("id", "series", "text", "status", "grounded", "origin", "world", "project")},
+        scope=row["scope"],
+        kind=ObservationKind(row["kind"]),
+        confidence=min(1.0, row["confidence"] + found.added),
+        at=as_datetime(row["at"]),
+        first_seen=first_seen,
+        live=row["live"],
+        current=row["current"],
+        pinned=pinned,
+        proof_count=len(found.times),
+        trend=trend(times, now, first_seen),
+        times=times,
+        sources=tuple(found.sources),
+        supports=tuple(found.supports),
+        about=about,
+        reference_count=len(found.echoes),
+        last_referenced_at=as_datetime(found.echoes[-1]) if found.echoes else None,
+        supersedes=row["supersedes"],
+    )

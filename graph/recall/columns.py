@@ -1,18 +1,17 @@
 """The graph's turns as columns in memory, so that a filter or a step along an edge is one operation on an array.
 
 Invariants:
-- A row is a turn, in the order of the log (`seq` ascends), and keeps its number for as long as the columns live: words
-  and vectors are aligned to it.
+- A row is a turn, and keeps its number for as long as the columns live.
 - The columns are what the graph says at event `at`, never the log: liveness, edges and speakers are projections.
 - `parent` is the row of the nearest turn it replies to that is not a tool's: a call and its result are no neighbours.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graph.recall.evidence import Tree
+from graph.recall.table import NONE, Names, Table, coded
 from graph.store import GraphStore
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -22,7 +21,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 ROLES = ("user", "assistant", "note", "tool")
 TOOL = ROLES.index("tool")
-NONE = -1
 ALL_SESSIONS = 100  # from so many on, all are read: the engine compares with each of a list
 
 _NUMBERS = {  # column of a Turn to its type here
@@ -32,9 +30,13 @@ _NUMBERS = {  # column of a Turn to its type here
     "hidden": "?",
     "deleted": "?",
     "pinned": "?",
+    "withheld": "?",
+    "significance": "i1",
 }
 _CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
-_LISTED = ", ".join(f"t.`{name}` AS `{name}`" for name in ("id", "seq", "role", *_NUMBERS, *_CODES))
+_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
+_UNJUDGED = {"withheld": "coalesce(t.withheld, false)", "significance": "coalesce(t.significance, 0)"}
+_LISTED = ", ".join(f"{_UNJUDGED.get(name, f't.`{name}`')} AS `{name}`" for name in _READ)
 _REPLIES, _ENDS = "MATCH (t:Turn)-[:REPLIES_TO]->(p:Turn)", "RETURN t.seq AS child, p.seq AS parent"
 FEW = 8  # turns that changed since the last time
 
@@ -48,48 +50,19 @@ class SessionRow:
     started_at: int
 
 
-class Names:
-    """Strings as small numbers, in the order they came."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._codes: dict[str, int] = {}
-
-    def code(self, name: str) -> int:
-        """The number of a name, NONE if it never came."""
-        return self._codes.get(name, NONE)
-
-    def add(self, name: str) -> int:
-        if name not in self._codes:
-            self._codes[name] = len(self.names)
-            self.names.append(name)
-        return self._codes[name]
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
-class Columns:
+class Columns(Table):
     """The turns of one open graph. `refresh` reads what changed since the last time."""
 
     def __init__(self, store: GraphStore) -> None:
-        import numpy as np
-
+        super().__init__({"role": "i1", "parent": "i4", **_NUMBERS, **_CODES})
         self.store = store
         self.at_event = 0
-        self.size = 0
         self.sessions, self.speakers, self.worlds = Names(), Names(), Names()
         self.session_rows: list[SessionRow | None] = []
         self.forks: dict[str, str | None] = {}
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
-        types = {"seq": "i8", "id": "S26", "role": "i1", "parent": "i4", **_NUMBERS, **_CODES}
         self._tree: Tree | None = None
-        self._places: dict[bytes, int] = {}  # of ids, filled when first asked for
-        self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, type) for name, type in types.items()}
-
-    def __getitem__(self, column: str) -> "NDArray[Any]":
-        """One value for each turn."""
-        return self._columns[column][: self.size]
+        self._assigned = 0  # the last event that gave a session another project, as far as that was read
 
     def refresh(self, applied: int) -> None:
         """Bring the columns to event `applied` or later. Raises GraphFailure."""
@@ -116,6 +89,17 @@ class Columns:
         one = f"MATCH (t:Turn {{id: $id}}) RETURN {_LISTED}"
         return pyarrow.concat_tables([self.store.columns(one, {"id": id}) for id in ids])
 
+    def follow_projects(self, assigned: int) -> None:
+        """Read again which session belongs to which project, if event `assigned` changed that since."""
+        if not self._assigned < assigned <= self.at_event:
+            return
+        found = self.store.columns("MATCH (s:Session) RETURN s.id AS id, s.project AS project").to_pylist()
+        for session in found:
+            code = self.sessions.code(session["id"])
+            if code != NONE and (row := self.session_rows[code]) is not None:
+                row.project = session["project"]
+        self._assigned = assigned
+
     @property
     def tree(self) -> Tree:
         """How the turns follow each other; of several replies the newest live one is the child."""
@@ -133,28 +117,6 @@ class Columns:
             self._tree = Tree(parent, child, up[parent], down[child], others, parent[others])
         return self._tree
 
-    def rows(self, seqs: "NDArray[np.int64]") -> "NDArray[np.intp]":
-        """The rows of events by number, NONE for what is no turn here."""
-        import numpy as np
-
-        known = self["seq"]
-        if not self.size:
-            return np.full(len(seqs), NONE, np.intp)
-        places = np.minimum(np.searchsorted(known, seqs), self.size - 1)
-        return np.where(known[places] == seqs, places, NONE)
-
-    def ids(self, rows: Iterable[int]) -> list[str]:
-        """The turns' ids."""
-        column = self._columns["id"]
-        return [str(column[row], "utf-8") for row in rows]
-
-    def row_of(self, id: str) -> int:
-        """The row of a turn, NONE if there is none."""
-        if len(self._places) < self.size:
-            first = len(self._places)
-            self._places.update((each, first + place) for place, each in enumerate(self["id"][first:].tolist()))
-        return self._places.get(id.encode(), NONE)
-
     def session_of(self, row: int) -> str:
         return self.sessions.names[int(self._columns["session"][row])]
 
@@ -168,19 +130,13 @@ class Columns:
         """Put turns, sorted by `seq`, into their rows: the known ones over what was there, the new ones at the end."""
         import numpy as np
 
-        seqs = turns["seq"].to_numpy()
-        rows = self.rows(seqs)
-        new = rows == NONE
-        rows[new] = self.size + np.arange(new.sum())
-        self._grow(self.size + int(new.sum()), turns["id"])
+        rows, new = self.place(turns)
         before = self["live"].copy() if not new.all() else None
-        self._columns["seq"][rows] = seqs
-        self._columns["id"][rows] = np.array(turns["id"].to_pylist(), self._columns["id"].dtype)
-        self._columns["role"][rows] = _coded(turns["role"], lambda role: ROLES.index(role))
+        self._columns["role"][rows] = coded(turns["role"], lambda role: ROLES.index(role))
         for name, type in _NUMBERS.items():
             self._columns[name][rows] = turns[name].to_numpy().astype(type)
         for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
-            self._columns[name][rows] = _coded(turns[name], names.add)
+            self._columns[name][rows] = coded(turns[name], names.add)
         self._columns["parent"][rows] = NONE
         self._tree = None
         self._connect(self.rows(edges["child"].to_numpy()), self.rows(edges["parent"].to_numpy()))
@@ -202,20 +158,6 @@ class Columns:
                 return
             parent[children[passed]] = parent[above[passed]]
 
-    def _grow(self, size: int, ids: "pyarrow.ChunkedArray") -> None:
-        import numpy as np
-
-        self.size = size
-        if size > len(self._columns["seq"]):
-            room = size + size // 4 + 64
-            for name, column in self._columns.items():
-                grown = np.zeros(room, column.dtype)
-                grown[: len(column)] = column
-                self._columns[name] = grown
-        longest = max((len(id.encode()) for id in ids.to_pylist()), default=0)
-        if longest > self._columns["id"].dtype.itemsize:  # ours have 26 characters; an import's may have more
-            self._columns["id"] = self._columns["id"].astype(f"S{longest}")
-
     def _read_sessions(self) -> None:
         """Worlds and projects of sessions that are new."""
         unread = self.sessions.names[len(self.session_rows) :]
@@ -229,13 +171,3 @@ class Columns:
         self.session_rows += [read.get(id) for id in unread]
         worlds = self.store.columns("MATCH (w:World) RETURN w.id AS id, w.fork AS fork").to_pylist()
         self.forks = {row["id"]: row["fork"] for row in worlds}
-
-
-def _coded(column: "pyarrow.ChunkedArray", code: Any) -> "NDArray[np.int32]":
-    """A column of strings as numbers: each different string is looked up once."""
-    import numpy as np
-
-    encoded = column.combine_chunks().dictionary_encode()
-    codes = np.array([code(value) for value in encoded.dictionary.to_pylist()], np.int32)
-    places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
-    return codes[places] if len(codes) else np.zeros(0, np.int32)

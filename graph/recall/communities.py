@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graph.recall.columns import NONE, Columns
+from graph.recall.columns import Columns
 from graph.recall.lexical import STOP_WORDS
+from graph.recall.table import NONE
 
 if TYPE_CHECKING:  # numpy and networkx take longer to import than the first paint may
     import networkx

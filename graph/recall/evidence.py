@@ -14,11 +14,15 @@ Trait = Literal["asks", "dated", "counted"]  # ends in a question, names a time,
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem of the question, its place among its words, and the rows of the turns that have it, in order."""
+    """A stem of the question, its place among its words, and the rows of the turns that have it, in order.
+
+    `worth` is given where how many of the rows have it does not tell how much it says.
+    """
 
     stem: str
     place: int
     rows: "NDArray[np.int32]"
+    worth: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graph.events import Strategy
@@ -11,6 +11,7 @@ from graph.ids import as_datetime
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.lending import Lending, Way
+from graph.recall.table import Table
 from graph.rows import TURN, session_by_id, turns_of
 from graph.values import Turn
 
@@ -24,36 +25,30 @@ BESIDE_TIME = "beside_time"  # the boost of what was said some days before or af
 
 
 def read_hits(
-    db: sqlite3.Connection,
-    columns: Columns,
-    rows: Sequence[int],
-    limit: int,
-    why: "Explainer | Newest",
-) -> list[Hit]:
-    """The first `limit` of the rows whose text is still there, as hits."""
-    texts = read_texts(db, columns, rows)
-    kept = [row for row in rows if row in texts][:limit]
-    names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in kept}}
-    return [
-        Hit(
+    db: sqlite3.Connection, columns: Columns, texts: Mapping[int, str], why: "Explainer | Newest"
+) -> dict[int, Hit]:
+    """Rows, given with their texts, as hits."""
+    names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in texts}}
+    return {
+        row: Hit(
             kind="turn",
             id=id,
             session=columns.session_of(row),
             session_name=names[columns.session_of(row)],
             role=columns.role_of(row),
             speaker=columns.speaker_of(row),
-            text=texts[row],
+            text=text,
             at=as_datetime(int(columns["at"][row])),
             score=why.score(row),
             reasons=why.reasons(row),
             boosts=why.boosts(row),
             path=why.path(row),
         )
-        for row, id in zip(kept, columns.ids(kept), strict=True)
-    ]
+        for (row, text), id in zip(texts.items(), columns.ids(texts), strict=True)
+    }
 
 
-def read_texts(db: sqlite3.Connection, columns: Columns, rows: Sequence[int]) -> dict[int, str]:
+def read_texts(db: sqlite3.Connection, columns: Table, rows: Iterable[int]) -> dict[int, str]:
     """The texts of rows, where they are still there."""
     seqs = {int(columns["seq"][row]): row for row in rows}
     query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"

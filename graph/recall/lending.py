@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graph.recall.evidence import Evidence, Scores
-from graph.recall.scoring import AFTER, AROUND, BEFORE, WINDOW
+from graph.recall.scoring import AFTER, AROUND, BEFORE, WINDOW, worth_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -99,7 +99,7 @@ class Lending:
         seen = self._evidence.seen
         count = int(np.count_nonzero(seen))
         found = [(int(np.count_nonzero(seen[term.rows])), term.rows) for term in self._evidence.terms]
-        idfs = [(float(np.log1p((count - many + 0.5) / (many + 0.5))), rows) for many, rows in found if many]
+        idfs = [(worth_of(count, many), rows) for many, rows in found if many]
         whole = sum(idf for idf, _ in idfs)
         return [(idf / whole, rows) for idf, rows in idfs]
 

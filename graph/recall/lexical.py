@@ -3,37 +3,31 @@
 Invariants:
 - The query is cut into words of letters and digits, and FTS5's own tokenizer says what their stems are, so that they
   agree with the index; no query syntax ever reaches it, so that any text is safe.
-- Postings come from the index term by term and are kept: an append only adds to their end, which is read on the next
-  use; an erasure lets go of them all.
+- An erasure lets go of all postings that are kept.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
 import re
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import category
 
-from graph.recall.columns import NONE, Columns
+from graph.recall.columns import Columns
 from graph.recall.evidence import Term
+from graph.recall.learned import Learned
+from graph.recall.postings import FEW, Postings
+from graph.recall.scoring import worth_of
+from graph.recall.table import NONE
 from graph.sqlite import open_reader, reading
-
-if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_TERMS = 8
 MOST_ASKED = 96  # different terms looked up of a long query: half from its beginning, half from its end
 LONGEST = 20_000  # characters of a query that are read, half from its beginning, half from its end
 COMMON = 0.2  # terms that more turns than this share have say little: only where a query has no other
-RARE = 200  # a term that fewer than one turn in so many has is counted when it is asked for
-FEW = 50  # turns below which nothing is common
-KEPT_POSTINGS = 4_000_000  # in memory, 4 bytes each
 
+INDEXES = ("words", "learned")  # of turns; of observations and chunks
 TOKENIZER = "porter unicode61 remove_diacritics 2"  # as in the log's schema
 
 # Words that say nothing about what is meant, those of asking too; English, for other languages frequency has to tell.
@@ -51,23 +45,12 @@ STOP_WORDS = (
 SYMBOL = "So"  # in Unicode: emoji and the like
 _WORD = re.compile(r"[^\W_]+")
 _TABLES = (
-    "CREATE VIRTUAL TABLE temp.frequencies USING fts5vocab('main', 'words', 'row')",
+    *(f"CREATE VIRTUAL TABLE temp.{index}_vocabulary USING fts5vocab('main', '{index}', 'row')" for index in INDEXES),
     f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE temp.asked_stems USING fts5vocab('temp', 'asked', 'instance')",
 )
-_POSTINGS = "SELECT group_concat(rowid) FROM words WHERE words MATCH ? AND rowid > ? AND rowid <= ?"
 _HOLDING = "SELECT group_concat(seq) FROM events WHERE kind = 'turn.said' AND instr(text, ?) AND seq <= ?"
-_FREQUENCIES = "SELECT term, doc FROM temp.frequencies"
 _LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"  # as its index says it
-
-
-@dataclass(slots=True)
-class _Kept:
-    """What is known of a stem: how many turns have it, and maybe which rows, as of event `at`."""
-
-    frequency: int
-    at: int
-    rows: "NDArray[np.int32] | None" = None
 
 
 class Words:
@@ -76,8 +59,7 @@ class Words:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._db: sqlite3.Connection | None = None
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._postings = 0
+        self.of_turns, self.of_learned = Postings("words"), Postings("learned")
         self._erased = 0  # the last erasure that was seen
 
     @contextmanager
@@ -98,21 +80,39 @@ class Words:
     def terms(self, db: sqlite3.Connection, query: str, columns: Columns, *, without: Collection[str]) -> list[Term]:
         """The query's terms that tell most, rarest first: at most 8, none of the stop words and of `without`."""
         self._forget_erased(db)
-        last = int(columns["seq"][-1]) if columns.size else 0
-        words = _stems(db, query, without)
+        words = stems(db, query, without)
         if not words:
-            return self._symbols(db, query, columns, last)
-        found = sorted((frequency, stem) for stem in words if (frequency := self._frequency(db, stem, last)))
-        common = max(FEW, COMMON * columns.size)
+            return self._symbols(db, query, columns)
+        said = self.of_turns
+        found = sorted((frequency, stem) for stem in words if (frequency := said.frequency(db, stem, columns.last)))
         terms: list[Term] = []
-        for frequency, stem in found[:MOST_TERMS]:
-            if terms and frequency > common:
-                break
+        for _, stem in _telling(found, columns.size):
             word, place = words[stem]
-            terms.append(Term(stem, place, self._rows(db, stem, word, columns, last)))
+            terms.append(Term(stem, place, said.rows(db, stem, word, columns)))
         return terms
 
-    def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns, last: int) -> list[Term]:
+    def learned_terms(
+        self, db: sqlite3.Connection, query: str, columns: Columns, learned: Learned, *, without: Collection[str]
+    ) -> tuple[list[Term], list[Term]]:
+        """The terms that tell most of observations, and of chunks, each with its worth among all there is."""
+        if not learned.size:
+            return [], []
+        said, known = self.of_turns, self.of_learned
+        words = stems(db, query, without)
+        last, count = learned.last, columns.size + learned.size
+        counted = ((said.frequency(db, stem, columns.last) + known.frequency(db, stem, last), stem) for stem in words)
+        found = sorted((frequency, stem) for frequency, stem in counted if frequency)
+        terms: tuple[list[Term], list[Term]] = ([], [])
+        for frequency, stem in _telling(found, count):
+            word, place = words[stem]
+            worth = worth_of(count, frequency)
+            events = known.rows(db, stem, word, learned)
+            for each, table in zip(terms, (learned.beliefs, learned.pieces), strict=True):
+                rows = table.rows(events.astype("i8"))
+                each.append(Term(stem, place, rows[rows != NONE].astype(events.dtype), worth))
+        return terms
+
+    def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns) -> list[Term]:
         """The emoji of a query that has nothing else, which are in no index: all texts are looked through."""
         import numpy as np
 
@@ -121,7 +121,7 @@ class Words:
             return []
         terms: list[Term] = []
         for place, symbol in enumerate(dict.fromkeys(each for each in said if category(each) == SYMBOL)):
-            listed = db.execute(_HOLDING, (symbol, last)).fetchone()[0] if len(terms) < MOST_TERMS else None
+            listed = db.execute(_HOLDING, (symbol, columns.last)).fetchone()[0] if len(terms) < MOST_TERMS else None
             if listed is not None:
                 found = columns.rows(np.fromstring(listed, np.int64, sep=","))
                 terms.append(Term(symbol, place, np.sort(found[found != NONE]).astype(np.int32)))
@@ -129,15 +129,12 @@ class Words:
 
     def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
         """Count the common terms ahead: counting takes the longer the more turns have one."""
-        last = int(columns["seq"][-1]) if columns.size else 0
-        for stem, frequency in db.execute(f"{_FREQUENCIES} WHERE doc > ?", (max(FEW, columns.size // RARE),)):
-            if stem not in self._kept:
-                self._kept[stem] = _Kept(frequency, last)
+        self.of_turns.warm(db, columns, columns.size)
 
     def forget(self) -> None:
         """Let go of what is kept by row: the rows are new."""
-        self._kept.clear()
-        self._postings = 0
+        self.of_turns.forget()
+        self.of_learned.forget()
 
     def close(self) -> None:
         if self._db is not None:
@@ -150,33 +147,14 @@ class Words:
             self.forget()
             self._erased = last
 
-    def _frequency(self, db: sqlite3.Connection, stem: str, last: int) -> int:
-        """About how many turns have a stem: counted anew when the log has grown by a twentieth."""
-        kept = self._kept.get(stem)
-        grown = 0 if kept is None else last - kept.at
-        if kept is None or (grown and not kept.frequency) or (kept.rows is None and grown > 100 + kept.at // 20):
-            row = db.execute(f"{_FREQUENCIES} WHERE term = ?", (stem,)).fetchone()
-            kept = self._kept[stem] = _Kept(row[1] if row is not None else 0, last)
-        return kept.frequency
 
-    def _rows(self, db: sqlite3.Connection, stem: str, word: str, columns: Columns, last: int) -> "NDArray[np.int32]":
-        """The rows that have a stem, in order: those kept, and those said since."""
-        import numpy as np
-
-        kept = self._kept[stem]
-        rows, after = (kept.rows, kept.at) if kept.rows is not None else (np.zeros(0, np.int32), 0)
-        if after < last:
-            listed = db.execute(_POSTINGS, (f'"{word}"', after, last)).fetchone()[0]
-            if listed is not None:
-                found = columns.rows(np.fromstring(listed, np.int64, sep=","))
-                rows = np.concatenate([rows, found[found != NONE].astype(np.int32)])
-        self._postings += len(rows) - (0 if kept.rows is None else len(kept.rows))
-        self._kept[stem] = _Kept(len(rows), last, rows)
-        self._kept.move_to_end(stem)
-        while self._postings > KEPT_POSTINGS:
-            _, dropped = self._kept.popitem(last=False)
-            self._postings -= 0 if dropped.rows is None else len(dropped.rows)
-        return rows
+def _telling(found: list[tuple[int, str]], size: int) -> Iterator[tuple[int, str]]:
+    """The rarest few, given in order; common ones only where there is no other."""
+    common = max(FEW, COMMON * size)
+    for place, (frequency, stem) in enumerate(found[:MOST_TERMS]):
+        if place and frequency > common:
+            return
+        yield frequency, stem
 
 
 def says_anything(query: str) -> bool:
@@ -184,7 +162,7 @@ def says_anything(query: str) -> bool:
     return any(each.isalnum() or category(each) == SYMBOL for each in query)
 
 
-def _stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
+def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
     """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place."""
     clipped = query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
     words = list(dict.fromkeys(_WORD.findall(clipped.lower())))
@@ -193,11 +171,11 @@ def _stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict
     db.executemany("INSERT INTO temp.asked (rowid, text) VALUES (?, ?)", enumerate(texts))
     found = db.execute("SELECT doc, term FROM temp.asked_stems ORDER BY doc").fetchall()
     ignored = {stem for doc, stem in found if doc < len(left_out)}
-    stems: dict[str, tuple[str, int]] = {}
+    named: dict[str, tuple[str, int]] = {}
     for doc, stem in found:
         if doc >= len(left_out) and stem not in ignored:
-            stems.setdefault(stem, (texts[doc], doc - len(left_out)))
-    if len(stems) > MOST_ASKED:
-        ordered = list(stems.items())
+            named.setdefault(stem, (texts[doc], doc - len(left_out)))
+    if len(named) > MOST_ASKED:
+        ordered = list(named.items())
         return dict(ordered[: MOST_ASKED // 2] + ordered[-MOST_ASKED // 2 :])
-    return stems
+    return named

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from graph.events import MAIN_WORLD
 from graph.hits import Filters
 from graph.ids import as_ms
-from graph.recall.columns import NONE, ROLES, TOOL, Columns
+from graph.recall.columns import ROLES, TOOL, Columns
+from graph.recall.table import NONE
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -15,9 +16,10 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 def visible(columns: Columns, filters: Filters) -> "NDArray[np.bool_]":
     """Turns that carry evidence: of the world asked about, live there unless all are asked for; never a tool's.
 
+    What the user withheld from memory carries none.
     A what-if is read as its own turns, and main as it was at the fork without what followed it in that session.
     """
-    shown: NDArray[np.bool_] = ~columns["deleted"] & (columns["role"] != TOOL)
+    shown: NDArray[np.bool_] = ~columns["deleted"] & ~columns["withheld"] & (columns["role"] != TOOL)
     world = columns.worlds.code(filters.world)
     live = columns["live"] if filters.live else shown
     own: NDArray[np.bool_] = shown & live & (columns["world"] == world)

@@ -12,6 +12,7 @@ the right session being first. A word counts once, however often a turn has it a
 short, and with BM25's counts and lengths less was found.
 """
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ OPENING_FADES_TURNS = 2.0
 OPENING_ENDS = 24  # turns: less than a millionth of it is left
 ASKING = -0.17  # a turn that itself ends in a question holds fewer answers; +0.6 / 0
 ANSWERING = 0.4  # names a time, where the question is when; has a number, where it is how many; +0.7 / +0.7
+SIGNIFICANT = 0.04  # for each step of how much a turn matters, 0 to 3; less than what finds it
 WEIGHED = 200  # turns whose text is looked at for the last two; 500 find the same
 
 DAY_MS = 86_400_000
@@ -92,9 +94,9 @@ def _words(evidence: Evidence) -> "tuple[Floats, Floats]":
     count, whole = int(np.count_nonzero(evidence.seen)), 0.0
     for term in evidence.terms:
         rows = term.rows[evidence.seen[term.rows]]
-        if not len(rows):  # a word that is nowhere tells nothing
+        if not len(rows) and term.worth is None:  # a word that is nowhere tells nothing
             continue
-        idf = float(np.log1p((count - len(rows) + 0.5) / (len(rows) + 0.5)))
+        idf = worth_of(count, len(rows)) if term.worth is None else term.worth
         whole += idf
         own[rows] += np.float32(idf)
         near += np.float32(idf) * _spread(evidence.tree, rows, evidence.size)
@@ -102,6 +104,11 @@ def _words(evidence: Evidence) -> "tuple[Floats, Floats]":
         own /= np.float32(whole)
         near /= np.float32(whole)
     return own, near
+
+
+def worth_of(count: int, having: int) -> float:
+    """The inverse document frequency of a term that `having` of `count` rows have."""
+    return math.log1p((max(count - having, 0) + 0.5) / (having + 0.5))
 
 
 def _spread(tree: Tree, rows: "Rows", size: int) -> "Floats":

@@ -6,9 +6,8 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +15,21 @@ from typing import TYPE_CHECKING
 from graph.follower import Follower
 from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
-from graph.recall.columns import NONE, Columns
+from graph.recall.asking import Asked, Sight, rows_of, see, tells
+from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
-from graph.recall.evidence import Evidence, Scores
+from graph.recall.evidence import Evidence, Scores, Term
 from graph.recall.explain import Explainer, Newest, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
-from graph.recall.lending import RELATED
+from graph.recall.joining import join
+from graph.recall.learned import Learned
 from graph.recall.lexical import Words, says_anything
-from graph.recall.mask import allowed, visible
+from graph.recall.observing import Beside, observe
+from graph.recall.ranking import best, boosted, newest, related
+from graph.recall.reading import read
 from graph.recall.scoring import score
+from graph.recall.table import Table
+from graph.recall.telling import tell
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 
@@ -33,9 +38,10 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 SPARE = 16  # more rows than asked for, in case a text was erased a moment ago
-PIN, RECENT = 0.1, 0.3  # the most that a pin adds to a score, and being new where the newest is asked for
-RECENT_HALF_LIFE_MS = 14 * 86_400_000
 NOBODY = ("you", "assistant")
+_ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'project.assigned'"
+
+LearnedTerms = tuple[list[Term], list[Term]]
 
 
 class Recall:
@@ -46,6 +52,7 @@ class Recall:
         self._lock = threading.Lock()
         self._words = Words(log)
         self._columns: Columns | None = None
+        self._learned: Learned
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
 
@@ -54,23 +61,41 @@ class Recall:
     ) -> list[Hit]:
         """The hits for a question, the best first, at most `limit`. Raises GraphFailure while the graph is behind."""
         with self._lock, self._reading() as (columns, db):
-            if not columns.size or limit < 1:
-                return []
-            if not says_anything(query):
+            if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
-            evidence = self._weigh(db, columns, query, intent, vector, filters)
-            may = allowed(columns, filters, visible(columns, filters))
-            may[_rows(columns, filters.exclude)] = False
-            spare = limit + SPARE
-            if intent.route in ("recent", "thread") or not (evidence.terms or evidence.cosines is not None):
-                rows = _newest(columns, evidence, may, spare) if _tells(intent) else []
-                return read_hits(db, columns, rows, limit, Newest(columns, rows, named=bool(evidence.named)))
-            scores = _boosted(columns, intent, score(evidence), as_ms(now))
-            if not _tells(intent) and not scores.lexical.any():
-                may &= _related(evidence)
-            rows = _best(scores, may, spare)
-            return read_hits(db, columns, rows, limit, Explainer(columns, evidence, scores, may))
+            asked = Asked(query, intent, vector, filters, as_ms(now))
+            sight = see(columns, self._learned, filters)
+            evidence = self._weigh(db, columns, asked, sight)
+            terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
+            told = evidence.cosines is not None or any((evidence.terms, *terms))
+            if intent.route in ("recent", "thread") or not told:
+                return _in_time(db, columns, evidence, intent, sight, limit)
+            return self._join(db, columns, asked, evidence, terms, sight, limit)
+
+    def _join(
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        asked: Asked,
+        evidence: Evidence,
+        terms: LearnedTerms,
+        sight: Sight,
+        limit: int,
+    ) -> list[Hit]:
+        """What words and meaning find among turns, observations and chunks, as hits."""
+        plain = score(evidence)
+        scores = boosted(columns, asked.intent, plain, asked.now)
+        found = self._weigh_learned(columns, asked, terms, plain, sight)
+        may = sight.turns_free.copy()
+        if not tells(asked.intent) and not scores.lexical.any():
+            may &= related(evidence)
+        spare = limit + SPARE
+        rows = best(scores, may, spare * (2 if found.observations else 1))  # some say what an observation says
+        held = rows_of(columns, asked.filters.exclude), rows_of(self._learned.pieces, asked.filters.exclude)
+        places = join(rows, scores, found, self._learned, held, spare)
+        why = Explainer(columns, evidence, scores, may)
+        return tell(db, columns, self._learned, places, limit, why, found, sight.turns)
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query. Raises GraphFailure while the graph is behind."""
@@ -83,7 +108,7 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             edges = columns.store.columns("MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other")
             recalled = [columns.rows(edges[end].to_numpy()).tolist() for end in ("one", "other")]
-            may = allowed(columns, filters, visible(columns, filters))
+            may = see(columns, self._learned, filters).turns_allowed
             texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
             places = {row: place for place, row in enumerate(texts)}
             vectors = self._matrix_of(db, columns, model).take(list(texts)) if model is not None else None
@@ -118,6 +143,7 @@ class Recall:
         """The columns first, then a snapshot of the log, which then has at least what they have."""
         columns = self._read_columns()
         with self._words.snapshot() as db:
+            self._read_learned(db, columns)
             yield columns, db
 
     def _read_columns(self) -> Columns:
@@ -126,32 +152,33 @@ class Recall:
         columns, self._columns = self._columns, None  # a refresh that fails half-way leaves nothing behind
         if columns is None or columns.store is not store or applied < columns.at_event:
             columns = Columns(store)
+            self._learned = Learned(store)
             self._matrix, self._traits = None, TraitTable()
             self._words.forget()
         columns.refresh(applied)
         self._columns = columns
         return columns
 
+    def _read_learned(self, db: sqlite3.Connection, columns: Columns) -> None:
+        """What was learned, as far as the columns go at least; it too is made anew after a refresh that failed."""
+        learned, self._learned = self._learned, Learned(columns.store)
+        learned.refresh(db, columns)
+        columns.follow_projects(db.execute(_ASSIGNED).fetchone()[0])
+        self._learned = learned
+
     def _matrix_of(self, db: sqlite3.Connection, columns: Columns, model: str) -> Matrix:
-        if self._matrix is None or self._matrix.model != model:
-            self._matrix = Matrix(model)
-        self._matrix.sync(db, columns)
+        tables = (columns, self._learned.beliefs, self._learned.pieces)
+        if self._matrix is None or self._matrix.model != model or not self._matrix.of(tables):
+            self._matrix = Matrix(model, *tables)
+        self._matrix.sync(db)
         return self._matrix
 
-    def _weigh(
-        self,
-        db: sqlite3.Connection,
-        columns: Columns,
-        query: str,
-        intent: Intent,
-        vector: Vector | None,
-        filters: Filters,
-    ) -> Evidence:
-        cosines = None
-        if vector is not None:
-            cosines = self._matrix_of(db, columns, vector.model).cosines(vector.values, columns.size)
+    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: Asked, sight: Sight) -> Evidence:
+        cosines, intent = None, asked.intent
+        if asked.vector is not None:
+            cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
         return Evidence(
-            question=query,
+            question=asked.query,
             size=columns.size,
             tree=columns.tree,
             session=columns["session"],
@@ -159,7 +186,7 @@ class Recall:
             position=columns["index"],
             speaker=columns["speaker"],
             at=columns["at"],
-            seen=_seeds(columns, filters),
+            seen=_seeds(columns, sight, asked.filters),
             terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
             cosines=cosines,
             named=tuple(columns.speakers.code(name) for name in intent.names),
@@ -168,88 +195,50 @@ class Recall:
             trait=lambda trait, rows: self._traits.read(db, columns, trait, rows),
         )
 
+    def _weigh_learned(
+        self, columns: Columns, asked: Asked, terms: LearnedTerms, turns: Scores, sight: Sight
+    ) -> Beside:
+        """What there is to say for observations and chunks, where there are any."""
+        learned, kinds = self._learned, asked.filters.kinds
+        chunks = observations = None
+        if learned.pieces.size and kinds & {"chunk", "observation"}:
+            near = self._near(asked.vector, learned.pieces)
+            chunks = read(learned, asked.query, terms[1], near, sight.chunks_free)
+        if learned.beliefs.size and "observation" in kinds:
+            near = self._near(asked.vector, learned.beliefs)
+            observations = observe(learned, columns, terms[0], near, turns, chunks, sight, asked)
+        return Beside(observations, chunks)
+
+    def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":
+        if vector is None or self._matrix is None:
+            return None
+        return self._matrix.cosines(vector.values, table)
+
 
 def _people(columns: Columns) -> list[str]:
     """Who speaks in the memory, besides the user and the assistant."""
     return [name for name in columns.speakers.names if name not in NOBODY]
 
 
-def _tells(intent: Intent) -> bool:
-    """Whether there is anything to go by besides words and meaning."""
-    return bool(intent.route in ("recent", "thread") or intent.names or intent.since or intent.until)
-
-
-def _seeds(columns: Columns, filters: Filters) -> "NDArray[np.bool_]":
+def _seeds(columns: Columns, sight: Sight, filters: Filters) -> "NDArray[np.bool_]":
     """Turns that carry evidence: what is visible, but not the conversation that is going on, as far as it is excluded.
 
     The question itself was said there, and would match itself best; what was recalled from elsewhere before may still
     lead to its neighbours.
     """
-    seen = visible(columns, filters)
-    rows = _rows(columns, filters.exclude)
+    seen = sight.turns.copy()
+    rows = rows_of(columns, filters.exclude)
     if len(rows):
         here = columns["session"][rows] == columns["session"][rows.max()]
         seen[rows[here]] = False
     return seen
 
 
-def _boosted(columns: Columns, intent: Intent, scores: Scores, now: int) -> Scores:
-    """The scores with the boosts for pins, and for being new where that is asked for."""
-    import numpy as np
-
-    boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
-    if intent.recent:
-        age = np.maximum(now - columns["at"], 0).astype(np.float32)
-        boosts["recency"] = np.float32(RECENT) * np.exp2(-age / np.float32(RECENT_HALF_LIFE_MS))
-    total = scores.total.copy()
-    for boost in boosts.values():
-        total += boost
-    return replace(scores, total=total, boosts={**scores.boosts, **boosts})
-
-
-def _best(scores: Scores, may: "NDArray[np.bool_]", limit: int) -> list[int]:
-    """The rows with the best scores of those that are allowed and have any evidence, the newest first of equals."""
-    import numpy as np
-
-    rows = np.flatnonzero(may & ((scores.lexical > 0) | (scores.semantic > 0) | (scores.graph > 0)))
-    if len(rows) > limit:
-        rows = np.sort(rows[np.argpartition(-scores.total[rows], limit)[:limit]])
-    order = np.lexsort((-rows, -scores.total[rows]))
-    return [int(row) for row in rows[order]]
-
-
-def _newest(columns: Columns, evidence: Evidence, may: "NDArray[np.bool_]", limit: int) -> list[int]:
-    """The newest rows in the time that is asked for, said by whom is named."""
-    import numpy as np
-
-    if evidence.since is not None:
-        may = may & (evidence.at >= evidence.since)
-    if evidence.until is not None:
-        may = may & (evidence.at < evidence.until)
-    if evidence.named:
-        may = may & np.isin(evidence.speaker, evidence.named)
-    rows = np.flatnonzero(may)
-    order = np.lexsort((-rows, -evidence.at[rows]))[:limit]
-    return [int(row) for row in rows[order]]
-
-
-def _related(evidence: Evidence) -> "NDArray[np.bool_]":
-    """The rows near enough in meaning to have to do with the question, and what they reply to and are replied with.
-
-    Some turn is always the nearest: where no word was found, that alone is no reason to show it.
-    """
-    import numpy as np
-
-    related = np.zeros(evidence.size, np.bool_)
-    if evidence.cosines is not None:
-        rows = np.flatnonzero(evidence.seen & (evidence.cosines >= RELATED))
-        for reached in (rows, evidence.tree.parent[rows], evidence.tree.child[rows]):
-            related[reached[reached != NONE]] = True
-    return related
-
-
-def _rows(columns: Columns, ids: Iterable[str]) -> "NDArray[np.intp]":
-    """The rows of those of the ids that have one."""
-    import numpy as np
-
-    return np.array([row for id in ids if (row := columns.row_of(id)) != NONE], np.intp)
+def _in_time(
+    db: sqlite3.Connection, columns: Columns, evidence: Evidence, intent: Intent, sight: Sight, limit: int
+) -> list[Hit]:
+    """The newest turns in the time that is asked for, said by whom is named."""
+    rows = newest(columns, evidence, sight.turns_free, limit + SPARE) if tells(intent) else []
+    there = read_texts(db, columns, rows)
+    texts = {row: there[row] for row in [row for row in rows if row in there][:limit]}
+    return list(read_hits(db, columns, texts, Newest(columns, rows, named=bool(evidence.named))).values())

@@ -5,8 +5,9 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING
 
-from graph.recall.columns import NONE, Columns
+from graph.recall.columns import Columns
 from graph.recall.evidence import Trait
+from graph.recall.table import NONE
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from graph.contents import vectors, vectors_of_later
-from graph.recall.columns import NONE, Columns
+from graph.recall.table import NONE, Table
 from graph.soundness import BATCH, sound
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -19,90 +19,112 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 
-class Matrix:
-    """The vectors of one model; `sync` brings in what is new."""
+class Part:
+    """The vectors of one table's rows."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, table: Table) -> None:
         import numpy as np
 
-        self.model = model
-        self._embedder = (0, 0)  # number and dimension, as the log has them
-        self._after = 0  # the last vector's id that was read
-        self._synced = 0  # events up to this number were looked up
-        self._values: NDArray[np.float32] = np.zeros((0, 0), np.float32)
-        self._has: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self.table = table
+        self.synced = 0  # events up to this number were looked up
+        self.values: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self.has: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector, 0 before the first."""
-        return int(self._values.shape[1])
+    def grow(self, dimension: int) -> None:
+        """Room for all rows of the table."""
+        import numpy as np
 
-    def sync(self, db: sqlite3.Connection, columns: Columns) -> None:
-        """Read the vectors that came since the last time, and those that new turns had before they were said."""
-        row = db.execute("SELECT id, dimension FROM embedders WHERE name = ?", (self.model,)).fetchone()
-        if row is None or not columns.size:
-            return
-        if row != self._embedder:
-            self.__init__(self.model)  # type: ignore[misc]  # forgotten and made anew: nothing of it stays
-            self._embedder = row
-        if self.dimension:
-            self._grow(columns.size)
-        newest = db.execute("SELECT max(id) FROM vectors").fetchone()[0] or 0
-        if newest > self._after:
-            for batch in _batches(vectors(db, self.model, after=self._after)):
-                self._put(columns, batch)
-            self._after = newest
-        last = int(columns["seq"][-1])
-        if last > self._synced:
-            if self._synced:
-                for batch in _batches(vectors_of_later(db, self.model, after_seq=self._synced)):
-                    self._put(columns, batch)
-            self._synced = last
+        size = self.table.size
+        if size > len(self.has) or self.values.shape[1] != dimension:
+            room = size + size // 4 + 64
+            values = np.zeros((room, dimension), np.float32)
+            if self.values.shape[1] == dimension:
+                values[: len(self.values)] = self.values
+            has = np.zeros(room, np.bool_)
+            has[: len(self.has)] = self.has
+            self.values, self.has = values, has
 
-    def cosines(self, query: "NDArray[np.float32]", size: int) -> "NDArray[np.float32] | None":
+    def put(self, seqs: "NDArray[np.int64]", vectors: "NDArray[np.float32]") -> None:
+        """Take the vectors of events that have a row; what the graph does not have yet comes later."""
+        rows = self.table.rows(seqs)
+        known = rows != NONE
+        self.values[rows[known]] = vectors[known]
+        self.has[rows[known]] = True
+
+    def cosines(self, query: "NDArray[np.float32]") -> "NDArray[np.float32] | None":
         """float32[size]: how near each row is, 0 where there is no vector.
 
         None if nothing is embedded, or `query` has another dimension or is not a direction at all.
         """
         import numpy as np
 
-        values = np.asarray(query, np.float32)
-        if not self.dimension or values.shape != (self.dimension,) or not np.isfinite(values).all():
+        size, values = self.table.size, np.asarray(query, np.float32)
+        if not self.values.size or values.shape != self.values.shape[1:] or not np.isfinite(values).all():
             return None
         length = float(np.linalg.norm(values))
-        if length == 0 or len(self._has) < size:
+        if length == 0 or len(self.has) < size:
             return None
         # On one thread: this waits for memory, not for arithmetic, and BLAS's second would fight with the model's.
-        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._values[:size], values / np.float32(length))
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self.values[:size], values / np.float32(length))
         return cosines
 
+
+class Matrix:
+    """The vectors of one model for some tables, the turns' first; `sync` brings in what is new."""
+
+    def __init__(self, model: str, *tables: Table) -> None:
+        self.model = model
+        self._embedder = (0, 0)  # number and dimension, as the log has them
+        self._after = 0  # the last vector's id that was read
+        self._parts = tuple(Part(table) for table in tables)
+
+    def sync(self, db: sqlite3.Connection) -> None:
+        """Read the vectors that came since the last time, and those that new rows had before they were made."""
+        row = db.execute("SELECT id, dimension FROM embedders WHERE name = ?", (self.model,)).fetchone()
+        parts = [part for part in self._parts if part.table.size]
+        if row is None or not parts:
+            return
+        if row != self._embedder:
+            self.__init__(self.model, *(part.table for part in self._parts))  # type: ignore[misc]  # nothing of it stays
+            self._embedder = row
+            parts = [part for part in self._parts if part.table.size]
+        newest = db.execute("SELECT max(id) FROM vectors").fetchone()[0] or 0
+        if newest > self._after:
+            for batch in _batches(vectors(db, self.model, after=self._after)):
+                self._put(parts, batch)
+        for part in parts:
+            if part.values.size:
+                part.grow(self._embedder[1])
+            if part.table.last > part.synced:
+                if part.synced or self._after:  # of a table that was empty so far, from its first event on
+                    known = part.synced or int(part.table["seq"][0]) - 1
+                    for batch in _batches(vectors_of_later(db, self.model, after_seq=known)):
+                        self._put([part], batch)
+                part.synced = part.table.last
+        self._after = max(newest, self._after)
+
+    def of(self, tables: Sequence[Table]) -> bool:
+        """Whether it is of these tables, and not of some that were before."""
+        return all(part.table is table for part, table in zip(self._parts, tables, strict=True))
+
+    def cosines(self, query: "NDArray[np.float32]", table: Table) -> "NDArray[np.float32] | None":
+        """How near each row of a table is, None where that cannot be told."""
+        return next(part for part in self._parts if part.table is table).cosines(query)
+
     def take(self, rows: Sequence[int]) -> "NDArray[np.float32] | None":
-        """float32[len(rows), dimension]: the vectors of some rows, zero where there is none; None if there are none."""
-        return self._values[list(rows)] if self.dimension else None
+        """float32[len(rows), dimension]: the vectors of turns, zero where there is none; None if there are none."""
+        return self._parts[0].values[list(rows)] if self._parts[0].values.size else None
 
-    def _grow(self, size: int) -> None:
-        import numpy as np
-
-        dimension = self._embedder[1]
-        if size > len(self._has):
-            room = size + size // 4 + 64
-            values = np.zeros((room, dimension), np.float32)
-            values[: len(self._values)] = self._values if self.dimension else 0
-            has = np.zeros(room, np.bool_)
-            has[: len(self._has)] = self._has
-            self._values, self._has = values, has
-
-    def _put(self, columns: Columns, batch: list[tuple[int, int, bytes]]) -> None:
+    def _put(self, parts: Sequence[Part], batch: list[tuple[int, int, bytes]]) -> None:
         import numpy as np
 
         kept, well = sound([vector for _, _, vector in batch], self._embedder[1])
         if not len(kept):
             return
-        self._grow(columns.size)  # only now: the dimension that was noted may be damaged, and any number
-        rows = columns.rows(np.array([seq for _, seq, _ in batch], np.int64)[well])
-        known = rows != NONE  # what the graph does not have yet comes with `vectors_of_later`
-        self._values[rows[known]] = kept[known]
-        self._has[rows[known]] = True
+        seqs = np.array([seq for _, seq, _ in batch], np.int64)[well]
+        for part in parts:
+            part.grow(self._embedder[1])  # only now: the dimension that was noted may be damaged, and any number
+            part.put(seqs, kept)
 
 
 def _batches(rows: Iterator[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, int, bytes]]]:

@@ -1,0 +1,104 @@
+"""Turns, observations and chunks in one list, the best first, and nothing in it twice.
+
+An observation and a turn it was made from say the same: of the two the better one stays. A document is read at length
+and a chat is not, so that chunks may take but a share of the places.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graph.hits import Kind
+from graph.recall.evidence import Scores
+from graph.recall.learned import DERIVED, Learned
+from graph.recall.observing import Beside, Found
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+SHARE = 3  # one place of so many may be a chunk's, while there is anything else
+OF_ONE = 2  # chunks of one document among as many places as turns have in a prompt
+PER = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row of one of the tables, with its score."""
+
+    kind: Kind
+    row: int
+    score: float
+
+
+def best(found: Found, limit: int) -> list[int]:
+    """The rows with the best scores that may be hits, the newest first of equals."""
+    import numpy as np
+
+    rows = np.flatnonzero(found.may)
+    if len(rows) > limit:
+        rows = np.sort(rows[np.argpartition(-found.total[rows], limit)[:limit]])
+    order = np.lexsort((-rows, -found.total[rows]))
+    return [int(row) for row in rows[order]]
+
+
+def join(
+    rows: Sequence[int],
+    turns: Scores,
+    found: Beside,
+    learned: Learned,
+    held: "tuple[NDArray[np.intp], NDArray[np.intp]]",
+    limit: int,
+) -> list[Place]:
+    """At most `limit` places from turns, the best first, and what was learned; the prompt holds turns and chunks."""
+    places = [Place("turn", row, float(turns.total[row])) for row in rows]
+    more: tuple[tuple[Kind, Found | None], ...] = (("observation", found.observations), ("chunk", found.chunks))
+    for kind, each in more:
+        if each is not None:
+            places += [Place(kind, row, float(each.total[row])) for row in best(each, limit)]
+    places.sort(key=lambda place: -place.score)
+    return _bounded(_once(places, learned, *(set(rows.tolist()) for rows in held)), learned, limit)
+
+
+def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int]) -> list[Place]:
+    """Without what the places before it say already, or the turns and chunks that are known as it is."""
+    kept: list[Place] = []
+    for place in places:
+        match place.kind:
+            case "turn":
+                new = place.row not in told
+                told.add(place.row)
+            case "chunk":
+                new = place.row not in chunks
+                chunks.add(place.row)
+            case _:
+                said = set(learned.of_turns[DERIVED].of(place.row).tolist())
+                read = set(learned.of_chunks[DERIVED].of(place.row).tolist())
+                new = not (said <= told and read <= chunks)
+                if new:
+                    told |= said
+                    chunks |= read
+        if new:
+            kept.append(place)
+    return kept
+
+
+def _bounded(places: Sequence[Place], learned: Learned, limit: int) -> list[Place]:
+    """The first `limit` places, with no more chunks among them than have a share, unless there is too little else."""
+    documents: dict[int, int] = {}
+    kept: list[Place] = []
+    over: list[Place] = []
+    room = max(1, limit // SHARE)
+    each = max(OF_ONE, limit // PER)
+    for place in places:
+        if place.kind == "chunk":
+            document = int(learned.pieces["document"][place.row])
+            if room <= 0 or documents.get(document, 0) >= each:
+                over.append(place)
+                continue
+            documents[document] = documents.get(document, 0) + 1
+            room -= 1
+        kept.append(place)
+    if len(kept) < limit and over:
+        kept = sorted([*kept, *over[: limit - len(kept)]], key=lambda place: -place.score)
+    return kept[:limit]

@@ -1,0 +1,206 @@
+"""One score for every observation, on the turns' scale: its own words and meaning, and the place its proof stands in.
+
+An observation says what its turns say, shorter. So it is worth what the best of them is worth, with its own words and
+meaning in place of the turn's: the neighbours, the session, the time and the speaker are the turn's. Where it says
+what is asked as well as the turn does, it comes ahead of it by its boosts; where the turn says more, the turn does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graph.events import MAIN_WORLD
+from graph.hits import Filters
+from graph.recall.asking import Asked, Sight, rows_of
+from graph.recall.columns import Columns
+from graph.recall.evidence import Scores, Term
+from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, Learned
+from graph.recall.lending import RELATED
+from graph.recall.ranking import PIN, recency
+from graph.recall.scoring import AROUND, COSINE, SIGNIFICANT, WINDOW, WORDS
+from graph.recall.table import NONE
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Mask = NDArray[np.bool_]
+
+OWN = COSINE + WINDOW / (1 + 2 * sum(AROUND))  # of the cosine, what a turn has of its own with all its neighbours
+PROOF = 0.1  # more than one turn says it: the most that adds
+SURE = 0.1  # the most that being sure adds, and being unsure takes
+USUAL = 0.7  # confidence that neither adds nor takes
+OF_THE_TURN = ("asking",)  # lifts of a turn that say nothing of what was learned from it
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Observations or chunks with their scores: float32[size] each, and which of them may be hits.
+
+    `own` is what their own words and meaning say; `lender` is the row of the turn whose place they stand in, NONE where
+    that is a chunk's or nobody's.
+    """
+
+    total: "Floats"
+    own: "Floats"
+    words: "Floats"
+    cosines: "Floats | None"
+    boosts: "dict[str, Floats]"
+    may: "Mask"
+    lender: "NDArray[np.intp]"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What there is beside the turns, None where nothing was learned or it is not asked for."""
+
+    observations: Found | None = None
+    chunks: Found | None = None
+
+
+def share_of(terms: Sequence[Term], size: int) -> "Floats":
+    """float32[size], 0–1: the share of the terms, by their worth, that a row has."""
+    import numpy as np
+
+    share = np.zeros(size, np.float32)
+    whole = sum(term.worth or 0.0 for term in terms)
+    for term in terms:
+        share[term.rows] += np.float32((term.worth or 0.0) / whole)
+    return share
+
+
+def observe(
+    learned: Learned,
+    columns: Columns,
+    terms: Sequence[Term],
+    cosines: "Floats | None",
+    turns: Scores,
+    chunks: Found | None,
+    sight: Sight,
+    asked: Asked,
+) -> Found:
+    """The scores of all observations for a question."""
+    import numpy as np
+
+    table, filters = learned.beliefs, asked.filters
+    words = share_of(terms, table.size)
+    own = np.float32(WORDS) * words + np.float32(OWN) * _filled(cosines, table.size)
+    base, lender = _lent(learned.of_turns[DERIVED], _beside(turns), table.size)
+    if chunks is not None:
+        of_chunk, _ = _lent(learned.of_chunks[DERIVED], chunks.total - chunks.own, table.size)
+        lender[of_chunk > base] = NONE
+        base = np.maximum(base, of_chunk)
+    boosts = _boosts(learned, columns, sight, asked)
+    total = np.where(np.isfinite(base), base, np.float32(0)) + own
+    for boost in boosts.values():
+        total += boost
+    may = words > 0
+    if cosines is not None:
+        may |= cosines >= RELATED
+    may &= current(learned, sight, filters.world) & _asked_for(learned, sight, filters)
+    may[rows_of(table, filters.exclude)] = False
+    return Found(total.astype(np.float32), own, words, cosines, boosts, may, lender)
+
+
+def current(learned: Learned, sight: Sight, world: str) -> "Mask":
+    """Observations in use in the world asked about: its own, and of main's those whose proof can be seen there."""
+    import numpy as np
+
+    table = learned.beliefs
+    worlds = [learned.worlds.code(each) for each in (world, MAIN_WORLD)]
+    seen = proof(learned, sight.turns, sight.chunks, (DERIVED,))
+    made_from = learned.of_turns[DERIVED].all(table.size) + learned.of_chunks[DERIVED].all(table.size)
+    here: Mask = table["current"] & table["live"] & np.isin(table["world"], worlds)
+    here &= (table["status"] == ACTIVE) & (made_from > 0) & (seen == made_from)
+    return here
+
+
+def proof(learned: Learned, turns: "Mask", chunks: "Mask", relations: tuple[str, ...]) -> "NDArray[np.intp]":
+    """How many of the turns and chunks that prove each observation are among those given."""
+    import numpy as np
+
+    size = learned.beliefs.size
+    found = np.zeros(size, np.intp)
+    for relation in relations:
+        found += learned.of_turns[relation].count(turns, size)
+        if relation in learned.of_chunks:
+            found += learned.of_chunks[relation].count(chunks, size)
+    return found
+
+
+def confidence(learned: Learned, turns: "Mask") -> "Floats":
+    """As it was made, and what live supports and reinforcements add, at most 1."""
+    import numpy as np
+
+    table = learned.beliefs
+    sure = table["confidence"].copy()
+    live = np.append(turns, False)
+    for relation in (SUPPORTED, REINFORCED):
+        edges = learned.of_turns[relation]
+        sure += np.bincount(edges.one, edges.amount * live[edges.other], minlength=table.size).astype(np.float32)
+    capped: Floats = np.minimum(sure, np.float32(1))
+    return capped
+
+
+def _asked_for(learned: Learned, sight: Sight, filters: Filters) -> "Mask":
+    """Made from some turn or chunk that may be answered with: said in the time, by the person, in the session asked."""
+    asked: Mask = proof(learned, sight.turns_allowed, sight.chunks_allowed, (DERIVED,)) > 0
+    if filters.project is not None:
+        asked &= learned.beliefs["project"] == learned.projects.code(filters.project)
+    return asked
+
+
+def _beside(turns: Scores) -> "Floats":
+    """What turns have besides their own words and meaning: their neighbours, session, time and speaker."""
+    beside: Floats = turns.total - turns.lexical - turns.semantic
+    for name in OF_THE_TURN:
+        if name in turns.boosts:
+            beside = beside - turns.boosts[name]
+    return beside
+
+
+def _lent(edges: Edges, beside: "Floats", size: int) -> "tuple[Floats, NDArray[np.intp]]":
+    """The most that any end of a row's edges has to lend, -inf without one; and which it is."""
+    import numpy as np
+
+    best = np.full(size, -np.inf, np.float32)
+    lender = np.full(size, NONE, np.intp)
+    lent = np.append(beside, np.float32(-np.inf))[edges.other]
+    np.maximum.at(best, edges.one, lent)
+    of_best = np.isfinite(lent) & (lent == best[edges.one])
+    lender[edges.one[of_best]] = edges.other[of_best]
+    return best, lender
+
+
+def _filled(cosines: "Floats | None", size: int) -> "Floats":
+    """The cosines; what is not embedded yet gets the mean of the others."""
+    import numpy as np
+
+    if cosines is None:
+        return np.zeros(size, np.float32)
+    known = cosines != 0
+    mean = np.float32(cosines[known].mean()) if known.any() else np.float32(0)
+    return np.where(known, cosines, mean).astype(np.float32)
+
+
+def _boosts(learned: Learned, columns: Columns, sight: Sight, asked: Asked) -> "dict[str, Floats]":
+    import numpy as np
+
+    table = learned.beliefs
+    count = np.maximum(proof(learned, sight.turns, sight.chunks, (DERIVED, SUPPORTED)), 1)
+    sure = (confidence(learned, sight.turns) - np.float32(USUAL)) / np.float32(1 - USUAL)
+    edges = learned.of_turns[DERIVED]
+    significance = np.zeros(table.size, np.float32)
+    np.maximum.at(significance, edges.one, np.append(columns["significance"], 0)[edges.other].astype(np.float32))
+    boosts = {
+        "proof": np.float32(PROOF) * (1 - 1 / count),
+        "confidence": np.float32(SURE) * np.clip(sure, -1, 1),
+        "pin": np.where(table["pinned"], PIN, 0),
+        "significance": np.float32(SIGNIFICANT) * significance,
+    }
+    if asked.intent.recent:
+        newest = np.zeros(table.size, np.int64)
+        np.maximum.at(newest, edges.one, np.append(columns["at"], 0)[edges.other])
+        boosts["recency"] = recency(newest, asked.now)
+    return {name: boost.astype(np.float32) for name, boost in boosts.items()}

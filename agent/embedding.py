@@ -71,9 +71,10 @@ class Embedding:
 
     def start(self, *, after: asyncio.Task[None] | None = None) -> None:
         """Load the embedder, once `after` has ended, and from then on embed whatever is said."""
-        loop = asyncio.get_running_loop()
+        loop, others = asyncio.get_running_loop(), self._memory.appended
 
         def heard() -> None:
+            others()
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._heard)
 
@@ -93,11 +94,18 @@ class Embedding:
             rows = await loaded.embedder.embed([text[:QUERY_CHARACTERS]], brief=True, most=QUERY_TOKENS)
         except ModelError:
             return None  # told where the batches meet it
-        import numpy as np
+        return _unit(loaded.key, rows[0])
 
-        values = np.asarray(rows[0], np.float32)
-        length = float(np.linalg.norm(values))
-        return Vector(loaded.key, values / np.float32(length)) if 0 < length < float("inf") else None
+    async def vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+        """The vectors of some texts, in the background: behind every reply. None where there is none."""
+        loaded = self._loaded
+        if loaded is None or not texts:
+            return [None] * len(texts)
+        try:
+            rows = await loaded.embedder.embed([text[:QUERY_CHARACTERS] or " " for text in texts], most=QUERY_TOKENS)
+        except ModelError:
+            return [None] * len(texts)
+        return [_unit(loaded.key, row) for row in rows] if len(rows) == len(texts) else [None] * len(texts)
 
     @property
     def key(self) -> str | None:
@@ -305,6 +313,15 @@ class Embedding:
         self._threads.add(task)
         task.add_done_callback(self._threads.discard)
         return await asyncio.shield(task)
+
+
+def _unit(key: str, row: Any) -> Vector | None:
+    """A row as a vector of length 1; None where it is no direction."""
+    import numpy as np
+
+    values = np.asarray(row, np.float32)
+    length = float(np.linalg.norm(values))
+    return Vector(key, values / np.float32(length)) if 0 < length < float("inf") else None
 
 
 def _nobody() -> None:

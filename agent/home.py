@@ -54,6 +54,11 @@ class Home:
         return self.cache / "place"
 
     @property
+    def trusted(self) -> Path:
+        """What each model file was found fit for."""
+        return self.cache / "trusted.json"
+
+    @property
     def states(self) -> Path:
         """The folder of the KV states."""
         return self.cache / "kv"

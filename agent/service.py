@@ -2,50 +2,41 @@
 
 import asyncio
 import contextlib
-import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from graph.errors import SURPRISES, EventsMissing, MemoryFailure
-from graph.events import (
-    Sampling,
-    SessionArchived,
-    SessionConfigured,
-    SessionDeleted,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    SessionUnarchived,
-)
-from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Exchange, Progress, Session, Turn
+from graph.values import Progress
 from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
+from .chats import UNCHANGED as UNCHANGED
+from .chats import Chats
 from .conversation import Conversation
 from .documents import Documents
 from .embedding import Embedding
 from .errors import AgentError
-from .events import AgentEvent, GraphProgress, MemoryReady, Notice, SessionsChanged, Warned
-from .home import Home, keep_place, read_place
+from .events import AgentEvent, GraphProgress, MemoryReady, SessionsChanged, Warned
+from .foreground import Foreground
+from .home import Home, keep_place
 from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .prompts import Prompts
 from .recall import Recaller
+from .reflecting import Reflects
+from .reflection.learning import Learning
+from .reflection.reflector import Reflector
+from .reflection.trust import Trusts
 from .remembering import Remembering
 from .settings import Settings
-from .text import clean_message
+from .telling import Telling
 from .themes import ThemeMaker
-from .title import propose_title
 from .tools import GUIDE, Toolbox, in_use
-
-UNCHANGED: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,13 @@ class Status:
     rewrites: dict[str, int]
 
 
-class Agent(Remembering, Documents):
+class Agent(
+    Telling,
+    Chats,
+    Remembering,
+    Documents,
+    Reflects,
+):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""
 
     def __init__(
@@ -76,16 +73,16 @@ class Agent(Remembering, Documents):
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
+        super().__init__()
         self.settings = settings
         self._home = home
         self._client = client
         self._loader = loader or llama_loader(home, settings)
         self._embedder_loader = embedder_loader or llama_embedder_loader(home, settings)
-        self._listeners: set[asyncio.Queue[Notice | None]] = set()
-        self._background: set[asyncio.Task[None]] = set()
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None
         self._looked_at: str | None = None
+        self._failed: str | None = None  # the model that could not be loaded for reflection
         self._closing = False
         self._conversation: Conversation
         self._embedding: Embedding
@@ -99,7 +96,7 @@ class Agent(Remembering, Documents):
 
         Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
         """
-        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._begin()
         memory = await asyncio.to_thread(Memory.open, self._home.memory, command=f"clew ({self._client})")
         self._memory_or_none = memory
         states = KVStates(self._home.states, limit=self.settings.kv_mb << 20)
@@ -112,6 +109,8 @@ class Agent(Remembering, Documents):
         self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         self._recaller = Recaller(memory, self._embedding.query)
         self._maker = ThemeMaker(memory, lambda: self._embedding.key)
+        self._foreground = Foreground()
+        self._reflector = self._make_reflector(memory)
         self._conversation = Conversation(
             memory,
             self._models,
@@ -121,6 +120,7 @@ class Agent(Remembering, Documents):
             self.settings,
             client=self._client,
             notify=self._tell,
+            foreground=self._foreground,
             answered=self._after_reply,
             spoken=self._remember_place,
         )
@@ -132,6 +132,8 @@ class Agent(Remembering, Documents):
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
             self.embed(after=loading)
+        if self.settings.reflect and load_model and open_graph:
+            self._reflector.start()
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
@@ -161,30 +163,15 @@ class Agent(Remembering, Documents):
         self._closing = True
         await self._jobs.close()
         await self._conversation.close()
+        await self._reflector.close()
         await self._embedding.close()
         await self._prompts.pause()
         await self._models.close()
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._end_tasks()
         await self._prompts.shelf.written()  # what is forgotten just now asks the memory
         self._memory_or_none = None
         await asyncio.to_thread(memory.close)
-        for listener in self._listeners:
-            listener.put_nowait(None)
-
-    def notices(self) -> AsyncIterator[Notice]:
-        """What happens beside the conversation, from the moment of the call until `close`."""
-        queue: asyncio.Queue[Notice | None] = asyncio.Queue()
-        self._listeners.add(queue)
-        return self._listen(queue)
-
-    async def _listen(self, queue: asyncio.Queue[Notice | None]) -> AsyncIterator[Notice]:
-        try:
-            while (notice := await queue.get()) is not None:
-                yield notice
-        finally:
-            self._listeners.discard(queue)
+        self._end_notices()
 
     # -- the conversation -----------------------------------------------------------------------------------------
 
@@ -205,39 +192,6 @@ class Agent(Remembering, Documents):
         """Stop the reply in the making, keeping what came; queued messages go on."""
         return self._conversation.stop()
 
-    # -- reading --------------------------------------------------------------------------------------------------
-
-    async def sessions(self, *, archived: bool = False) -> list[Session]:
-        """The sessions, newest activity first; the archived ones instead if asked."""
-        found = await asyncio.to_thread(self._memory.sessions, archived=archived)
-        return [session for session in found if session.archived == archived]
-
-    async def session(self, session: str) -> Session:
-        """One session. Raises NotFound."""
-        return await asyncio.to_thread(self._memory.session, session)
-
-    async def last_session(self) -> str | None:
-        """The session to resume: where the user last spoke or looked, else the one with the newest activity."""
-        sessions = [session.id for session in await self.sessions()]
-        place = await asyncio.to_thread(read_place, self._home)
-        return place if place in sessions else next(iter(sessions), None)
-
-    async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
-        """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
-        return await asyncio.to_thread(self._memory.thread, session, before=before, limit=limit)
-
-    async def waiting(self, session: str) -> list[Turn]:
-        """Messages that are queued and not taken up yet."""
-        return await asyncio.to_thread(self._memory.waiting, session)
-
-    async def said(self, limit: int = 200) -> list[str]:
-        """The user's own messages, newest first, for the composer's history."""
-        return await asyncio.to_thread(self._memory.said, limit)
-
-    async def exchange(self, turn: str) -> Exchange:
-        """The exchange of a user turn or a reply. Raises NotFound."""
-        return await asyncio.to_thread(self._memory.exchange, turn)
-
     async def status(self) -> Status:
         """Everything `/status` shows."""
         counts = await asyncio.to_thread(self._memory.counts)
@@ -254,62 +208,6 @@ class Agent(Remembering, Documents):
             context=model.info.context if model else None,
             rewrites=self.rewrites,
         )
-
-    # -- changing sessions ----------------------------------------------------------------------------------------
-
-    async def rename(self, session: str, name: str) -> None:
-        """Give a session a name of the user's. Raises EmptyMessage for a blank one."""
-        await self._record(SessionRenamed(session=session, text=clean_message(name).splitlines()[0][:120]))
-
-    async def archive(self, session: str) -> None:
-        """Take a session out of the list; its memory stays."""
-        await self._record(SessionArchived(session=session))
-
-    async def unarchive(self, session: str) -> None:
-        """Put an archived session back into the list."""
-        await self._record(SessionUnarchived(session=session))
-
-    async def delete(self, session: str) -> None:
-        """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
-        await self.session(session)
-        await self._conversation.drop(session)
-        turns = await asyncio.to_thread(self._memory.said_in, session)
-        await self._record(SessionDeleted(session=session))
-        await self._prompts.forget(session)
-        await self._prompts.forget_turns(turns)  # others may quote them
-
-    async def configure(
-        self,
-        session: str | None,
-        *,
-        system_prompt: str | None = UNCHANGED,
-        sampling: Sampling | None = UNCHANGED,
-        model: str | None = UNCHANGED,
-        project: str | None = None,
-    ) -> str:
-        """Change a session's own settings from here on (None: back to the default); None begins a session.
-
-        Returns the session's id.
-        """
-        events: list[SessionStarted | SessionConfigured] = []
-        about = None
-        if session is None:
-            session = new_id()
-            events.append(SessionStarted(session=session, project=project, client=self._client))
-        else:
-            about = await self.session(session)
-        was = Sampling.model_validate(about.sampling) if about and about.sampling else None
-        events.append(
-            SessionConfigured(
-                session=session,
-                model=(about.model if about else None) if model is UNCHANGED else model,
-                sampling=was if sampling is UNCHANGED else sampling,
-                text=(about.system_prompt if about else None) if system_prompt is UNCHANGED else system_prompt,
-            )
-        )
-        await asyncio.to_thread(self._memory.append, *events)
-        self._tell(SessionsChanged(session))
-        return session
 
     async def use_model(self, name: str, *, session: str | None = None) -> None:
         """Load another model and use it for `session`, or for all that have none of their own.
@@ -341,10 +239,11 @@ class Agent(Remembering, Documents):
         return {str(cause): count for cause, count in self._prompts.rewrites.items()}
 
     async def idle(self) -> None:
-        """Wait until nothing runs in the background any more: no title, no compaction, no loading, no embedding."""
-        while self._background or self._prompts.busy:
+        """Wait until nothing runs in the background any more: no compaction, loading, reflection, or embedding."""
+        while self._background or self._prompts.busy or self._reflector.busy:
             await asyncio.gather(*self._background, return_exceptions=True)
             await self._prompts.settled()
+            await self._reflector.idle()
         await self._embedding.idle()
 
     async def opened(self, session: str) -> None:
@@ -366,32 +265,30 @@ class Agent(Remembering, Documents):
     def _guide(self, generator: Generator) -> str:
         return GUIDE if in_use(self.settings.tools, generator.info) else ""
 
+    def _make_reflector(self, memory: Memory) -> Reflector:
+        trusts = Trusts(self._home.trusted)
+        return Reflector(
+            memory,
+            Learning(memory, trusts, self._embedding.vectors, self._foreground),
+            self._prompts,
+            self._foreground,
+            model=self._reflecting_model,
+            notify=self._tell,
+            review=lambda: self.settings.review,
+        )
+
+    async def _reflecting_model(self) -> Generator | None:
+        """The model that is loaded, whichever it is: swapping it for the background's sake would cost a reply."""
+        if self._models.current is None and self._failed != self.settings.model:
+            found = await self._chat_model()
+            self._failed = self.settings.model if found is None else None  # it is told once
+        return self._models.current
+
     async def _chat_model(self) -> Generator | None:
         try:
             return await self._models.get(self.settings.model)
         except ModelError:  # told by a notice
             return None
-
-    async def _record(
-        self, event: SessionRenamed | SessionTitled | SessionArchived | SessionUnarchived | SessionDeleted
-    ) -> None:
-        await self.session(event.session)
-        await asyncio.to_thread(self._memory.append, event)
-        self._tell(SessionsChanged(event.session))
-
-    def _tell(self, notice: Notice) -> None:
-        """Tell every listener; from any thread."""
-        if threading.get_ident() == self._thread:
-            for listener in self._listeners:
-                listener.put_nowait(notice)
-        else:
-            self._loop.call_soon_threadsafe(self._tell, notice)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        return task
 
     async def _open_graph(self, memory: Memory) -> None:
         loop = asyncio.get_running_loop()
@@ -406,6 +303,7 @@ class Agent(Remembering, Documents):
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
             return
+        self._reflector.wake()
         with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
             await asyncio.to_thread(memory.warm_recall)
 
@@ -421,22 +319,3 @@ class Agent(Remembering, Documents):
         """Where the user is now, for the next start; a place that cannot be written is only not remembered."""
         with contextlib.suppress(OSError):
             keep_place(self._home, session)
-
-    def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
-        """A reply is durable; `first_turn` is the message it answers, if that began the session."""
-        self._tell(SessionsChanged(session))
-        if first_turn is not None:
-            self._spawn(self._title(session, first_turn, generator))
-
-    async def _title(self, session: str, turn: str, generator: Generator) -> None:
-        """Let the model better a title that is only the first words."""
-        try:
-            exchange = await self.exchange(turn)
-            said, reply = exchange.turn.text or "", (exchange.reply.text or "") if exchange.reply else ""
-            better = await propose_title(generator, said, reply)
-            now = await self.session(session)
-            if better is not None and not now.named_by_user and not now.deleted:
-                sources = tuple(part.id for part in (exchange.turn, exchange.reply) if part is not None)
-                await self._record(SessionTitled(session=session, sources=sources, text=better))
-        except (MemoryFailure, ModelError, AgentError) as error:
-            self._tell(Warned(f"The chat's title could not be made: {error}"))

@@ -49,6 +49,11 @@ CONFIG_TEXT = """\
 # Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion parameters and more.
 # tools = "auto"
 
+# After each reply, learn from it in the background: what it says about you, with its proof. What is not sure waits for
+# your review; "ask" lets everything wait.
+# reflect = true
+# review = "auto"
+
 # Looks: "dark", "light", or the name of any theme in the palette (Ctrl+P).
 # theme = "dark"
 
@@ -87,6 +92,8 @@ class Settings(BaseSettings):
     recall_limit: Annotated[int, Field(ge=1, le=50)] = 5
     recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 300
     tools: Literal["auto", "on", "off"] = "auto"
+    reflect: bool = True
+    review: Literal["auto", "ask"] = "auto"
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10
     sampling: Sampling = Sampling()

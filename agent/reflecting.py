@@ -1,0 +1,75 @@
+"""What the Agent learns by itself: reflection on finished exchanges, begun after each reply, and titles of chats."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from graph.beliefs import Unreflected
+from graph.errors import MemoryFailure
+from graph.events import MAIN_WORLD, ObservationReinforced
+from graph.memory import Memory
+from models.errors import ModelError
+from models.protocols import Generator
+
+from .errors import AgentError
+from .events import Notice, SessionsChanged, Warned
+from .reflection.reflector import Reflector
+from .reflection.steps import STEP, echoed
+from .settings import Settings
+
+
+class Reflects:
+    """The part of the Agent that reflects; what it works with is the Agent's."""
+
+    settings: Settings
+    _reflector: Reflector
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    def _tell(self, notice: Notice) -> None:
+        raise NotImplementedError
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        raise NotImplementedError
+
+    async def reflect(self, *, reinforce: bool = True) -> None:
+        """Reflect on everything that was not reflected on yet, to its end. Raises MemoryFailure."""
+        await self._reflector.reflect(reinforce=reinforce)
+
+    async def unreflected(self) -> int:
+        """How many exchanges wait for reflection."""
+        return await asyncio.to_thread(self._memory.unreflected_count)
+
+    async def reinforce(self, turns: Iterable[str], *, step: float = STEP) -> list[ObservationReinforced]:
+        """Strengthen what turns echo, each observation by each turn once, also if asked again; what was strengthened.
+
+        Raises ValueError for a negative step.
+        """
+        return await asyncio.to_thread(self._reinforce, list(turns), step)
+
+    def _reinforce(self, turns: list[str], step: float) -> list[ObservationReinforced]:
+        said = self._memory.quotable(turns)
+        events: list[ObservationReinforced] = []
+        for turn in (said[id] for id in turns if id in said):
+            session = self._memory.session(turn.session)
+            events += echoed(self._memory, [turn], world=session.world, project=session.project, step=step)
+        if events:
+            self._memory.append(*events)
+        return events
+
+    def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
+        """A reply is durable; `first_turn` is the message it answers, if that began the session."""
+        self._tell(SessionsChanged(session))
+        if first_turn is not None and not self.settings.reflect:  # reflection begins with the title
+            self._spawn(self._title(session, first_turn, generator))
+
+    async def _title(self, session: str, turn: str, generator: Generator) -> None:
+        """Let the model better a title that is only the first words."""
+        try:
+            exchange = await asyncio.to_thread(self._memory.exchange, turn)
+            turns = (turn,) if exchange.reply is None else (turn, exchange.reply.id)
+            await self._reflector.title(Unreflected(turns, session, MAIN_WORLD, None), generator)
+        except (MemoryFailure, ModelError, AgentError) as error:
+            self._tell(Warned(f"The chat's title could not be made: {error}"))

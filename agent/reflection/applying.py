@@ -1,0 +1,218 @@
+"""What a model proposed becomes events, as far as people's own words bear it out.
+
+Nothing is taken on trust: a sentence has to be grounded in the turns it names; what is known already gains a proof and
+no twin; a change acts by itself only on what the turns speak of, is never older than what it changes, and keeps the way
+there; a deletion only where the user's own words correct the same subject. All else waits for a review, or is nothing.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent.quoting import neutral
+from graph.beliefs import Near, Observation
+from graph.events import ObservationKind
+from graph.values import Turn
+
+from .consolidation import Action, Create, Delete, Update
+from .correcting import corrects
+from .grounding import Grounding, ground
+from .likeness import Embed, cosine, names_of, negated, says_the_same, shared
+from .making import ACTIVE_ABOVE, Draft, speaks_of
+from .statements import slots_of
+from .words import content, numbers, tokens
+
+FindNear = Callable[[str], Awaitable[list[Near]]]
+LONGEST = 30  # words
+RELATED = 0.3  # share of the words, or
+RELATED_MEANING = 0.5  # cosine from which two sentences may be about the same
+FAR = 0.34  # below both, a sentence has nothing to do with its turns
+NO_LONGER = "No longer so: "
+
+
+class Applier:
+    """Turns the actions of one answer into events of a draft; `shown` are the observations of the prompt, in order."""
+
+    def __init__(self, draft: Draft, shown: Sequence[Observation], *, near: FindNear, embed: Embed) -> None:
+        self._draft = draft
+        self._shown = shown
+        self._near = near
+        self._embed = embed
+
+    async def apply(self, actions: Sequence[Action]) -> None:
+        """Each action by itself, in order."""
+        counts = self._draft.outcome
+        for action in actions:
+            turns = self._turns(action.sources)
+            if not turns:
+                counts.skipped += 1
+                continue
+            match action:
+                case Create():
+                    counts.created += (made := await self._create(action, action.category, turns))
+                case Update():
+                    counts.updated += (made := await self._update(action, turns))
+                case Delete():
+                    counts.deleted += (made := self._delete(action, turns))
+            counts.skipped += not made
+
+    def _turns(self, numbers: Sequence[int]) -> list[Turn]:
+        said = self._draft.material.said
+        return [said[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(said)]
+
+    def _known(self, number: int) -> Observation | None:
+        return self._shown[number - 1] if 1 <= number <= len(self._shown) else None
+
+    async def _create(self, action: Create | Update, category: ObservationKind, turns: Sequence[Turn]) -> bool:
+        text = sentence(action.text)
+        meaning = await self._meaning(text, _words(turns))
+        grounding = self._ground(text, _words(turns), meaning)
+        if not text or invented(text, grounding) or far(grounding, meaning):
+            return False
+        sources = [turn.id for turn in turns]
+        for near in await self._near(text):
+            known = near.observation
+            if not self._same_people(known, turns):
+                continue
+            if says_the_same(text, known.text or "", near.cosine or None):
+                return grounding.grounded and self._draft.support(known, sources)
+            if slots_of(text) & slots_of(known.text or ""):
+                return self._revise(known, text, action.confidence, turns, grounding)
+        return self._draft.make(
+            text,
+            category=category,
+            confidence=action.confidence,
+            sources=sources,
+            grounded=grounding.grounded,
+        )
+
+    async def _update(self, action: Update, turns: Sequence[Turn]) -> bool:
+        old, text = self._known(action.memory), sentence(action.text)
+        if old is None or not old.text or not text:
+            return False
+        meaning = await self._meaning(text, [old.text])
+        if not self._same_people(old, turns) or not related(text, old.text, meaning):
+            return await self._create(action, old.kind, turns)
+        words = _words(turns)
+        if says_the_same(text, old.text, meaning):
+            heard = ground(old.text, words, cosine=await self._meaning(old.text, words), known=self._speakers())
+            return heard.grounded and self._draft.support(old, [turn.id for turn in turns])
+        grounding = self._ground(text, [*words, old.text], meaning)
+        if invented(text, grounding) or not told_now(text, old.text, words):
+            return False
+        return self._revise(old, text, action.confidence, turns, grounding)
+
+    def _revise(
+        self, old: Observation, text: str, confidence: float, turns: Sequence[Turn], grounding: Grounding
+    ) -> bool:
+        """A new revision of `old`, under review where the turns do not show that they are about the same."""
+        if not newer(turns, old):
+            return False
+        known = old.text or ""
+        sure = bool(slots_of(text) & slots_of(known)) or keeps(text, known)
+        sure = sure or any(corrects(turn.text or "", known) for turn in turns)
+        return self._draft.make(
+            with_journey(text, known),
+            category=old.kind,
+            confidence=confidence,
+            sources=[turn.id for turn in turns],
+            grounded=grounding.grounded,
+            sure=sure,
+            supersedes=old,
+        )
+
+    def _delete(self, action: Delete, turns: Sequence[Turn]) -> bool:
+        old = self._known(action.memory)
+        if old is None or not old.text or not self._same_people(old, turns) or not newer(turns, old):
+            return False
+        for turn in turns:
+            if corrects(turn.text or "", old.text):
+                return self._draft.retire(old, turn.id)
+        subject = set(content(old.text))
+        if len(subject & set(content(" ".join(_words(turns))))) * 2 < len(subject) or old.status == "candidate":
+            return False
+        return self._draft.make(
+            NO_LONGER + old.text,
+            category=old.kind,
+            confidence=ACTIVE_ABOVE,
+            sources=[turn.id for turn in turns],
+            grounded=False,
+            sure=False,
+            supersedes=old,
+        )
+
+    def _speakers(self) -> list[str]:
+        return [*self._draft.material.speakers, "user"]
+
+    def _ground(self, text: str, words: Sequence[str], meaning: float | None) -> Grounding:
+        return ground(text, words, cosine=meaning, known=self._speakers())
+
+    def _same_people(self, known: Observation, turns: Sequence[Turn]) -> bool:
+        return any(speaks_of(known, turn.speaker) for turn in turns)
+
+    async def _meaning(self, text: str, others: Sequence[str]) -> float | None:
+        """The best cosine of a sentence with some texts; None without an embedder."""
+        if not text or not others:
+            return None
+        first, *rest = await self._embed([text, *others])
+        found = [value for value in (cosine(first, other) for other in rest) if value is not None]
+        return max(found, default=None)
+
+
+def _words(turns: Sequence[Turn]) -> list[str]:
+    return [turn.text or "" for turn in turns]
+
+
+def sentence(text: str) -> str:
+    """The text as one line; empty where it says nothing, or is no sentence but a page."""
+    line = neutral(text).strip(" -*•")
+    return line if 0 < len(line.split()) <= LONGEST and any(char.isalpha() for char in line) else ""
+
+
+def invented(text: str, grounding: Grounding) -> bool:
+    """Whether the sentence has names or numbers that nobody said."""
+    names = names_of(text)
+    lacking = {part for word in grounding.lacking for part in tokens(word)}
+    return any(word.isdigit() for word in lacking) or not names.isdisjoint(lacking)
+
+
+def far(grounding: Grounding, meaning: float | None) -> bool:
+    """Whether a sentence has nothing to do with its turns, so that it is no use to a reviewer either."""
+    return not grounding.grounded and grounding.overlap < FAR and (meaning or 0.0) < RELATED_MEANING
+
+
+def related(text: str, known: str, meaning: float | None) -> bool:
+    """Whether two sentences may be about the same."""
+    if slots_of(text) & slots_of(known):
+        return True
+    return shared(text, known) >= RELATED or (meaning is not None and meaning >= RELATED_MEANING)
+
+
+def told_now(text: str, known: str, words: Sequence[str]) -> bool:
+    """Whether what is new in a revision is in the new words: else it is only said otherwise, and nothing happened."""
+    fresh = (set(content(text)) - set(content(known))) | (numbers(text) - numbers(known))
+    said = " ".join(words)
+    there = set(content(said)) | numbers(said)
+    if not fresh:
+        return negated(text) != negated(known) and any(corrects(each, known) for each in words)
+    return len(fresh & there) * 2 >= len(fresh)
+
+
+def keeps(text: str, known: str) -> bool:
+    """Whether a revision says all that the one before it claims, and maybe more."""
+    return (
+        numbers(known) <= numbers(text)
+        and negated(known) == negated(text)
+        and set(content(known)) - {"user"} <= set(content(text))
+    )
+
+
+def with_journey(text: str, known: str) -> str:
+    """A revision with what was before, where it leaves that out and there is room."""
+    if names_of(known) <= set(tokens(text)) and numbers(known) <= numbers(text) and negated(known) == negated(text):
+        return text
+    whole = f"{text.rstrip('.')}; before: {known}"
+    return whole if len(whole.split()) <= LONGEST else text
+
+
+def newer(turns: Sequence[Turn], known: Observation) -> bool:
+    """Whether some turn was said no earlier than anything that speaks for an observation."""
+    return not known.times or max(turn.at for turn in turns) >= known.times[-1]

@@ -1,0 +1,101 @@
+"""What one reflection is about: turns that were not reflected on, of which only people's own words are evidence."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from graph.beliefs import Near, Observation, Story, Unreflected
+from graph.events import Event, Role
+from graph.hits import Vector
+from graph.ids import new_id
+from graph.values import Recorded, Session, Turn
+
+YOU = "you"
+EVIDENCE = (Role.USER, Role.NOTE)
+Trust = Literal["model", "verbatim"]
+
+
+class Store(Protocol):
+    """What a reflection needs of the memory; `Memory` is one. All of it blocks."""
+
+    def append(self, *events: Event) -> list[Recorded]: ...
+    def session(self, id: str) -> Session: ...
+    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]: ...
+    def observations(self, ids: Iterable[str]) -> dict[str, Observation]: ...
+    def memory(self, id: str) -> Story: ...
+    def unreflected(self, limit: int) -> list[Unreflected]: ...
+    def unreflected_count(self) -> int: ...
+    def entities(self, names: Iterable[str]) -> dict[str, str]: ...
+    def judged(self, turns: Iterable[str]) -> dict[str, int]: ...
+    def near(
+        self,
+        text: str,
+        *,
+        vector: Vector | None,
+        world: str,
+        project: str | None,
+        limit: int = 15,
+        status: tuple[str, ...] = ("candidate", "active"),
+    ) -> list[Near]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The turns of a reflection that are there, oldest first: `said` by people, `replies` by the assistant."""
+
+    reflection: str
+    turns: tuple[str, ...]
+    said: tuple[Turn, ...]
+    replies: tuple[Turn, ...]
+    session: str
+    world: str
+    project: str | None
+    instead_of: str | None = None
+
+    @property
+    def speakers(self) -> dict[str, None]:
+        """Who speaks in it, in order."""
+        return dict.fromkeys(turn.speaker for turn in self.said)
+
+    def words(self, sources: Iterable[str]) -> list[str]:
+        """What people said in some of the turns."""
+        wanted = set(sources)
+        return [turn.text or "" for turn in self.said if turn.id in wanted]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a step: events to append, the texts it learned, and counts."""
+
+    events: list[Event] = field(default_factory=list)
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    skipped: int = 0
+    errors: int = 0
+    trust: Trust = "verbatim"
+    model: str | None = None
+    probe: float | None = None
+    failure: str | None = None  # why the model's answer could not be used at all
+
+
+def gather(store: Store, wanted: Unreflected) -> Material:
+    """Read the turns; those whose words may not be quoted any more are left out."""
+    there = store.quotable(wanted.turns)
+    turns = [there[id] for id in wanted.turns if id in there]
+    return Material(
+        reflection=new_id(),
+        turns=wanted.turns,
+        said=tuple(turn for turn in turns if turn.role in EVIDENCE),
+        replies=tuple(turn for turn in turns if turn.role == Role.ASSISTANT),
+        session=wanted.session,
+        world=wanted.world,
+        project=wanted.project,
+        instead_of=wanted.instead_of,
+    )
+
+
+def still_there(store: Store, material: Material) -> bool:
+    """Whether all words that were read may still be quoted: what is learned now must not outlive them."""
+    read = {turn.id for turn in (*material.said, *material.replies)}
+    return store.quotable(read).keys() == read

@@ -1,0 +1,263 @@
+"""Reflects on finished exchanges in the background, one at a time, the newest first.
+
+Invariants:
+- Nobody waits for it. It begins nothing while a message waits for its answer or a prompt is worked on, and what it asks
+  of the model yields to a reply by itself.
+- What to do next is asked of the memory each time: nothing is queued only in RAM, so a kill loses no exchange.
+- All that came of an exchange is one append, `reflection.done` its last event. A kill before it leaves nothing, so that
+  nothing is learned twice. The title alone comes ahead of it: it is waited for, and making it again does no harm.
+- A step that fails is recorded and takes nothing from the others.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from agent.errors import AgentError
+from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
+from agent.foreground import Foreground
+from agent.prompts import Prompts
+from graph.beliefs import Unreflected
+from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
+from graph.events import Event, ObservationMade, ReflectionDone, ReflectionFailed
+from models.errors import EngineClosed, ModelError
+from models.protocols import Generator
+
+from .learning import Learning
+from .making import Review
+from .material import Material, Outcome, Store, gather, still_there
+from .steps import echoed, make_title, note_names, rate_turns
+
+T = TypeVar("T")
+TRIES = 2  # at one exchange, where what it stands on changed meanwhile
+FAILURES = (ModelError, AgentError, TimeoutError, InvalidEvent, NotFound, *SURPRISES)
+Step = Any  # of ReflectionFailed
+
+
+class Changed(Exception):
+    """What an exchange was read from is no longer as it was: read it again."""
+
+
+class Reflector:
+    """One background task: `start` it, `wake` it, wait until it is `idle`, `close` it; or `reflect` at once."""
+
+    def __init__(
+        self,
+        store: Store,
+        learning: Learning,
+        prompts: Prompts,
+        foreground: Foreground,
+        *,
+        model: Callable[[], Awaitable[Generator | None]],
+        notify: Callable[[Notice], None],
+        review: Callable[[], Review],
+    ) -> None:
+        self._store = store
+        self._learning = learning
+        self._prompts = prompts
+        self._foreground = foreground
+        self._model = model
+        self._notify = notify
+        self._review = review
+        self._given_up: set[tuple[str, ...]] = set()  # of this run: they are tried again after the next start
+        self._told: Notice | None = None
+        self._warned = ""
+        self._wake = asyncio.Event()
+        self._resting = asyncio.Event()
+        self._resting.set()
+        self._one = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._threads: set[asyncio.Future[Any]] = set()
+
+    def start(self) -> None:
+        """Reflect from now on whenever there is something to."""
+        self._resting.clear()
+        self._wake.set()
+        self._task = asyncio.create_task(self._run())
+
+    def wake(self) -> None:
+        """Something was said, or changed: look whether there is something to reflect on."""
+        if self._task is not None and not self._task.done():
+            self._resting.clear()
+            self._wake.set()
+
+    @property
+    def busy(self) -> bool:
+        return not self._resting.is_set()
+
+    async def idle(self) -> None:
+        """Wait until there is nothing to reflect on that can be reflected on now."""
+        await self._resting.wait()
+
+    async def close(self) -> None:
+        """End after the append that runs; what is left is found again at the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(*self._threads, return_exceptions=True)
+        self._resting.set()
+
+    async def reflect(self, *, reinforce: bool = True) -> None:
+        """Do all there is to do now. Raises MemoryFailure, and then the rest is found again later."""
+        async with self._one:
+            model: Generator | None = None
+            while found := await self._next():
+                await self._quiet()
+                model = await self._model()
+                await self._tell(model)
+                await self._reflect_on(found, model, reinforce=reinforce)
+            await self._tell(model, left=0)
+
+    # -- the background -------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            if not self._wake.is_set():
+                self._resting.set()
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self.reflect()
+            except GraphFailure:
+                continue  # it is opened or renewed: whoever does that wakes us
+            except (MemoryFailure, *SURPRISES) as error:
+                why = str(error) if isinstance(error, MemoryFailure) else f"{type(error).__name__}."
+                self._warn(f"Nothing can be learned from what was said just now: {why} It is tried again later.")
+
+    def _warn(self, message: str) -> None:
+        """Once, until it is about something else: it may be tried again often."""
+        if message != self._warned:
+            self._warned = message
+            self._notify(Warned(message))
+
+    async def _next(self) -> Unreflected | None:
+        found = await self._in_thread(self._store.unreflected, len(self._given_up) + 1)
+        return next((each for each in found if each.turns not in self._given_up), None)
+
+    async def _quiet(self) -> None:
+        """Wait until nobody waits for an answer and no prompt is shortened or warmed."""
+        while self._foreground.busy or self._prompts.busy:
+            await self._foreground.free()
+            await self._prompts.settled()
+
+    async def _tell(self, model: Generator | None, *, left: int | None = None) -> None:
+        count = await self._in_thread(self._store.unreflected_count) if left is None else left
+        now = Reflecting(count, self._learning.trust(model))
+        if now != self._told and (count or self._told is not None):
+            self._told = now
+            self._notify(now)
+
+    # -- one exchange ---------------------------------------------------------------------------------------------
+
+    async def _reflect_on(self, found: Unreflected, model: Generator | None, *, reinforce: bool) -> None:
+        for _ in range(TRIES):
+            try:
+                return await self._once(found, model, reinforce=reinforce)
+            except Changed:
+                continue
+            except EngineClosed:
+                model = await self._model()  # another one took its place
+            except InvalidEvent:
+                continue  # what it names changed between reading and writing
+        self._given_up.add(found.turns)
+
+    async def _once(self, found: Unreflected, model: Generator | None, *, reinforce: bool) -> None:
+        material = await self._in_thread(gather, self._store, found)
+        failed: list[ReflectionFailed] = []
+
+        async def step(name: Step, work: Awaitable[T], otherwise: T) -> T:
+            try:
+                return await work
+            except (EngineClosed, GraphFailure):
+                raise
+            except FAILURES as error:
+                failed.append(_failure(material, name, model, type(error).__name__))
+                return otherwise
+
+        if model is not None:
+            await step("title", self._title(material, model), None)
+        thread, store = self._in_thread, self._store
+        names, ids = await step("entities", thread(note_names, store, material), ([], {}))
+        ratings = await step("significance", thread(rate_turns, store, material), [])
+        echoes = await step("reinforcement", self._reinforced(material), []) if reinforce else []
+        await self._quiet()
+        observing = self._learning.observe(material, model, ids, review=self._review())
+        draft = await step("observations", observing, None)
+        outcome = draft.outcome if draft is not None else Outcome(errors=1)
+        if outcome.failure is not None:
+            failed.append(_failure(material, "observations", model, outcome.failure))
+        made = [each for each in outcome.events if isinstance(each, ObservationMade)]
+        await self._quiet()
+        await self._in_thread(
+            self._append, material, [*names, *ratings, *outcome.events, *echoes, *failed, _done(material, outcome)]
+        )
+        if made:
+            waiting = sum(each.status == "candidate" for each in made)
+            texts = tuple((each.observation, each.text or "") for each in made)
+            self._notify(Learned(material.session, texts, waiting))
+
+    async def title(self, found: Unreflected, model: Generator) -> None:
+        """Better a chat's title that is only its first words. Raises MemoryFailure."""
+        material = await self._in_thread(gather, self._store, found)
+        with contextlib.suppress(Changed):
+            await self._title(material, model)
+
+    async def _title(self, material: Material, model: Generator) -> None:
+        """Give a chat its title, unless it is renamed, deleted, or loses those words meanwhile."""
+        session = await self._in_thread(self._store.session, material.session)
+        better = await make_title(session, material, model)
+        if better is None:
+            return
+        now = await self._in_thread(self._store.session, better.session)
+        if not now.named_by_user and not now.deleted:
+            await self._in_thread(self._append, material, [better])
+            self._notify(SessionsChanged(better.session))
+
+    async def _reinforced(self, material: Material) -> list[Any]:
+        turns = (*material.said, *material.replies)
+        return await self._in_thread(lambda: echoed(self._store, turns, world=material.world, project=material.project))
+
+    def _append(self, material: Material, events: list[Event]) -> None:
+        """All of it or nothing. Raises Changed where a word it stands on is not to be kept any more."""
+        known = {id for event in events for id in _known(event)}
+        made = {event.observation for event in events if isinstance(event, ObservationMade)}
+        if not still_there(self._store, material) or not known - made <= self._store.observations(known - made).keys():
+            raise Changed
+        self._store.append(*events)
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
+        """What a thread answers; if the wait is cancelled, `close` still waits for the thread."""
+        task = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+        self._threads.add(task)
+        task.add_done_callback(self._threads.discard)
+        return await asyncio.shield(task)
+
+
+def _failure(material: Material, step: Step, model: Generator | None, error: str) -> ReflectionFailed:
+    name = model.info.name if model is not None else None
+    return ReflectionFailed(reflection=material.reflection, turns=material.turns, step=step, model=name, error=error)
+
+
+def _done(material: Material, outcome: Outcome) -> ReflectionDone:
+    return ReflectionDone(
+        reflection=material.reflection,
+        turns=material.turns,
+        instead_of=material.instead_of,
+        model=outcome.model,
+        trust=outcome.trust,
+        probe=outcome.probe,
+        created=outcome.created,
+        updated=outcome.updated,
+        deleted=outcome.deleted,
+        skipped=outcome.skipped,
+        errors=outcome.errors,
+    )
+
+
+def _known(event: Event) -> list[str]:
+    """The observations an event leans on, which must not have been forgotten meanwhile."""
+    if isinstance(event, ObservationMade):
+        return [event.supersedes] if event.supersedes is not None else []
+    found = getattr(event, "observation", None)
+    return [found] if isinstance(found, str) else []

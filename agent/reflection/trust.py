@@ -1,0 +1,55 @@
+"""What each model file is trusted with, kept so that a start does not pay for the probe again."""
+
+import asyncio
+import json
+from pathlib import Path
+
+from models.protocols import Generator
+
+from .probe import BAR, VERSION, probe
+
+
+class Trusts:
+    """The scores of the probe by model file, in a small file that is only a cache."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._scores: dict[str, float] = {}
+
+    def known(self, generator: Generator) -> float | None:
+        """The model's score, if it was asked for before in this run."""
+        return self._scores.get(_key(generator))
+
+    async def score(self, generator: Generator) -> float:
+        """The model's score in the probe, 0-1; probed where it was never, in the background. Raises RunError."""
+        key = _key(generator)
+        if key not in self._scores:
+            self._scores = {**await asyncio.to_thread(self._read), **self._scores}
+        if key not in self._scores:
+            self._scores[key] = await probe(generator)
+            await asyncio.to_thread(self._write)
+        return self._scores[key]
+
+    def _read(self) -> dict[str, float]:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+            return {str(key): min(1.0, max(0.0, float(score))) for key, score in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}  # lost or damaged: the model is probed again
+
+    def _write(self) -> None:
+        partial = self._file.with_suffix(".part")
+        try:
+            partial.write_text(json.dumps(self._scores), encoding="utf-8")
+            partial.replace(self._file)
+        except OSError:
+            return  # it is only a cache
+
+
+def _key(generator: Generator) -> str:
+    return f"{VERSION}:{generator.state_key}"
+
+
+def trusted(score: float) -> bool:
+    """Whether a model with this score is asked for observations."""
+    return score >= BAR

@@ -1,21 +1,69 @@
-"""The sentences of a turn in which people describe themselves, verbatim: what is kept where no model can be trusted."""
+"""The sentences of a turn in which people describe themselves, verbatim: what is kept where no model can be trusted.
+
+Sparse and true beats rich: a sentence is kept only where it stands by itself, in the speaker's own name, without a doubt
+or a joke near it, and tells something lasting of the speaker, their people or their pets (agent/reflection/english.py,
+and a few patterns in agent/reflection/languages.py). Who spoke and when is known from the turn.
+"""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.events import ObservationKind
 
+from .clauses import clause, led_in, spelled
+from .doubt import DOUBT, MEANT, YOU, believed, injected
+from .english import kind_of, tells_trait
+from .languages import foreign
+from .sentences import Sentence, sentences
+from .slots import CALL, slot_of, slots_of
+from .words import NEGATORS, tokens
+
+__all__ = ["Cue", "Statement", "slot_of", "slots_of", "statements"]
+
 Cue = Literal["new", "change", "correction"]
 MOST = 30  # words
+CORRECTION = re.compile(
+    r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke|my mistake|not true|not right|by mistake|mistaken"
+    r"|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b|, not \w+|\bnot [^,.]{1,30}, but\b",
+    re.I,
+)
+CHANGE = re.compile(
+    r"\b(?:moved|moving|relocated|now(?!here)|nowadays|these days|no longer|any ?more|switched|quit|stopped|gave up|given up|left (?:my|the|[A-Z])|used to"
+    r"|became|become|turned \w+|retired|got (?:married|divorced|engaged|promoted|fired|laid off|a new|a job|hired)|broke up|sold|resigned"
+    r"|(?:started|began|found|have|got) (?:a|an|my) new|started (?:working|eating|at|as)|just (?:started|joined|became|bought|got)|laid off|fired|lost my job"
+    r"|passed away|died|recently|as of|changed|instead of|converted|back to|joined|new (?:job|name|phone|number|address|car|email|apartment|employer)"
+    r"|ya no|nicht mehr|umgezogen|jetzt|ne .{1,20} plus|déménagé|ahora|adesso|non .{1,20} più|agora|não .{1,20} mais|verhuisd|niet meer)\b",
+    re.I,
+)
+STRONG = re.compile(
+    r"\b(?:i meant|wrong|correction|correct myself|misspoke|mistake|mistaken|make that|not true|typo)\b|, not \w+", re.I
+)
+AND_THEN = re.compile(
+    r"(?:\s*[,;–—]\s*|\s+-\s+|\s+)(?:and |so |but |, )?(?=(?:can|could|would|do|does|did|what|how|which|where|who|when|why|is|are|should|any|will|please|tell"
+    r"|give|help|suggest|recommend|thank|thanks|let)\b)|\s*,?\s+(?:and|but|so|because|since)\s+(?=(?:i|we|you|my|that|this|it|they)\b)",
+    re.I,
+)
+FOLLOW_UP = re.compile(
+    r"(?:and )?(?:(?:his|her|its|their) names? (?:is|are|was)|(?:it|he|she|they)(?:['’]s|['’]re| is| are) (?:called|named|an? \w+|\d+\b|from|my )"
+    r"|(?:he|she|they) (?:works?|lives?|loves?|plays?|stud(?:y|ies))\b)",
+    re.I,
+)
+HERE_IS = re.compile(
+    r"(?:just|recently|finally) (?:moved|adopted|bought|started|quit|graduated|retired|signed up|turned \d+|got (?:married|engaged|promoted|hired|an? ))",
+    re.I,
+)
+AS_A = re.compile(r"(?:as|being) an? [\w' -]{3,40}, (?:i|we)\b", re.I)
+BORN = re.compile(r"(?:born and raised in|born in) [A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence of `turn`, or two that belong together, verbatim.
 
-    `slot` names what has one value at a time: a later statement of the same slot revises the earlier. `cue` tells how
-    the words themselves stand to what was said before. `negated`: it says what is not.
+    `slot` names what has one value at a time: a later statement of the same speaker and slot revises the earlier. `cue`
+    tells how the words themselves stand to what was said before. `negated`: it says what is not.
     """
 
     text: str
@@ -28,27 +76,103 @@ class Statement:
 
 def statements(text: str, *, turn: str) -> list[Statement]:
     """What a person says of themselves and their people in a turn, ≤ 30 words each; mostly nothing."""
-    found = []
-    for sentence in re.findall(r"[^.!?\n]+[.!?]?", text):
-        said = sentence.strip()
-        if re.match(r"I live in [A-Z]|My name is |I work (?:as|at|for) |I'm an? \w+\.", said) and "?" not in said:
-            found.append(Statement(said, turn, ObservationKind.IDENTITY, slot_of(said), "new", False))
-    return found
+    said = sentences(text)
+    if not said or injected(text):
+        return []
+    found: list[Statement] = []
+    last: tuple[int, int] | None = None  # the place of the sentence kept last, and where it begins in the turn
+    for at, sentence in enumerate(believed(said)):
+        if sentence is None:
+            continue
+        if last is not None and last[0] == at - 1 and _goes_on(sentence):
+            whole = text[last[1] : sentence.end]
+            if len(whole.split()) <= MOST:
+                found[-1] = _joined(found[-1], whole, sentence)
+                last = (at, last[1])
+            elif MEANT.match(sentence.text):
+                found.pop()
+            continue
+        made = _statement(sentence, turn)
+        if made is not None:
+            found.append(made)
+            last = (at, text.index(made.text, sentence.start))
+    return list({statement.text: statement for statement in found}.values())
 
 
-def slot_of(text: str) -> str | None:
-    """What that has one value at a time a stored observation tells, if any."""
-    for pattern, slot in (
-        (r"\blives? in\b", "residence"),
-        (r"\bname is\b", "name"),
-        (r"\bworks? (?:at|for)\b", "employer"),
-    ):
-        if re.search(pattern, text):
-            return slot
+def cue_of(text: str) -> Cue:
+    """Whether the words tell of a change, correct what was said, or neither."""
+    if STRONG.search(text):
+        return "correction"
+    if CHANGE.search(text):
+        return "change"
+    return "correction" if CORRECTION.search(text) else "new"
+
+
+def negates(text: str) -> bool:
+    """Whether a text says what is not."""
+    return any(word in NEGATORS for word in tokens(spelled(text)))
+
+
+def _goes_on(sentence: Sentence) -> bool:
+    return bool(FOLLOW_UP.match(sentence.text) or MEANT.match(sentence.text)) and not YOU.search(sentence.text)
+
+
+def _joined(before: Statement, whole: str, sentence: Sentence) -> Statement:
+    return replace(before, text=whole, cue="correction" if MEANT.match(sentence.text) else before.cue)
+
+
+def _statement(sentence: Sentence, turn: str) -> Statement | None:
+    for text in _versions(sentence.text):
+        kind = _kind(text)
+        if kind is not None:
+            return Statement(text, turn, kind, slot_of(text) or _foreign_slot(text), cue_of(text), negates(text))
     return None
 
 
-def slots_of(text: str) -> frozenset[str]:
-    """All slots a text tells of: "I work as a nurse at the Charité" is about job and employer."""
-    slot = slot_of(text)
-    return frozenset([slot] if slot else [])
+def _versions(text: str) -> Iterator[str]:
+    """The sentence, if it is sure, no question, and does not speak to the listener; else its first clauses."""
+    if len(text.split()) > MOST:
+        return
+    asks = text.rstrip(" )!.").endswith(("?", "？"))
+    if not asks and (_sure(text) or CALL.search(text[:80])):
+        yield text
+        return
+    for match in AND_THEN.finditer(text):
+        first = text[: match.start()].rstrip(" ,;–—-")
+        if len(first.split()) > 2 and _sure(first) and "?" not in first:
+            yield first
+
+
+def _sure(text: str) -> bool:
+    return not DOUBT.search(text) and not YOU.search(led_in(text))
+
+
+def _kind(text: str) -> ObservationKind | None:
+    if CALL.search(led_in(text)[:80]):
+        return ObservationKind.IDENTITY
+    if taken := clause(text):
+        if taken.trait:
+            return _kind_of_trait(taken.who, taken.trait) if tells_trait(taken.does) else None
+        return kind_of(taken.does, of_others=bool(taken.who))
+    bare = led_in(text)
+    if AS_A.match(bare) and (made := kind_of("am " + bare[bare.index(" ") + 1 :], of_others=False)):
+        return made
+    if HERE_IS.match(text) or BORN.match(bare):
+        return ObservationKind.EPISODE
+    found = foreign(text)
+    return found[0] if found else None
+
+
+def _foreign_slot(text: str) -> str | None:
+    found = foreign(text)
+    return found[1] if found else None
+
+
+def _kind_of_trait(who: str, trait: str) -> ObservationKind:
+    if who:
+        return ObservationKind.RELATIONSHIP
+    if trait.startswith(("favo", "all-time", "hobb", "passion", "go-to")):
+        return ObservationKind.PREFERENCE
+    if trait in ("dream", "goal", "ambition", "dream job", "bucket list"):
+        return ObservationKind.PLAN
+    return ObservationKind.IDENTITY if "name" in trait else ObservationKind.FACT

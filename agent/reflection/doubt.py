@@ -1,0 +1,107 @@
+"""What takes a sentence's word back: jokes, hypotheticals, fiction, tasks, injected orders, the words of others."""
+
+import re
+
+from .sentences import Sentence
+
+JOKE = re.compile(
+    r"\b(?:ha(?:ha)+h?|he(?:he)+|l+o+l+|lmf?ao|rofl|jk|j/k|kidding|joking|joke[ds]?|sarcas\w+|just messing|psych!|not!$|yeah right"
+    r"|pulling your leg|teasing|in my dreams|or so (?:it|i)|as if|gotcha|april fools?|figuratively|metaphorically)\b"
+    r"|[😂🤣😜😝🤪😉🙃]|(?<!\w)[:;][-']?[Pp)](?!\w)(?<!:\))(?<!:-\))|(?:^|\s)/s\b",
+    re.I,
+)
+TAKEN_BACK = re.compile(
+    r"^(?:(?:oh|ah|well|ok|hmm|sorry|oops),? )?(?:no,? wait|wait,? no|wait|scratch that|strike that|never ?mind|not really|nope\b"
+    r"|not\W*$|no, (?:sorry|that|not)|sorry,? (?:no|i (?:mean|lied))|forget (?:that|it|i said|what i)|ignore that|(?:i )?take (?:it|that) back"
+    r"|i (?:lied|misspoke|was (?:lying|wrong|mistaken)|made that up|mean(?:t)?\b)|that(?:['’]s| was| is) (?:not true|a lie|wrong"
+    r"|incorrect|false|not right|just an? (?:example|test))|just (?:testing|an example)|(?:this|it|that) (?:is|was) (?:only |just )?(?:a test|an example))",
+    re.I,
+)
+MEANT = re.compile(
+    r"^(?:(?:oh|ah|sorry|no|oops|wait|actually|i mean),? )*(?:i (?:meant?|mean)|make that|correction:?) ", re.I
+)
+DOUBT = re.compile(
+    r"\b(?:if|unless|whether|would|could|might|maybe|perhaps|possibly|probably|presumably|supposed(?:ly)?|suppose|wonder(?:ing)?|guess"
+    r"|wish|someday|seems?|apparently|allegedly|as though|hypothetical(?:ly)?|in theory|or something|technically|imagine|pretend"
+    r"|(?:i|we) (?:think|believe|assume|reckon|doubt|suspect|imagine|hope)(?! in\b)|feels? like|felt like|i['’]d|we['’]d|should i"
+    r"|million|billion|thousand times|gazillion)\b|(?-i:\bmay\b)",
+    re.I,
+)
+REPORTED = re.compile(
+    r"\b(?:said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed|ing)|writes|wrote me|asked|asks"
+    r"|lyrics?|the song|call(?:s|ed) (?:me|us) an?|thinks|believes|heard|rumou?rs?|pointed out|insists?|shouted|yelled|replied"
+    r"|texted|tweeted|posted|announced|(?:he|she|they) (?:goes|went),)\b",
+    re.I,
+)
+TECHNICAL = re.compile(
+    r"\b(?:errors?|exceptions?|traceback|stack trace|crash\w*|compil\w+|bugs?|404|500|timeout|null|undefined|segfault|admin"
+    r"|root access|superuser|permissions?|privileges?|authori[sz]ed|bypass|override)\b",
+    re.I,
+)
+YOU = re.compile(
+    r"\b(?:you|your|yours|yourself|u|ur|y['’]?all|you['’](?:re|ve|ll|d)|thou|assistant|chatbot|ai model)\b", re.I
+)
+FICTION = re.compile(
+    r"\b(?:imagine|pretend\w*|suppose|supposing|let['’]?s (?:say|play|assume|pretend)|say (?:that )?i (?:am|was|were)|role-?play\w*"
+    r"|act as|hypothetically|in (?:this|my|the|a|that) (?:story|novel|book|game|dream|scene|scenario|campaign|film|movie|play|poem|script|song)"
+    r"|my character|once upon|(?:i|we) (?:dreamt|dreamed)|had (?:a|this) (?:weird |strange )?dream|fictional|fiction|in character"
+    r"|chapter \d|narrator|protagonist|for (?:my|a|the) (?:story|novel|screenplay|script|campaign)|playing the role|you be)\b",
+    re.I,
+)
+LATER_FICTION = re.compile(
+    r"^\W*(?:(?:but )?(?:that|it|this)(?:['’]s| is| was)|just|only|from|(?:so )?(?:says|said)) .{0,40}\b(?:novel|story|character|game|role"
+    r"|song|lyrics?|film|movie|quote|example|test|joke|line|poem|play|book|dream|he|she|they|my \w+)\b",
+    re.I,
+)
+GIVEN = re.compile(
+    r"\b(?:translat\w+|proofread|paraphrase|re-?phrase|rewrite|summari[sz]e|the following|this (?:sentence|text|paragraph|email|essay"
+    r"|message|letter|article|line|phrase)|these (?:sentences|lines)|correct (?:my|the) grammar|fix (?:my|the) grammar|text below"
+    r"|repeat after me|how do (?:i|you) say|sample (?:text|sentence)|example sentences?)\b|^(?:please |now |just |can you )?(?:say|repeat"
+    r"|type|print|echo|output|reply with|respond with|answer with)\b|^(?:here(?:['’]s| is)|this is) (?:what|the|a|an|my) [^.]{0,30}\b(?:wrote|said"
+    r"|texted|sent|posted|essay|letter|email|message|bio|review|draft|text|poem|song|lyrics)\b",
+    re.I,
+)
+WRITE = re.compile(
+    r"^(?:please |now |can you |could you )?(?:write|compose|draft|generate|create|complete|continue|finish|make|send|add|put|note)\b[^.:]*:"
+    r"|\b(?:wrote|texted|emailed|messaged|posted|answered|replied|says|said|told me|goes|reads|states?|lyrics?|quote|prompt|input|text|sentence)[^.:]{0,30}:",
+    re.I,
+)
+INJECTED = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:all|any|every|the|your|my|these|those|previous|prior|above|everything)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?|above"
+    r"|before|messages?|guidelines|training)\b|system prompt|developer mode|jailbr\w+|you (?:must|shall|will|should) (?:now |from now on )?(?:always|never|obey"
+    r"|answer|respond|reply|act|only|say|believe|treat)|you are now|from now on,? you|new instructions?|\bobey\b|<\|[^>]{0,30}\|>|\[/?INST\]|"
+    r"^\s*#{2,}\s*(?:system|instructions?)|^\s*(?:system|assistant|developer)\s*:|(?:store|save|write|add|record|put|insert) (?:this |that |it |the following )?"
+    r"(?:in|to|into) (?:your )?(?:long-term )?memory\b|must (?:always|never) \w+ (?:me|my|the)\b|reveal your",
+    re.I | re.M,
+)
+
+
+def injected(text: str) -> bool:
+    """Whether a turn gives the program orders about itself: then nothing in it is believed."""
+    return INJECTED.search(text) is not None
+
+
+def doubtful(sentence: str) -> bool:
+    """Whether a sentence, whatever part of it, is no word of the speaker's own to rely on."""
+    return any(pattern.search(sentence) for pattern in (JOKE, REPORTED, TECHNICAL))
+
+
+def believed(said: list[Sentence]) -> list[Sentence | None]:
+    """The sentences that stand, None in place of those that do not, by what stands around them."""
+    kept: list[Sentence | None] = []
+    for at, sentence in enumerate(said):
+        plain = sentence.plain
+        if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain):
+            kept += [None] * (len(said) - at)
+            break
+        following = said[at + 1].plain if at + 1 < len(said) else ""
+        stands = sentence.own and not doubtful(plain) and not withdrawn(following)
+        kept.append(sentence if stands else None)
+    return kept
+
+
+def withdrawn(following: str) -> bool:
+    """Whether what is said next takes back what was said."""
+    if MEANT.match(following):
+        return False  # what was meant is told with it
+    return bool(JOKE.search(following) or TAKEN_BACK.match(following) or LATER_FICTION.match(following))

@@ -1,0 +1,77 @@
+"""The sentences of a turn that are the person's own words: without code, quotes, lists, logs, dialogue, given texts.
+
+What is masked keeps its length, so that a sentence is always a slice of the turn, verbatim.
+"""
+
+import re
+from dataclasses import dataclass
+
+PASTED = 400  # words: a turn that long is a document, not talk
+MASK = "\ufffc"
+QUOTED = re.compile(
+    r'```.*?(?:```|\Z)|`[^`\n]{1,300}`|“[^”]{1,2000}”|«[^»]{1,2000}»|„[^“”"]{1,2000}[“”"]|"[^"\n]{1,2000}(?:"|\n|\Z)'
+    r"|(?<![\w'’])['‘][^'‘’\n]{2,300}(?:['’][a-z]{1,2}\b[^'‘’\n]{0,300}){0,4}['’](?!\w)",
+    re.S,
+)
+LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
+FOREIGN_LINE = re.compile(
+    r"\s*(?:[-*+•>#|$%{}<\[\]/\\]|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN|ERROR|DEBUG)\b|[A-Z][\w .-]{0,30}:\s|\t| {4})"
+)
+TOLD = re.compile(
+    r"(?:note|remember|fyi|btw|by the way|about me|update|correction|fun fact|info|also|ps|p\.s\.|edit)\s*:", re.I
+)
+END = re.compile(r"(?:[.!?…]+[)\]'’]*(?=\s|$)|[。！？]+|\n+)[\s]*")
+ABBREVIATED = re.compile(
+    r"(?:\b(?:dr|mr|mrs|ms|st|prof|jr|sr|vs|etc|no|approx|e\.g|i\.e|u\.s|p\.s)|\b[A-Z])\.\s*$", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A slice of a turn, trimmed; `plain` is the same with what is not the person's own masked."""
+
+    text: str
+    plain: str
+    start: int
+    end: int
+
+    @property
+    def own(self) -> bool:
+        """Whether nothing in it is code, a quote or a link."""
+        return MASK not in self.plain
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a turn in order; none of a pasted document."""
+    if len(text.split(maxsplit=PASTED)) > PASTED:
+        return []
+    plain = _without_lines(LINK.sub(_masked, QUOTED.sub(_masked, text)))
+    found, start = [], 0
+    for match in END.finditer(plain):
+        if "\n" not in match[0] and ABBREVIATED.search(plain[max(start, match.start() - 8) : match.end()]):
+            continue
+        found.append(_slice(text, plain, start, match.end()))
+        start = match.end()
+    found.append(_slice(text, plain, start, len(text)))
+    return [sentence for sentence in found if sentence.text]
+
+
+def _masked(match: re.Match[str]) -> str:
+    return "".join("\n" if char == "\n" else MASK for char in match[0])
+
+
+def _without_lines(plain: str) -> str:
+    """Lines of lists, logs and dialogue masked; after a line that ends with a colon comes what is not one's own."""
+    lines, given = [], False
+    for line in plain.split("\n"):
+        foreign = given or (FOREIGN_LINE.match(line) and not TOLD.match(line.strip()))
+        lines.append(MASK * len(line) if foreign else line)
+        given = given or (line.rstrip().endswith(":") and not TOLD.search(line))
+    return "\n".join(lines)
+
+
+def _slice(text: str, plain: str, start: int, end: int) -> Sentence:
+    said = text[start:end]
+    start += len(said) - len(said.lstrip())
+    end = start + len(said.strip())
+    return Sentence(text[start:end], plain[start:end], start, end)

@@ -1,0 +1,152 @@
+"""What has one value at a time: a later statement of the same slot revises the earlier one.
+
+A slot is a short key: "residence", "age", "sister anna employer", "favorite color", "taste coffee". Statements and
+stored observations, in the first person and in the third, get the same key.
+"""
+
+import re
+
+from .clauses import PETS, clause
+from .english import plain_predicate
+from .words import STOP, stem, tokens
+
+SAME = {
+    "surname": "last name", "full name": "name", "first name": "name", "real name": "name", "given name": "name",
+    "date of birth": "birthday", "mobile": "phone", "cell": "phone", "phone number": "phone", "mobile number": "phone",
+    "cell number": "phone", "e-mail": "email", "email address": "email", "e-mail address": "email", "occupation": "job",
+    "profession": "job", "company": "employer", "home town": "hometown", "new car": "car", "first car": "first car",
+    "mother tongue": "native language", "first language": "native language", "dream": "goal", "ambition": "goal",
+    "star sign": "zodiac sign", "wedding day": "wedding", "wedding date": "wedding", "wedding anniversary": "anniversary",
+    "hobbies": "hobby",
+}  # fmt: skip
+MARITAL = "married|single|divorced|separated|widowed|engaged"
+DIET = "vegetarian|vegan|pescatarian|keto|gluten[- ]free|paleo|omnivore|flexitarian"
+NOT = r"(?:not |no longer |do not |does not |never |used to |have |has |been )*"
+BE = r"(?:(?:am|is|are|was|were|be|have been|has been|been) )?(?:not |no longer )?"
+RULES = tuple(
+    (tuple(slots.split()), re.compile(pattern, re.I))
+    for slots, pattern in (
+        ("employer job", r"(?:got|was|were|am|have been|has been) (?:fired|laid off|unemployed|out of work|jobless|retired|self-employed)|(?:am|is|are) retired|retired\b|(?:quit|lost|left|resigned from) (?:my|his|her|their|the) (?:\w+ )?job|(?:quit|left) (?:my|his|her|their) job"),
+        ("residence", rf"{NOT}{BE}(?:lived?s?|living|resid\w+|based|settled?) (?:\w+ )?(?:in|at|on|near|outside|downtown|abroad)\b|(?:have )?(?:just )?(?:moved|moving|am moving|relocat\w+)\b(?! on\b)(?:.*\b(?:to|in|into)\b|.*\bback)"),
+        ("employer job", rf"{NOT}{BE}(?:works?|worked|working|started|start) (?:working )?as .{{2,40}}? (?:at|for)\b"),
+        ("job", rf"{NOT}{BE}(?:works?|worked|working|started|start|trained) (?:working )?(?:as|in (?:tech|finance|sales|marketing|education|healthcare|it|hr))\b"),
+        ("employer", rf"{NOT}{BE}(?:works?|worked|working|started|start|started a (?:new )?job|got a (?:new )?job|employed|joined|quit|left|was hired|got hired) (?:working )?(?:at|for|by|with|(?-i:[A-Z]))"),
+        ("employer job", r"(?:started|got|have|found|took|accepted) (?:an? |my )?(?:\w+ )?(?:new )?job\b"),
+        ("birthday", r"(?:was|were) born (?:on|in) (?:the )?(?:\d|january|february|march|april|may|june|july|august|september|october|november|december)"),
+        ("birthplace", r"(?:was|were) born (?:and raised )?in"),
+        ("hometown", rf"{NOT}grew up|(?:was|were) raised|(?:am|is|are) (?:originally )?from\b"),
+        ("age", rf"{BE}(?:(?:about to )?turn(?:ed|ing|s)? )?(?:will be )?\d{{1,3}}(?: years?(?: old)?)?(?=\W*$|[,.;!]| now| and| today| years)|turned \w+|(?:am|is) (?:\w+-)?\w+ years old"),
+        ("name", rf"(?-i:am (?!\w+(?:ish|ese|ian|ean|an|ch)\b)[A-ZÀ-Þ][a-zà-ÿ]{{2,}}\b)|(?:go|goes) by\b|{BE}(?:called|named)\b"),
+        ("marital", rf"{BE}(?:{MARITAL})\b|(?:got|getting|get) (?:married|divorced|engaged|separated)|married\b|broke up"),
+        ("diet", rf"{BE}(?:an? )?(?:{DIET})\b|(?:went|gone|became|turned) (?:an? )?(?:{DIET})|(?:eat|eats|ate|started eating|stopped eating|do not eat|no longer eat|does not eat|quit eating|gave up) (?:meat|fish again)"),
+        ("car", r"(?:drives?|drove) an?\b|(?:bought|got|have|has|own|owns|sold) (?:an?|my|his|her|our) (?:\w+ ){0,3}(?:car|tesla|volvo|toyota|honda|bmw|ford|audi|vw|volkswagen|subaru|prius)\b"),
+        ("smoking", rf"{NOT}smokes?\b|(?:quit|stopped|gave up) smoking|{BE}(?:an? )?(?:non-?|ex-?)?smoker"),
+        ("partner", r"(?:am|is|are|have been|has been|started) (?:dating|seeing|engaged to|married to)\b"),
+        ("studies", rf"{NOT}{BE}(?:stud(?:y|ies|ied|ying)|major(?:s|ed|ing)?)(?: in)?\b"),
+        ("pronouns", r"(?:go by|use) \w+/\w+"),
+        ("height", r"(?:am|is|are) \d(?:['’.,]\d*|\d* ?cm|\d* ?m)\b.*tall"),
+        ("weight", r"weighs? "),
+    )
+)  # fmt: skip
+JOB = re.compile(r"(?:(?:am|is|are|was|became|become) )(?:not |no longer )?(?:now )?an? ((?:[\w-]+ ){0,3}[\w-]+)", re.I)
+JOBS = re.compile(
+    r"\b(?:\w{2,}(?:er|or|ist|ian|eer|ant)|nurse|vet|chef|cook|pilot|judge|student|architect|mechanic|paramedic|surgeon|attorney|analyst|clerk|doctor)\b",
+    re.I,
+)
+NO_JOBS = re.compile(
+    r"\b(?:vegetarian|\w*ian\b(?<=[A-Z]ian)|lover|mother|father|sister|brother|daughter|supporter|believer|sister|member|smoker|drinker|owner|runner|early riser|beginner|survivor|importan|foreigner|eater|gamer|christian|person|fan)\b",
+    re.I,
+)
+TASTE = re.compile(
+    rf"{NOT}(?:can not )?(?:likes?|loves?|enjoys?|hates?|dislikes?|adores?|prefers?|stand|loathes?|detests?|fond of|into|eats?|drinks?|liked|loved|drinking|eating|stopped (?:liking|drinking|eating)|gave up|quit (?:drinking|eating)) (.+)",
+    re.I,
+)
+DOES = re.compile(
+    rf"{NOT}{BE}(plays?|played|playing|learn(?:s|ing|t|ed)?|speaks?|train(?:s|ing|ed)? for|takes?|taking|collects?|teach(?:es|ing)?|allergic to|allergy to|afraid of|scared of)\b (.+)",
+    re.I,
+)
+GIVEN_UP = re.compile(r"(?:quit|stopped|gave up|started|have started|took up|has stopped) (\w+ing) (.+)", re.I)
+COUNT = re.compile(
+    rf"{NOT}(?:have|has|had|have got|got|has got) (?:an? |\w+ )(?:[\w-]+ ){{0,2}}?({PETS}|kids?|child|children|sons?|daughters?|brothers?|sisters?|siblings?)\b",
+    re.I,
+)
+CALL = re.compile(
+    r"(?:(?:you can|please|just|everyone|everybody|people|friends|my friends|they|everyone just) )*calls? me [A-ZÀ-Þ]",
+    re.I,
+)
+BREAK = frozenset(
+    "and but because since when while so although though anymore more with in on at for every as now again after before again though than".split(
+        " "
+    )
+)
+MONTHS = "january february march april may june july august september october november december"
+
+
+def slots_of(text: str) -> frozenset[str]:
+    """All slots a text tells of: "I work as a nurse at the Charité" is about employer and job."""
+    return frozenset(_slots(text))
+
+
+def slot_of(text: str) -> str | None:
+    """The slot a text tells of first, if any."""
+    found = _slots(text)
+    return found[0] if found else None
+
+
+def _slots(text: str) -> tuple[str, ...]:
+    if CALL.search(text[:80]):
+        return ("name",)
+    taken = clause(text)
+    if taken is None:
+        return ()
+    who = _same_kin(taken.who)
+    if taken.trait:
+        return (f"{who} {_trait(taken.trait)}".strip(),)
+    return tuple(f"{who} {slot}".strip() for slot in _of_predicate(plain_predicate(taken.does)))
+
+
+def _trait(trait: str) -> str:
+    trait = " ".join(trait.casefold().replace("favourite", "favorite").replace("all-time ", "").split())
+    return SAME.get(trait, trait)
+
+
+def _same_kin(who: str) -> str:
+    first, _, rest = who.partition(" ")
+    same = {
+        "mom": "mother",
+        "mum": "mother",
+        "mama": "mother",
+        "dad": "father",
+        "papa": "father",
+        "pup": "dog",
+        "puppy": "dog",
+        "kitty": "cat",
+        "kitten": "cat",
+    }
+    return f"{same.get(first, first)} {rest}".strip()
+
+
+def _of_predicate(does: str) -> tuple[str, ...]:
+    for slots, pattern in RULES:
+        if pattern.match(does):
+            return slots
+    job = JOB.match(does)
+    if job and JOBS.search(job[1]) and not NO_JOBS.search(job[1]):
+        return ("job",)
+    for pattern, head in ((COUNT, "have"), (TASTE, "taste")):
+        if match := pattern.match(does):
+            return _keyed(head, match[1])
+    if match := DOES.match(does) or GIVEN_UP.match(does):
+        return _keyed(stem(tokens(match[1])[0]), match[2])
+    return ()
+
+
+def _keyed(head: str, thing: str) -> tuple[str, ...]:
+    """A slot that is about one thing: its first words that say something, at most three."""
+    words: list[str] = []
+    for word in tokens(thing.split(",")[0])[:8]:
+        if word in BREAK and words:
+            break
+        if word not in STOP and word not in ("lot", "much"):
+            words.append(stem(word))
+    return (f"{head} {' '.join(words[:3])}",) if words else ()

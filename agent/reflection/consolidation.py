@@ -140,7 +140,7 @@ def usable(answer: object) -> tuple[list[Action], int]:
     good: list[Action] = []
     for item in items[:MOST_ACTIONS]:
         try:
-            good.append(ONE.validate_python(item.model_dump() if isinstance(item, BaseModel) else item))
+            good.append(ONE.validate_python(item.model_dump(warnings=False) if isinstance(item, BaseModel) else item))
         except ValidationError:
             continue
     return good, len(items) - len(good)

@@ -12,7 +12,8 @@ from graph.finding import fts_query
 from graph.hits import About
 from graph.ids import as_datetime
 from graph.paths import Paths
-from graph.rows import BEGUN, SAID, TURN, turns_of
+from graph.rows import PROJECT, SAID, TURN, turns_of
+from graph.walks import BEGUN
 
 NOTHING = '""'  # the FTS5 query that matches no text
 
@@ -81,12 +82,8 @@ def about(db: sqlite3.Connection, name: str, *, limit: int) -> About:
 
 def _project(db: sqlite3.Connection, name: str) -> tuple[str | None, list[str]]:
     """The project of that name as it is written, and its sessions."""
-    query = f"SELECT begun.session, begun.structure ->> '$.project' FROM events AS begun WHERE {BEGUN}"
-    found = [
-        (id, project)
-        for id, project in db.execute(query)
-        if project is not None and project.casefold() == name.casefold()
-    ]
+    query = f"SELECT begun.session, {PROJECT} FROM events AS begun WHERE {BEGUN}"
+    found = [(id, project) for id, project in db.execute(query) if project and project.casefold() == name.casefold()]
     return (found[0][1] if found else None), [id for id, _ in found]
 
 

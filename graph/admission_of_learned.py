@@ -156,9 +156,7 @@ def _admit_review(db: sqlite3.Connection, event: Lifecycle) -> None:
     match event:
         case ObservationPromoted():
             require(judged == "candidate", f"{event.observation} is {judged}, so it cannot be promoted")
-        case ObservationReturned():
-            require(judged != event.status, f"{event.observation} is {judged} already")
-        case _:
+        case ObservationRejected() | ObservationRetired():
             require(judged != "invalid", f"{event.observation} is {judged} already")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from graph.errors import Ambiguous, NotFound
 from graph.ids import as_ms
-from graph.rows import KEPT, SAID, TURN, Raw, said_row, session_by_id, turns_of
+from graph.rows import KEPT, PROJECT, SAID, TURN, Raw, said_row, session_by_id, turns_of
 from graph.values import Exchange, Turn
 
 MOST_EXCHANGES = 500
@@ -18,9 +18,9 @@ _FILTERS = {
     "session": "said.session = :session",
     "client": "said.structure ->> '$.client' = :client",
     "since": "said.told >= :since",
-    "project": """
+    "project": f"""
     EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
-            AND begun.kind IN ('session.started', 'session.forked') AND begun.structure ->> '$.project' = :project)
+            AND begun.kind IN ('session.started', 'session.forked') AND {PROJECT} = :project)
     """,
 }
 _REPLIES = f"""

@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph import contents
+from graph import contents, unreflected
 from graph.admission import admit
 from graph.codec import Stored, clean, decode, encode, genesis, hash_link
 from graph.erasing import ERASING, bereft, texts_of
@@ -163,11 +163,12 @@ class Log:
         return True
 
     def rebuild_words(self) -> None:
-        """Make the word indexes, what names what, and the content hashes anew. Raises LogUnwritable."""
+        """Make anew what is kept beside the events: word indexes, content hashes … Raises LogUnwritable."""
         with self._transaction() as db:
             for index in _WORDS:
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
             fill_named(db)
+            unreflected.fill(db)
             contents.fill(db)
 
     def drop_unsound(self) -> int:

@@ -10,7 +10,7 @@ The word index reads its text from `events` through a view and is kept by trigge
 import sqlite3
 from collections.abc import Callable
 
-from graph import contents
+from graph import contents, unreflected
 from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
 
@@ -132,6 +132,7 @@ def learned_schema(db: sqlite3.Connection) -> None:
     for statement in _LEARNED_SCHEMA:
         db.execute(statement)
     fill_named(db)
+    unreflected.fill(db)
 
 
 # Which events of what was learned name a turn or a chunk, in a list or alone; of the chunks, a document.
@@ -164,6 +165,7 @@ _LEARNED_SCHEMA = (
     """,
     "CREATE INDEX by_item ON events (item, kind, seq) WHERE item IS NOT NULL",
     "CREATE INDEX by_series ON events (series, kind, seq) WHERE series IS NOT NULL",
+    "CREATE INDEX of_roots ON events (session, seq) WHERE kind = 'turn.said' AND parent IS NULL AND queued = 0",
     """
     CREATE TABLE named (
         name TEXT    NOT NULL,
@@ -195,6 +197,7 @@ _LEARNED_SCHEMA = (
     WHEN old.kind IN ('observation.made', 'chunk.read') AND old.text IS NOT NULL
     BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, old.text); END
     """,
+    *unreflected.SCHEMA,
 )
 
 

@@ -19,8 +19,9 @@ from graph.events import MAIN_WORLD
 from graph.finding import search
 from graph.hits import About, Found
 from graph.recent import Recent, Within
-from graph.rows import BEGUN, KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
+from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
+from graph.walks import BEGUN, Walks
 
 _PATH = """
 WITH RECURSIVE path (turn, depth) AS (
@@ -47,7 +48,8 @@ class Readings(ABC):
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
         with self.snapshot() as db:
             rows = db.execute(f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
-            found = [session_with(db, row) for row in rows]
+            walks = Walks(db)
+            found = [session_with(db, row, walks) for row in rows]
         return [each for each in found if not each.deleted and (archived or not each.archived)]
 
     def session(self, id: str) -> Session:

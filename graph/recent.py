@@ -14,8 +14,9 @@ from graph.events import MAIN_WORLD
 from graph.exchanges import project_of, replies
 from graph.ids import as_ms
 from graph.paths import Paths
-from graph.rows import BEGUN, SAID, SESSION, TURN, Raw, session_with, turn_of, turns_of
+from graph.rows import SAID, SESSION, TURN, Raw, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
+from graph.walks import BEGUN
 
 _BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}
 
@@ -65,7 +66,7 @@ class Recent:
         found: list[Session] = []
         with closing(self._db.execute(query)) as rows:
             while len(found) < limit and (row := rows.fetchone()) is not None:
-                session = session_with(self._db, row)
+                session = session_with(self._db, row, self._paths)
                 said = self._db.execute(here, {**self._values, "session": session.id}).fetchone()
                 if said is not None and session.world == self._world and not session.deleted:
                     found.append(session)

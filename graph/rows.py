@@ -11,14 +11,15 @@ from graph.codec import Stored, decode
 from graph.errors import NotFound
 from graph.events import RECALLED
 from graph.ids import as_datetime
+from graph.titles import title_of
 from graph.values import Session, Turn
+from graph.walks import BEGUN, HEAD, Walks
 
 Raw = tuple[Any, ...]
 
 EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
 
 SAID = "said.kind = 'turn.said'"
-BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
 WAITS = """
 said.queued = 1
 AND NOT EXISTS (SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken')
@@ -39,29 +40,17 @@ SELECT said.seq, said.told, said.session, said.structure, said.text,
 FROM events AS said
 """
 
-# The head is what the last event left that moves it.
-HEAD = """
-(SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
- FROM events AS head WHERE head.seq = max(
-     coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
-         AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
-     coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
-         AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
- ))
+# A project is what the session was assigned to last, or else began with; '' is none.
+PROJECT = """
+coalesce((SELECT coalesce(own.structure ->> '$.project', '') FROM events AS own WHERE own.session = begun.session
+    AND own.kind = 'project.assigned' ORDER BY own.seq DESC LIMIT 1), begun.structure ->> '$.project', '')
 """
 
-# A title counts while none of the turns it was made from is hidden.
 SESSION = f"""
 SELECT begun.session, begun.told, begun.structure,
     (SELECT name.text FROM events AS name WHERE name.session = begun.session AND name.kind = 'session.renamed'
      ORDER BY name.seq DESC LIMIT 1),
-    (SELECT title.text FROM events AS title WHERE title.session = begun.session AND title.kind = 'session.titled'
-     AND NOT EXISTS (
-         SELECT 1 FROM json_each(title.structure, '$.sources') AS source WHERE 'turn.hidden' = (
-             SELECT seen.kind FROM events AS seen WHERE seen.turn = source.value
-             AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
-         )
-     ) ORDER BY title.seq DESC LIMIT 1),
+    (SELECT max(title.seq) FROM events AS title WHERE title.session = begun.session AND title.kind = 'session.titled'),
     {HEAD},
     (SELECT shelf.kind FROM events AS shelf WHERE shelf.session = begun.session
      AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1),
@@ -72,7 +61,8 @@ SELECT begun.session, begun.told, begun.structure,
     coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'
         ORDER BY said.told DESC, said.seq DESC LIMIT 1), begun.seq) AS last_seq,
     (SELECT own.seq FROM events AS own WHERE own.session = begun.session AND own.kind = 'session.configured'
-     ORDER BY own.seq DESC LIMIT 1) AS configured
+     ORDER BY own.seq DESC LIMIT 1) AS configured,
+    {PROJECT}
 FROM events AS begun
 """
 
@@ -115,9 +105,9 @@ def turn_of(row: Raw, index: int) -> Turn:
     )
 
 
-def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
-    """A session, from a row of SESSION and the structure and text of its last `session.configured`."""
-    id, told, structure, name, title, head, shelf, deleted, turns, last_told, _, _ = row
+def session_of(row: Raw, title: str | None, configured: tuple[str, str | None] | None) -> Session:
+    """A session, from a row of SESSION, its title, and the structure and text of its last `session.configured`."""
+    id, told, structure, name, _, head, shelf, deleted, turns, last_told, _, _, project = row
     begun = json.loads(structure)
     own = json.loads(configured[0]) if configured is not None else {}
     return Session(
@@ -125,7 +115,7 @@ def session_of(row: Raw, configured: tuple[str, str | None] | None) -> Session:
         name=name or title,
         named_by_user=bool(name),
         world=begun["world"],
-        project=begun.get("project"),
+        project=project or None,
         head=None if deleted else head,
         archived=shelf == "session.archived",
         deleted=bool(deleted),
@@ -160,12 +150,15 @@ def session_by_id(db: sqlite3.Connection, id: str) -> Session:
     row = db.execute(f"{SESSION} WHERE begun.session = ? AND {BEGUN}", (id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
-    return session_with(db, row)
+    return session_with(db, row, Walks(db))
 
 
-def session_with(db: sqlite3.Connection, row: Raw) -> Session:
-    """A session, from a row of SESSION, with its own settings."""
-    configured = row[11]
+def session_with(db: sqlite3.Connection, row: Raw, walks: Walks) -> Session:
+    """A session, from a row of SESSION, with its title and its own settings; the walks are shared among many."""
+    id, name, titled, configured = row[0], row[3], row[4], row[11]
+    title = title_of(db, id, walks) if titled is not None and not name else None
     if configured is None:
-        return session_of(row, None)
-    return session_of(row, db.execute("SELECT structure, text FROM events WHERE seq = ?", (configured,)).fetchone())
+        return session_of(row, title, None)
+    return session_of(
+        row, title, db.execute("SELECT structure, text FROM events WHERE seq = ?", (configured,)).fetchone()
+    )

@@ -1,0 +1,63 @@
+"""The title a session shows: the newest one whose every source is live, so that no title tells what was taken away.
+
+A glance at the indexes is enough where no head was moved and nothing branches off above a source; elsewhere the paths
+are walked.
+"""
+
+import sqlite3
+
+from graph.walks import Walks
+
+_NEAR = 8  # turns above a source that the glance looks at
+
+_TAKEN_AWAY = """
+EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+OR 'turn.hidden' IS (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+    AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
+OR 'turn.withheld' IS (SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
+    AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1)
+"""
+_BRANCHES = f"""
+EXISTS (
+    WITH RECURSIVE up (turn, session, parent, queued, steps) AS (
+        SELECT said.turn, said.session, said.parent, said.queued, 0
+        UNION ALL
+        SELECT above.turn, above.session, above.parent, above.queued, up.steps + 1 FROM up
+        JOIN events AS above ON above.turn = up.parent AND above.kind = 'turn.said' WHERE up.steps < {_NEAR}
+    )
+    SELECT 1 FROM up WHERE up.steps = {_NEAR} OR up.queued = 1
+    OR EXISTS (SELECT 1 FROM events AS other WHERE other.parent = up.parent AND other.turn <> up.turn)
+    OR up.parent IS NULL AND EXISTS (
+        SELECT 1 FROM events AS other WHERE other.session = up.session AND other.kind = 'turn.said'
+        AND other.parent IS NULL AND other.queued = 0 AND other.turn <> up.turn
+    )
+)
+"""
+_MOVED = """
+EXISTS (SELECT 1 FROM events AS moved WHERE moved.session = said.session
+    AND moved.kind IN ('head.moved', 'session.deleted'))
+"""
+_TITLES = f"""
+SELECT title.text, title.structure -> '$.sources', (
+    SELECT max(CASE WHEN {_TAKEN_AWAY} THEN 2 WHEN {_MOVED} OR {_BRANCHES} THEN 1 ELSE 0 END)
+    FROM json_each(title.structure, '$.sources') AS source
+    JOIN events AS said ON said.turn = source.value AND said.kind = 'turn.said'
+) FROM events AS title
+WHERE title.session = ? AND title.kind = 'session.titled' AND title.text IS NOT NULL ORDER BY title.seq DESC
+"""
+_SOURCES = """
+SELECT said.turn, said.session FROM json_each(?) AS source
+JOIN events AS said ON said.turn = source.value AND said.kind = 'turn.said'
+"""
+_TAKEN, _UNSURE = 2, 1
+
+
+def title_of(db: sqlite3.Connection, session: str, walks: Walks) -> str | None:
+    """The title to show for a session, or None."""
+    for text, sources, doubt in db.execute(_TITLES, (session,)):
+        if doubt == _TAKEN:
+            continue
+        if doubt != _UNSURE or all(walks.on_a_path(*each) for each in db.execute(_SOURCES, (sources,)).fetchall()):
+            shown: str = text
+            return shown
+    return None

@@ -1,0 +1,213 @@
+"""Which turns were not reflected on: a table in the log's file, kept by triggers, and the questions to it.
+
+Invariants:
+- `unreflected` has every reply that ended and every imported turn that no reflection names and nobody deleted: so what
+  a crash or a quit left is found by a query, whatever the log's length, and nothing is queued in memory.
+- A row is only a candidate: whether its turn is live, and its exchange not withheld, is asked when it is looked for.
+- What was found to be out is skipped until something is appended that can bring a turn back.
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+
+from graph.beliefs import Unreflected
+from graph.events import Role
+from graph.rows import PROJECT
+from graph.walks import BEGUN
+
+RUN = 6  # imported turns that are reflected on together
+PAGE = 256
+
+Living = Callable[[sqlite3.Connection, Collection[str]], set[str]]  # those of the turns that are live and not withheld
+
+_WANTED = """
+{of}kind = 'turn.said' AND ({of}source IS NOT NULL AND {of}role <> 'tool'
+    OR {of}role = 'assistant' AND {of}structure ->> '$.stop_reason' IS NOT NULL)
+"""
+SCHEMA = (
+    """
+    CREATE TABLE unreflected (
+        seq      INTEGER PRIMARY KEY,
+        turn     TEXT    NOT NULL,
+        session  TEXT    NOT NULL,
+        imported INTEGER NOT NULL,
+        told     INTEGER NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX unreflected_by_turn ON unreflected (turn)",
+    "CREATE INDEX unreflected_by_session ON unreflected (session)",
+    "CREATE INDEX unreflected_by_time ON unreflected (imported, told, seq)",
+    f"""
+    CREATE TRIGGER to_reflect_on AFTER INSERT ON events WHEN {_WANTED.format(of="new.")}
+    BEGIN INSERT INTO unreflected VALUES (new.seq, new.turn, new.session, new.source IS NOT NULL, new.told); END
+    """,
+    """
+    CREATE TRIGGER reflected_on AFTER INSERT ON events
+    WHEN new.kind = 'reflection.done' AND new.structure ->> '$.instead_of' IS NULL
+    BEGIN DELETE FROM unreflected WHERE turn IN (SELECT value FROM json_each(new.structure, '$.turns')); END
+    """,
+    """
+    CREATE TRIGGER never_to_reflect_on AFTER INSERT ON events WHEN new.kind IN ('turn.deleted', 'session.deleted')
+    BEGIN
+        DELETE FROM unreflected WHERE turn = new.turn;
+        DELETE FROM unreflected WHERE new.kind = 'session.deleted' AND session = new.session;
+    END
+    """,
+)
+_FILL = f"""
+INSERT INTO unreflected SELECT seq, turn, session, source IS NOT NULL, told FROM events
+WHERE {_WANTED.format(of="")}
+AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = events.turn AND gone.kind = 'turn.deleted')
+AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = events.session AND gone.kind = 'session.deleted')
+AND NOT EXISTS (
+    SELECT 1 FROM named JOIN events AS done USING (seq) WHERE named.name = events.turn
+    AND named.kind = 'reflection.done' AND done.structure ->> '$.instead_of' IS NULL
+)
+"""
+
+# Newest first: of this program's own replies, then of imported turns.
+_ROWS = """
+SELECT seq, turn, session, imported, told FROM unreflected WHERE imported = :imported
+AND (told, seq) < (:told, :seq) ORDER BY told DESC, seq DESC LIMIT :page
+"""
+# What can bring a turn back to a path or into memory.
+_REVIVALS = """
+SELECT max(seq) FROM events WHERE kind <> 'turn.said'
+AND kind IN ('turn.unhidden', 'turn.released', 'head.moved', 'session.forked', 'turn.taken')
+"""
+_PLACED = """
+SELECT placed.parent, said.role FROM events AS said
+JOIN events AS placed ON placed.seq = (
+    SELECT max(seq) FROM events WHERE turn = said.turn AND kind IN ('turn.said', 'turn.taken')
+) WHERE said.turn = ? AND said.kind = 'turn.said'
+"""
+_IS_OPEN = "SELECT 1 FROM unreflected WHERE turn = ? AND imported = 1"
+_PLACE = f"SELECT begun.structure ->> '$.world', {PROJECT} FROM events AS begun WHERE begun.session = ? AND {BEGUN}"
+_GONE = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
+
+
+def fill(db: sqlite3.Connection) -> None:
+    """Make the table anew from the events."""
+    db.execute("DELETE FROM unreflected")
+    db.execute(_FILL)
+
+
+class Pending:
+    """What is left to reflect on. Keeps which candidates are out for now, so as not to look at them each time."""
+
+    def __init__(self) -> None:
+        self._out: set[str] = set()
+        self._revived = 0
+
+    def find(self, db: sqlite3.Connection, living: Living, limit: int) -> list[Unreflected]:
+        """Exchanges that ended, the newest first; then imported turns in runs, the newest first."""
+        revived = db.execute(_REVIVALS).fetchone()[0] or 0
+        if revived != self._revived:
+            self._out.clear()
+            self._revived = revived
+        fresh = list(islice(self._exchanges(db, living), max(limit, 0)))
+        return fresh + list(islice(self._runs(db, living), max(limit - len(fresh), 0)))
+
+    def open(self, db: sqlite3.Connection) -> tuple[int, int]:
+        """How many replies and how many runs there are at most."""
+        counted = "SELECT session, imported, turn FROM unreflected"
+        replies, imported = 0, dict[str, int]()
+        for session, is_imported, turn in db.execute(counted):
+            if turn not in self._out:
+                replies += not is_imported
+                imported[session] = imported.get(session, 0) + is_imported
+        return replies, sum(-(-count // RUN) for count in imported.values())
+
+    def _exchanges(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
+        for page in self._pages(db, imported=0):
+            above = {turn: _above(db, turn) for turn, _ in page}
+            live = living(db, {turn for turns in above.values() for turn in turns} | above.keys())
+            for turn, session in page:
+                asked = [each for each in above[turn] if each in live or not _is_gone(db, each)]
+                if turn in live and asked and live.issuperset(asked):
+                    if not self._out.isdisjoint(_before(db, asked[0])):
+                        self._out.clear()  # this exchange follows one that was off the path
+                    yield _unit(db, (*asked, turn), session)
+                else:
+                    self._out.add(turn)
+
+    def _runs(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
+        taken: set[str] = set()
+        for page in self._pages(db, imported=1):
+            live = living(db, [turn for turn, _ in page])
+            for turn, session in page:
+                if turn in taken:
+                    continue
+                run = _run(db, turn, taken) if turn in live else []
+                asked = {each for each, _ in run} - live
+                run = _unbroken(run, live | living(db, asked) if asked else live)
+                taken.update(each for each, _ in run)
+                if run:
+                    yield _unit(db, tuple(each for each, _ in run), session)
+                else:
+                    self._out.add(turn)
+
+    def _pages(self, db: sqlite3.Connection, *, imported: int) -> Iterator[list[tuple[str, str]]]:
+        """Turn and session of the candidates, without those that are out, some at a time."""
+        told, seq = 1 << 62, 1 << 62
+        while rows := db.execute(_ROWS, {"imported": imported, "told": told, "seq": seq, "page": PAGE}).fetchall():
+            yield [(turn, session) for _, turn, session, _, _ in rows if turn not in self._out]
+            seq, told = rows[-1][0], rows[-1][4]
+
+
+def _above(db: sqlite3.Connection, reply: str) -> list[str]:
+    """The user's turns above a reply, up to the reply before it, the oldest first; turns of tools are passed over."""
+    found: list[str] = []
+    at, role = db.execute(_PLACED, (reply,)).fetchone()
+    while at is not None:
+        parent, role = db.execute(_PLACED, (at,)).fetchone()
+        if role == Role.ASSISTANT:
+            break
+        if role in (Role.USER, Role.NOTE):
+            found.insert(0, at)
+        at = parent
+    return found
+
+
+def _before(db: sqlite3.Connection, turn: str) -> list[str]:
+    """The turn above a turn."""
+    (parent, _) = db.execute(_PLACED, (turn,)).fetchone()
+    return [parent] if parent is not None else []
+
+
+def _run(db: sqlite3.Connection, last: str, taken: Collection[str]) -> list[tuple[str, str]]:
+    """Up to RUN imported turns in a row with their roles, the oldest first, none of them reflected on or taken."""
+    found: list[tuple[str, str]] = []
+    at: str | None = last
+    while at is not None and len(found) < RUN and at not in taken and db.execute(_IS_OPEN, (at,)).fetchone():
+        parent, role = db.execute(_PLACED, (at,)).fetchone()
+        found.insert(0, (at, role))
+        at = parent
+    return found
+
+
+def _unbroken(run: list[tuple[str, str]], live: Collection[str]) -> list[tuple[str, str]]:
+    """The end of a run from its last turn that is not live on; beginning with what a person said, if anything."""
+    for place in range(len(run) - 1, -1, -1):
+        if run[place][0] not in live:
+            run = run[place + 1 :]
+            break
+    while run and run[0][1] == Role.ASSISTANT:
+        run = run[1:]
+    return run
+
+
+def _unit(db: sqlite3.Connection, turns: tuple[str, ...], session: str) -> Unreflected:
+    world, project = place_of(db, session)
+    return Unreflected(turns, session, world, project)
+
+
+def place_of(db: sqlite3.Connection, session: str) -> tuple[str, str | None]:
+    """The world and the project of a session."""
+    world, project = db.execute(_PLACE, (session,)).fetchone()
+    return world, project or None
+
+
+def _is_gone(db: sqlite3.Connection, turn: str) -> bool:
+    return db.execute(_GONE, (turn,)).fetchone() is not None

@@ -1,0 +1,103 @@
+"""Where turns stand: the heads of sessions, and the paths above them, walked no further than what is asked for.
+
+For the newest turns that is a step or two, whatever the log's length.
+"""
+
+import sqlite3
+
+BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
+# The head is what the last event left that moves it.
+HEAD = """
+(SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
+ FROM events AS head WHERE head.seq = max(
+     coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
+         AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
+     coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
+         AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
+ ))
+"""
+
+_PAGE, _LONGEST_PAGE = 4, 4_096
+
+# Where a turn stands is said by its last placing: its saying, or its taking if it was queued.
+_PATH = """
+WITH RECURSIVE path (turn, parent, place) AS (
+    SELECT placed.turn, placed.parent, placed.seq FROM events AS placed WHERE placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = :start AND kind IN ('turn.said', 'turn.taken')
+    )
+    UNION ALL
+    SELECT placed.turn, placed.parent, placed.seq FROM path JOIN events AS placed ON placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = path.parent AND kind IN ('turn.said', 'turn.taken')
+    )
+    LIMIT :limit
+)
+SELECT turn, parent, place FROM path
+"""
+_IS_DELETED = """
+EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted')
+"""
+_HEADS = f"""
+SELECT begun.session, begun.structure ->> '$.world', {HEAD} FROM events AS begun WHERE {BEGUN} AND NOT {_IS_DELETED}
+"""
+_HOME = f"""
+SELECT begun.structure ->> '$.world', {HEAD}, {_IS_DELETED} FROM events AS begun WHERE begun.session = ? AND {BEGUN}
+"""
+
+
+class Walks:
+    """The paths of one snapshot. Keep it no longer than that."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._walks: dict[str, _Walk] = {}
+        self._homes: dict[str, tuple[str, str | None]] = {}
+        self._heads: dict[str, list[str]] | None = None  # sessions that are not deleted, by world
+
+    def on_a_path(self, turn: str, session: str) -> bool:
+        """Whether a turn said in a session is at or above a head of a session of its world; one that waits is not."""
+        placed = "SELECT max(seq) FROM events WHERE turn = ? AND kind IN ('turn.said', 'turn.taken')"
+        place = self._db.execute(placed, (turn,)).fetchone()[0]
+        world, head = self._home(session)
+        if self._walk(session, head).holds(turn, place):
+            return True
+        return any(self._walks[other].holds(turn, place) for other in self._sessions_of(world))
+
+    def _home(self, session: str) -> tuple[str, str | None]:
+        """The world of a session and its head; a deleted one has none."""
+        if session not in self._homes:
+            world, head, deleted = self._db.execute(_HOME, (session,)).fetchone()
+            self._homes[session] = world, None if deleted else head
+        return self._homes[session]
+
+    def _sessions_of(self, world: str) -> list[str]:
+        """The sessions of a world: a fork keeps alive what its origin rewound."""
+        if self._heads is None:
+            self._heads = {}
+            for session, its_world, head in self._db.execute(_HEADS).fetchall():
+                self._heads.setdefault(its_world, []).append(session)
+                self._walk(session, head)
+        return self._heads.get(world, [])
+
+    def _walk(self, session: str, head: str | None) -> "_Walk":
+        if session not in self._walks:
+            self._walks[session] = _Walk(self._db, head)
+        return self._walks[session]
+
+
+class _Walk:
+    """One session's path, from its head up, as far as it was walked."""
+
+    def __init__(self, db: sqlite3.Connection, head: str | None) -> None:
+        self._db = db
+        self._next = head
+        self._passed: set[str] = set()
+        self._place: int | None = None  # of the last turn passed; each turn's parent was placed before it
+        self._page = _PAGE
+
+    def holds(self, turn: str, place: int) -> bool:
+        while self._next is not None and (self._place is None or self._place > place):
+            for passed, parent, at in self._db.execute(_PATH, {"start": self._next, "limit": self._page}).fetchall():
+                self._passed.add(passed)
+                self._next, self._place = parent, at
+            self._page = min(2 * self._page, _LONGEST_PAGE)
+        return turn in self._passed

@@ -20,19 +20,20 @@ Record = Callable[..., list[Recorded]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a tool wants to change, for which message, in words for people."""
+    """What a tool wants to change, for which message, in words for people; `kept` is what the log keeps of them."""
 
     session: str
     turn: str
     tool: str
     what: str
+    kept: str
 
 
 class Approvals:
-    """The requests that wait. `possible` says whether there is somebody to ask; a face that can ask sets it."""
+    """The requests that wait. `possible` says whether there is somebody to ask."""
 
-    def __init__(self, record: Record) -> None:
-        self.possible = False
+    def __init__(self, record: Record, *, possible: bool) -> None:
+        self.possible = possible
         self._record = record
         self._waiting: dict[str, asyncio.Future[bool]] = {}
 
@@ -40,7 +41,7 @@ class Approvals:
         """Ask for leave and wait for the answer; whether it was given. Raises LogUnwritable."""
         approval = new_id()
         asked = ApprovalAsked(
-            approval=approval, session=request.session, by_turn=request.turn, tool=request.tool, text=request.what
+            approval=approval, session=request.session, by_turn=request.turn, tool=request.tool, text=request.kept
         )
         if not self.possible:
             await asyncio.to_thread(self._record, asked, ApprovalRefused(approval=approval))

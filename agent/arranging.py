@@ -137,6 +137,10 @@ class Arranging:
 
     # -- leave to change the memory -------------------------------------------------------------------------------
 
+    def can_ask(self, possible: bool = True) -> None:
+        """Whether there is somebody who answers ApprovalWanted; only the chat is taken to have one by itself."""
+        self._conversation.approvals.possible = possible
+
     async def approve(self, approval: str) -> None:
         """Allow what a model asked to change. Raises NotFound if that waits for no answer (any more)."""
         await self._conversation.approvals.answer(approval, allowed=True)

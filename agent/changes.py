@@ -28,11 +28,12 @@ CONFIDENCE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A change that waits for leave: how it is put to the user, and what is told and done where they give it."""
+    """A change that waits for leave: how it is put to the user, what is told, and what is done where they give it."""
 
     what: str
     done: str
     events: tuple[Event, ...]
+    made: tuple[str, ...] = ()  # observations whose words the answer carries
     forgotten: frozenset[str] = frozenset()
 
 
@@ -49,15 +50,16 @@ class Changes:
 
     def plan(self, call: Change, *, turn: str, held: Iterable[str], project: str | None) -> Planned:
         """What a call comes to. Raises AgentError where it comes to nothing. Blocks."""
+        there = set(held)
         match call:
             case Remember():
-                return self._remembering(call, turn, set(held), project)
+                return self._remembering(call, turn, there, project)
             case Forget():
-                return self._forgetting(self._meant(call.mark, held))
+                return self._forgetting(self._meant(call.mark, there))
             case Correct():
-                return self._correcting(call, self._meant(call.mark, held), turn, set(held))
+                return self._correcting(call, self._meant(call.mark, there), turn, there)
             case WriteBlock():
-                return self._writing(call, turn, set(held))
+                return self._writing(call, turn, there)
 
     async def do(self, planned: Planned) -> None:
         """Do what was planned. Raises LogUnwritable."""
@@ -81,17 +83,17 @@ class Changes:
             sources=self._sources(text, turn, held),
             text=text,
         )
-        return Planned(f"Remember: {text}", f'Remembered: "{text}"', (made,))
+        return Planned(f"Remember: {text}", f'Remembered: "{text}"', (made,), (id,))
 
     def _forgetting(self, old: Observation) -> Planned:
         series = self._memory.forgetting(old.id)
         gone = frozenset(each.id for each in series)
-        more = f" and {len(series) - 1} earlier forms of it" if len(series) > 1 else ""
+        more = f" and {len(series) - 1} other forms of it" if len(series) > 1 else ""
         return Planned(
             f"Forget for good: {old.text}{more}",
             f"Forgotten, for good: {mark_of(old.id)}.",
-            (ObservationDeleted(series=old.series),),
-            gone,
+            tuple(ObservationDeleted(series=each) for each in dict.fromkeys(each.series for each in series)),
+            forgotten=gone,
         )
 
     def _correcting(self, call: Correct, old: Observation, turn: str, held: set[str]) -> Planned:
@@ -100,7 +102,7 @@ class Changes:
         text = neutral(call.text)
         made = notes.revision(text, old, (*self._sources(text, turn, held), *old.sources))
         made = made.model_copy(update={"origin": "model", "confidence": CONFIDENCE})
-        return Planned(f"Correct: {old.text} → {text}", f'Corrected: "{text}"', (made,))
+        return Planned(f"Correct: {old.text} → {text}", f'Corrected: "{text}"', (made,), (made.observation,))
 
     def _writing(self, call: WriteBlock, turn: str, held: set[str]) -> Planned:
         name, text = block_name(call.name), block_text(call.text)
@@ -114,7 +116,7 @@ class Changes:
             (written,),
         )
 
-    def _meant(self, mark: str, held: Iterable[str]) -> Observation:
+    def _meant(self, mark: str, held: set[str]) -> Observation:
         asked = mark.strip().lstrip("#").upper()
         ids = [id for id in held if id.upper() == asked or mark_of(id).lstrip("#") == asked]
         found = self._memory.observations(ids)

@@ -17,6 +17,7 @@ from graph.memory import Memory
 from graph.values import Exchange, Session, Turn
 
 from .conversation import Conversation
+from .errors import AgentError
 from .events import Notice, SessionsChanged
 from .home import Home, read_place
 from .prompts import Prompts
@@ -37,6 +38,12 @@ class Chats:
     def _memory(self) -> Memory:
         raise NotImplementedError
 
+    def _memory_of(self, session: str) -> Memory:
+        raise NotImplementedError
+
+    def is_private(self, session: str) -> bool:
+        raise NotImplementedError
+
     def _tell(self, notice: Notice) -> None:
         raise NotImplementedError
 
@@ -49,21 +56,21 @@ class Chats:
 
     async def session(self, session: str) -> Session:
         """One session. Raises NotFound."""
-        return await asyncio.to_thread(self._memory.session, session)
+        return await asyncio.to_thread(self._memory_of(session).session, session)
 
     async def last_session(self) -> str | None:
         """The session to resume: where the user last spoke or looked, else the one with the newest activity."""
-        sessions = [session.id for session in await self.sessions()]
+        sessions = [session.id for session in await self.sessions() if not await self._is_notes(session)]
         place = await asyncio.to_thread(read_place, self._home)
         return place if place in sessions else next(iter(sessions), None)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
-        return await asyncio.to_thread(self._memory.thread, session, before=before, limit=limit)
+        return await asyncio.to_thread(self._memory_of(session).thread, session, before=before, limit=limit)
 
     async def waiting(self, session: str) -> list[Turn]:
         """Messages that are queued and not taken up yet."""
-        return await asyncio.to_thread(self._memory.waiting, session)
+        return await asyncio.to_thread(self._memory_of(session).waiting, session)
 
     async def said(self, limit: int = 200) -> list[str]:
         """The user's own messages, newest first, for the composer's history."""
@@ -72,6 +79,10 @@ class Chats:
     async def exchange(self, turn: str) -> Exchange:
         """The exchange of a user turn or a reply. Raises NotFound."""
         return await asyncio.to_thread(self._memory.exchange, turn)
+
+    async def _is_notes(self, session: Session) -> bool:
+        """Whether a session holds what was stated by hand: it is nobody's last chat."""
+        return session.id == await asyncio.to_thread(self._memory.notes_session, session.project)
 
     # -- changing -------------------------------------------------------------------------------------------------
 
@@ -90,6 +101,8 @@ class Chats:
     async def delete(self, session: str) -> None:
         """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
         await self.session(session)
+        if self.is_private(session):
+            raise AgentError("A private chat is not in any list: /new leaves it, and then nothing of it is left.")
         await self._conversation.drop(session)
         turns = await asyncio.to_thread(self._memory.said_in, session)
         await self._record(SessionDeleted(session=session))
@@ -125,11 +138,11 @@ class Chats:
                 text=(about.system_prompt if about else None) if system_prompt is UNCHANGED else system_prompt,
             )
         )
-        await asyncio.to_thread(self._memory.append, *events)
+        await asyncio.to_thread(self._memory_of(session).append, *events)
         self._tell(SessionsChanged(session))
         return session
 
     async def _record(self, event: SessionRenamed | SessionArchived | SessionUnarchived | SessionDeleted) -> None:
         await self.session(event.session)
-        await asyncio.to_thread(self._memory.append, event)
+        await asyncio.to_thread(self._memory_of(event.session).append, event)
         self._tell(SessionsChanged(event.session))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine
 
 from graph.errors import MemoryFailure
-from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnTaken
+from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnTaken, TurnWithheld
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded
@@ -17,8 +17,11 @@ from models.errors import ModelError
 from models.protocols import Generator
 
 from .answer import Answerer, Done
+from .approvals import Approvals
+from .changes import Changes
 from .errors import AgentError
 from .events import AgentEvent, Failed, Notice, SessionsChanged, TurnAccepted, Warned
+from .foreground import Foreground
 from .models import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
@@ -28,8 +31,10 @@ from .steps import Accepted, Outbox
 from .text import clean_message
 from .title import verbatim
 from .tools import Toolbox
+from .withholding import asks_to_withhold
 
 USER = "you"
+CHAT = "chat"  # the client that shows questions and can be answered
 RETRIED = 64  # turns looked through for the one that waits: an answer that was stopped may have left some of tools
 
 
@@ -47,21 +52,34 @@ class Conversation:
         *,
         client: str,
         notify: Callable[[Notice], None],
+        foreground: Foreground,
         answered: Callable[[str, str | None, Generator], None],
         spoken: Callable[[str], None] = lambda session: None,
+        floor: asyncio.Lock | None = None,
     ) -> None:
         self.answering: str | None = None
+        self.approvals = Approvals(self._record, possible=client == CHAT)
+        self.floor = floor or asyncio.Lock()  # first come, first served; one for all that share a model
         self._memory = memory
         self._prompts = prompts
         self._answerer = Answerer(
-            memory, models, prompts, recaller, toolbox, settings, client=client, record=self._record
+            memory,
+            models,
+            prompts,
+            recaller,
+            toolbox,
+            Changes(memory, prompts, self._record, notify),
+            self.approvals,
+            settings,
+            client=client,
+            record=self._record,
         )
         self._client = client
         self._notify = notify
+        self._foreground = foreground
         self._answered = answered
         self._spoken = spoken
         self._accepting = asyncio.Lock()
-        self._floor = asyncio.Lock()  # first come, first served
         self._pending: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -123,8 +141,9 @@ class Conversation:
 
     async def _send(self, session: str | None, raw: str, project: str | None, out: Outbox) -> None:
         text = clean_message(raw)
+        self.approvals.refuse_all()  # the user goes on: that is no leave
         async with self._accepting:
-            waits = self._floor.locked()
+            waits = self.floor.locked()
             queued = session is not None and self._pending[session] > 0
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
@@ -140,7 +159,7 @@ class Conversation:
     def _accept(self, session: str | None, text: str, project: str | None, queued: bool) -> Accepted:
         """Commit the message, and its session if it begins one, in one transaction."""
         events: list[Event] = []
-        parent, untitled = None, True
+        parent, untitled, withheld = None, True, asks_to_withhold(text)
         if session is None:
             session = new_id()
             events.append(SessionStarted(session=session, project=project, client=self._client))
@@ -160,10 +179,12 @@ class Conversation:
             text=text,
         )
         events.append(turn)
-        if untitled:
+        if withheld:
+            events.append(TurnWithheld(turn=turn.turn))
+        elif untitled:
             events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(text)))
         self._record(*events)
-        return Accepted(session, turn.turn, queued, text, first=untitled)
+        return Accepted(session, turn.turn, queued, text, first=untitled and not withheld, withheld=withheld)
 
     async def _retry(self, session: str, out: Outbox) -> None:
         path = await asyncio.to_thread(self._memory.thread, session, limit=RETRIED)
@@ -172,7 +193,7 @@ class Conversation:
             out(Failed("No message here waits for an answer. Nothing was changed."))
             return
         self._pending[session] += 1
-        out(TurnAccepted(session, last.id, last.text or "", queued=self._floor.locked(), new_session=False))
+        out(TurnAccepted(session, last.id, last.text or "", queued=self.floor.locked(), new_session=False))
         try:
             taken = Accepted(session, last.id, False, last.text or "", first=last is path[0], after=path[-1].id)
             await self._answer_in_turn(taken, out)
@@ -180,7 +201,11 @@ class Conversation:
             self._pending[session] -= 1
 
     async def _answer_in_turn(self, taken: Accepted, out: Outbox) -> None:
-        async with self._floor:
+        with self._foreground.held():
+            await self._answer_at_floor(taken, out)
+
+    async def _answer_at_floor(self, taken: Accepted, out: Outbox) -> None:
+        async with self.floor:
             if self._closing:
                 return
             if taken.session in self._dropped:

@@ -90,15 +90,17 @@ class Keeping(Arranging):
             return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
 
     async def forget(self, id: str) -> int:
-        """Erase a memory for good, with all its revisions and the notes that state it; how many revisions there were.
+        """Erase a memory for good, with all its revisions and the notes that state it; how many there were.
 
         The messages it was made from stay. Raises NotFound or Ambiguous.
         """
         async with self._one_change:
             gone = await self.forgetting(id)
             stated = await asyncio.to_thread(self._stated, gone)
+            series = dict.fromkeys(each.series for each in gone)
             await self._note(
-                ObservationDeleted(series=gone[0].series), *(TurnDeleted(turn=turn) for turn in sorted(stated))
+                *(ObservationDeleted(series=each) for each in series),
+                *(TurnDeleted(turn=turn) for turn in sorted(stated)),
             )
             await self._prompts.forget_turns({each.id for each in gone} | stated)
         return len(gone)

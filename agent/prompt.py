@@ -19,10 +19,13 @@ from typing import Literal
 from graph.values import Turn
 from models.protocols import FrameRole, Generator
 
+from .blocks import PREFIX
 from .quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
 
 Cause = Literal["compaction", "head_move", "removal"]
 
+CORE = "[Core memory, which the user keeps before every conversation]"
+CORE_NOW = "[Core memory, as the user has it from now on]"
 LEFT_OUT = "\n[… {} tokens left out here …]\n"
 
 
@@ -54,6 +57,11 @@ class Limits:
         return self.low_water // 4
 
     @property
+    def blocks(self) -> int:
+        """The most that core blocks may take of a prompt."""
+        return self.low_water // 4
+
+    @property
     def reply(self) -> int:
         """The least room kept for a reply."""
         return min(512, self.context // 8)
@@ -69,14 +77,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """What is quoted beside the turns of a path: for a user's turn its context pack, and what is pinned.
+    """What is quoted beside the turns of a path: for a user's turn its context pack, core blocks, and what is pinned.
 
-    `gone` are turns that may not be quoted any more: hidden, erased or deleted since they were.
+    `gone` is what may not be quoted any more: hidden, erased or deleted since it was. `stale` is not quoted anew, as
+    there is a later text, but may stay where it stands until the log is built anew.
     """
 
     packs: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
     pins: tuple[Quote, ...] = ()
+    core: tuple[Quote, ...] = ()
     gone: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
 
 
 BARE = Quotes()
@@ -86,8 +97,8 @@ BARE = Quotes()
 class PromptLog:
     """The tokens a session's model has seen, with where its system frames and its turns begin.
 
-    `left_out` says, per turn that was too long, how many tokens of its middle the model was not given; `quoted` which
-    turns stand quoted in the frame of a turn, `pins` those that stand after the system frame.
+    `left_out` says, per turn that was too long, how many tokens of its middle the model was not given; `quoted` what
+    stands quoted in the frame of a turn, `pins` what stands after the system frame, core blocks among it.
     """
 
     tokens: list[int]
@@ -109,7 +120,7 @@ class PromptLog:
 
     @property
     def held(self) -> set[str]:
-        """The turns whose words the log holds, in a frame of their own or quoted."""
+        """Everything whose words the log holds, in a frame of its own or quoted."""
         quoted = {id for ids in self.quoted.values() for id in ids}
         return quoted | set(self.pins) | {mark.turn for mark in self.marks}
 
@@ -123,12 +134,12 @@ def shown(turns: Sequence[Turn], quotes: Quotes = BARE) -> list[Turn]:
     return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, quotes.gone)]
 
 
-def begin(generator: Generator, system: str, pins: Sequence[Quote] = ()) -> PromptLog:
-    """A log without turns: the system frame, and what is pinned."""
+def begin(generator: Generator, system: str, pins: Sequence[Quote] = (), core: Sequence[Quote] = ()) -> PromptLog:
+    """A log without turns: the system frame, the core blocks, and what is pinned."""
     tokens = generator.frame("system", system, first=True)
-    if pins:
-        tokens += generator.frame("user", block(PINS, pins))
-    return PromptLog(tokens=tokens, systems=[(0, system)], pins=[pin.id for pin in pins])
+    if pins or core:
+        tokens += generator.frame("user", "\n\n".join(filter(None, (block(CORE, core), block(PINS, pins)))))
+    return PromptLog(tokens=tokens, systems=[(0, system)], pins=[quote.id for quote in (*core, *pins)])
 
 
 def build(
@@ -138,7 +149,7 @@ def build(
 
     The last exchange is always in it, shortened if it alone is too long.
     """
-    room = budget - len(begin(generator, system, quotes.pins).tokens)
+    room = budget - len(begin(generator, system, quotes.pins, quotes.core).tokens)
     kept: list[Turn] = []
     limit: dict[str, int] = {}
     for turn in reversed(shown(turns, quotes)):
@@ -151,7 +162,8 @@ def build(
     while len(kept) > 1 and kept[-1].role != "user":
         kept.pop()
     there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in quotes.packs.get(turn.id, ())}
-    log = begin(generator, system, [pin for pin in quotes.pins if pin.id not in there])
+    pins, core = ([quote for quote in each if quote.id not in there] for each in (quotes.pins, quotes.core))
+    log = begin(generator, system, pins, core)
     for turn in reversed(kept):
         _append(log, generator, turn, limit[turn.id], quotes)
     return log
@@ -218,7 +230,8 @@ def _common(log: PromptLog, tail: Sequence[Turn], quotes: Quotes) -> int:
     common, held = 0, set(log.pins)
     for mark, turn in zip(log.marks, tail, strict=False):
         due = [quote.id for quote in _due(quotes, turn, held)]
-        if mark.turn != turn.id or log.quoted.get(turn.id, []) != due:
+        stands = [id for id in log.quoted.get(turn.id, []) if id not in quotes.stale]
+        if mark.turn != turn.id or stands != due:
             break
         held.update([turn.id, *due])
         common += 1
@@ -262,7 +275,9 @@ def _frame(generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote]
     if turn.role == "tool":
         text = f"{ANSWERED}\n{lines_of(text)}"
     role: FrameRole = "assistant" if turn.role == "assistant" else "user"
-    recalled = f"\n\n{block(HEADER, quotes, END)}" if quotes else ""
+    core = [quote for quote in quotes if quote.id.startswith(PREFIX)]
+    others = [quote for quote in quotes if not quote.id.startswith(PREFIX)]
+    recalled = "".join(f"\n\n{part}" for part in (block(CORE_NOW, core), block(HEADER, others, END)) if part)
     frame = generator.frame(role, text)
     if len(frame) <= limit:
         return (generator.frame(role, text + recalled) if recalled else frame), 0

@@ -18,7 +18,8 @@ from models.states import KVStates
 
 from . import prompt
 from .events import Compaction, Notice
-from .packs import Fresh, Pack, Packs
+from .packs import Fresh, Pack, Packs, asked_by
+from .pins import Pins
 from .prompt import Cause, Limits, PromptLog, Quotes
 from .shelf import WORTH, Key, Shelf, to_note
 
@@ -53,12 +54,13 @@ class Prompts:
         self._guide = guide  # what a model that has tools is told of them, after the system prompt
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
         self._packs = Packs(memory, notify)
+        self._pins = Pins(memory, notify)
         self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
         self._plans: dict[Key, str] = {}
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
-        self.shelf = Shelf(states, self._saveable, memory.gone)
+        self.shelf = Shelf(states, self._saveable, self._pins.gone)
         self.rewrites: Counter[Cause] = Counter()
 
     def system(self, session: Session, generator: Generator) -> str:
@@ -142,7 +144,7 @@ class Prompts:
     def _showing(self, turns: frozenset[str]) -> set[str]:
         with self._updating:
             held = {key: log.held for key, log in self._logs.items()}
-            gone = self._memory.gone(set().union(*held.values())) | turns
+            gone = self._pins.gone(set().union(*held.values())) | turns
             return {key.session for key, ids in held.items() if not gone.isdisjoint(ids)}
 
     def _saveable(self, key: Key) -> tuple[list[int], Any] | None:
@@ -164,7 +166,9 @@ class Prompts:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
         path = self._memory.thread(key.session, limit=len(log.marks) + 4)
         held = frozenset(log.held | {turn.id for turn in _unanswered(path)})
-        return Prepared(held, log.first_turn, self._packs.new_pins(key.model, limits, held))
+        world = self._memory.session(key.session).world
+        standing = self._pins.fresh(key.model, limits, held, world)
+        return Prepared(held, log.first_turn, (*standing, *self._packs.new_pins(key.model, limits, held)))
 
     def _update(
         self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
@@ -179,14 +183,15 @@ class Prompts:
     def _updated(self, key: Key, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
         session, generator, before = key.session, key.model, 0
         log = self._logs.get(key)
-        system = self.system(self._memory.session(session), generator)
+        about = self._memory.session(session)
+        system = self.system(about, generator)
 
         def thread(limit: int | None = None) -> list[Turn]:
             path = self._memory.thread(session, limit=limit)
             return path[: len(path) - len(_unanswered(path))] if answered else path
 
         def quotes(path: Sequence[Turn]) -> Quotes:
-            return self._packs.quotes(path, generator, limits, log, fresh)
+            return self._quotes(path, about, generator, limits, log, fresh)
 
         if log is None:
             log = self.shelf.log(key)
@@ -206,6 +211,20 @@ class Prompts:
         self._keep(key, log)
         self._doubtful.discard(session)
         return log, before
+
+    def _quotes(
+        self,
+        path: Sequence[Turn],
+        session: Session,
+        generator: Generator,
+        limits: Limits,
+        log: PromptLog | None,
+        fresh: Fresh | None,
+    ) -> Quotes:
+        """All that a path's prompt quotes: what its replies were given, and what is in every prompt of its world."""
+        quotes = self._packs.quotes(path, generator, limits, log, fresh)
+        packs = packs_of(path, fresh)
+        return self._pins.complete(quotes, generator, limits, log=log, packs=packs, world=session.world)
 
     def _keep(self, key: Key, log: PromptLog) -> None:
         self._logs[key] = log
@@ -235,9 +254,10 @@ class Prompts:
 
     def _shortened(self, key: Key, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
-        system = self.system(self._memory.session(key.session), generator)
+        session = self._memory.session(key.session)
+        system = self.system(session, generator)
         path = self._memory.thread(key.session)
-        quotes = self._packs.quotes(path, generator, limits, None, None)
+        quotes = self._quotes(path, session, generator, limits, None, None)
         planned = self._plans.get(key)
         start = next((i for i, turn in enumerate(path) if turn.id == planned), None)
         if start is not None:
@@ -258,6 +278,13 @@ class Prompts:
             cold = len(log.tokens) - generator.warm(log.tokens)
             if await generator.prefill(log.tokens) and cold >= WORTH:
                 self.shelf.used(key)
+
+
+def packs_of(path: Sequence[Turn], fresh: Fresh | None) -> dict[str, Pack]:
+    """The context pack of each message of a path that has one."""
+    asked = asked_by(path)
+    packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
+    return packs | ({fresh.turn: fresh.pack} if fresh is not None else {})
 
 
 def _unanswered(path: Sequence[Turn]) -> Sequence[Turn]:

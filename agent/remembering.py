@@ -1,6 +1,7 @@
 """What the faces ask the memory through the Agent: recall, search, the recent, the pinned, names and themes."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -97,8 +98,49 @@ class Remembering:
         items = {item.id: item for pack in reversed(packs) for item in pack}
         ordered = list(dict.fromkeys(item.id for pack in packs for item in pack))
         there = self._memory.quotable(ordered)
-        hits = self._recaller.as_hits((there[id] for id in ordered if id in there), "tool")
-        return [_explained(hit, items[hit.id]) for hit in hits]
+        hits = {hit.id: hit for hit in self._recaller.as_hits(there.values(), "tool")}
+        hits |= self._learned([item for item in items.values() if item.kind == "observation"])
+        hits |= self._read([item for item in items.values() if item.kind == "chunk"])
+        return [_explained(hits[id], items[id]) for id in ordered if id in hits]
+
+    def _learned(self, items: Sequence[Recalled]) -> dict[str, Hit]:
+        """The observations among a pack as hits, each in the place of its oldest source."""
+        found = self._memory.observations([item.id for item in items]) if items else {}
+        said = self._memory.quotable([each.sources[0] for each in found.values() if each.sources])
+        hits: dict[str, Hit] = {}
+        for each in found.values():
+            source = said.get(each.sources[0]) if each.sources else None
+            hits[each.id] = Hit(
+                kind="observation",
+                id=each.id,
+                session=source.session if source else "",
+                session_name=self._memory.session(source.session).name if source else None,
+                role=source.role if source else "note",
+                speaker=source.speaker if source else "",
+                text=each.text or "",
+                at=each.first_seen,
+                score=0.0,
+                sources=each.sources,
+            )
+        return hits
+
+    def _read(self, items: Sequence[Recalled]) -> dict[str, Hit]:
+        """The chunks among a pack as hits."""
+        found = self._memory.chunks([item.id for item in items]) if items else {}
+        return {
+            each.id: Hit(
+                kind="chunk",
+                id=each.id,
+                session=each.document,
+                session_name=" › ".join((each.title, *each.headings)),
+                role="note",
+                speaker=each.title,
+                text=each.text,
+                at=each.at,
+                score=0.0,
+            )
+            for each in found.values()
+        }
 
     def _missed(self, reply_turn: str) -> str:
         for tool in self._tools(reply_turn):
@@ -123,7 +165,6 @@ def _explained(hit: Hit, item: Recalled) -> Hit:
     """A hit with the reasons that were stored; a strategy's own score is not."""
     return replace(
         hit,
-        kind=item.kind,
         score=item.score,
         reasons=tuple(Reason(strategy, rank, 0.0) for strategy, rank in item.ranks.items()),
         boosts=tuple(Boost(name, amount) for name, amount in item.boosts.items()),

@@ -25,7 +25,9 @@ from .foreground import Foreground
 from .home import Home, keep_place
 from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
+from .keeping import Keeping
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
+from .privately import Privately
 from .prompts import Prompts
 from .recall import Recaller
 from .reflecting import Reflects
@@ -57,8 +59,10 @@ class Status:
 
 class Agent(
     Telling,
+    Privately,
     Chats,
     Remembering,
+    Keeping,
     Documents,
     Reflects,
 ):
@@ -128,7 +132,7 @@ class Agent(
         self._tell(MemoryReady(counts["turns"], memory.recovered))
         if open_graph:
             self.open_graph()
-        self._spawn(self._prompts.tidy())
+        self._spawn(self._sweep_private())
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
             self.embed(after=loading)
@@ -162,6 +166,7 @@ class Agent(
             return
         self._closing = True
         await self._jobs.close()
+        await self.end_private()
         await self._conversation.close()
         await self._reflector.close()
         await self._embedding.close()
@@ -178,19 +183,19 @@ class Agent(
     @property
     def answering(self) -> str | None:
         """The session whose reply is in the making."""
-        return self._conversation.answering
+        return self._conversation.answering or (self._private.conversation.answering if self._private else None)
 
     def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed."""
-        return self._conversation.send(session, text, project=project)
+        return self._conversation_of(session).send(session, text, project=project)
 
     def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """Answer the last message of a session if it has no reply."""
-        return self._conversation.retry(session)
+        return self._conversation_of(session).retry(session)
 
     def stop(self) -> bool:
         """Stop the reply in the making, keeping what came; queued messages go on."""
-        return self._conversation.stop()
+        return self._conversation.stop() or (self._private is not None and self._private.conversation.stop())
 
     async def status(self) -> Status:
         """Everything `/status` shows."""
@@ -218,6 +223,8 @@ class Agent(
         if session is None:
             self.settings = self.settings.model_copy(update={"model": name})
             self._conversation.use(self.settings)
+            if self._private is not None:
+                self._private.use(self.settings)
         else:
             await self.configure(session, model=name)
 
@@ -248,6 +255,8 @@ class Agent(
 
     async def opened(self, session: str) -> None:
         """Tell that the user looks at a session: its prompt is evaluated in the background while they read and type."""
+        if self.is_private(session):
+            return
         self._looked_at = session
         self._remember_place(session)
         generator = self._models.current
@@ -303,6 +312,7 @@ class Agent(
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
             return
+        self._spawn(self._prompts.tidy())  # only the graph knows which memories may be kept
         self._reflector.wake()
         with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
             await asyncio.to_thread(memory.warm_recall)

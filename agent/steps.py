@@ -239,11 +239,11 @@ class Steps:
             held={taken.turn, *held, *turns_known(path)},
             project=at.session.project,
         )
-        request = Request(taken.session, taken.turn, call.tool, planned.what)
+        request = Request(taken.session, taken.turn, call.tool, planned.what, kept=spelled(call))
         if self._halt.asked or not await self._approvals.ask(request, at.out):
             return failed(REFUSED)
         await self._changes.do(planned)
-        return Answered(planned.done)
+        return Answered(planned.done, tuple((id, "observation") for id in planned.made))
 
     async def _tell(self, at: Answering, call: Call, answer: str) -> str:
         """Keep a call whose answer is known like one that was run."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from graph.errors import MemoryFailure
 from graph.events import Recalled
-from graph.hits import Filters
+from graph.hits import Filters, Hit, Kind
 from graph.memory import Memory
 from graph.values import Turn
 from models.protocols import Generator, ModelInfo
@@ -132,15 +132,17 @@ CHOOSE = "Choose your next step."
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A tool's answer: words for the model, the turns they quote, and what went wrong, if something did."""
+    """A tool's answer: words for the model, what they quote, and what went wrong, if something did."""
 
     text: str
-    turns: tuple[str, ...] = ()
+    quoted: tuple[tuple[str, Kind], ...] = ()
     error: str | None = None
 
     @property
     def pack(self) -> Pack:
-        return tuple(Recalled(id=id, ranks={"tool": rank}) for rank, id in enumerate(self.turns, start=1))
+        return tuple(
+            Recalled(id=id, kind=kind, ranks={"tool": rank}) for rank, (id, kind) in enumerate(self.quoted, start=1)
+        )
 
 
 def in_use(choice: Literal["auto", "on", "off"], model: ModelInfo) -> bool:
@@ -203,7 +205,7 @@ class Toolbox:
                     return await asyncio.to_thread(self._open, call, list(known))
                 case Themes():
                     text, turns = told(await self._maker.find(generator, limit=MOST_THEMES, progress=progress))
-                    return Answered(text or "Too little was said yet to find themes in.", turns)
+                    return Answered(text or "Too little was said yet to find themes in.", turns_of(turns))
         except MemoryFailure as error:
             return failed(str(error))
 
@@ -224,7 +226,7 @@ class Toolbox:
             return Answered(f"Nothing was said by or about {neutral(call.name)}.")
         head = f"{neutral(about.name)} ({about.kind}): said {about.said} turns, named in {about.mentioned} others."
         listed = self._listed(about.turns)
-        return Answered(f"{head}\n{listed.text}", listed.turns)
+        return Answered(f"{head}\n{listed.text}", listed.quoted)
 
     def _open(self, call: OpenTurn, known: Sequence[str]) -> Answered:
         asked = call.id.strip().lstrip("#").upper()
@@ -232,7 +234,7 @@ class Toolbox:
         turn = next(iter(self._memory.quotable(ids).values()), None)
         if turn is None:
             return failed(f"There is no turn {neutral(call.id)}. Use a mark such as #ABC123 from a list.")
-        return Answered(quote(turn, bound=WHOLE, zone=self._zone(), mark=True).line, (turn.id,))
+        return Answered(quote(turn, bound=WHOLE, zone=self._zone(), mark=True).line, turns_of([turn.id]))
 
     def _listed(self, said: Sequence[Said]) -> Answered:
         if not said:
@@ -244,7 +246,8 @@ class Toolbox:
                 break
             lines.append(line)
         more = [f"({len(said) - len(lines)} more were left out; ask for fewer.)"] if len(lines) < len(said) else []
-        return Answered("\n".join(lines + more), tuple(dict.fromkeys(each.id for each in said[: len(lines)])))
+        listed = dict.fromkeys((each.id, kind_of(each)) for each in said[: len(lines)])
+        return Answered("\n".join(lines + more), tuple(listed))
 
 
 def failed(message: str) -> Answered:
@@ -252,6 +255,16 @@ def failed(message: str) -> Answered:
     return Answered(f"Error: {message}", error=message)
 
 
+def turns_of(ids: Iterable[str]) -> tuple[tuple[str, Kind], ...]:
+    """Turns, as what an answer quotes."""
+    return tuple((id, "turn") for id in ids)
+
+
+def kind_of(said: Said) -> Kind:
+    """What is quoted: a hit may be of any kind."""
+    return said.kind if isinstance(said, Hit) else "turn"
+
+
 def turns_known(path: Iterable[Turn]) -> list[str]:
-    """The turns that the answers of a path's tools speak of."""
+    """What the answers of a path's tools speak of, by ids."""
     return [item.id for turn in path if turn.role == "tool" for item in turn.recalled]

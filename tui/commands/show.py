@@ -1,4 +1,7 @@
-"""`clew show ID`: one exchange, or one session's thread, whole. Reads the log without a lock."""
+"""`clew show ID`: one exchange, one session's thread, or one memory's story, whole.
+
+The first two are read from the log without a lock; what was learned needs the memory for itself.
+"""
 
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
@@ -7,6 +10,7 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
 from tui.commands.output import fit, local, paint, put, put_json, width
 from tui.commands.place import home_of
@@ -28,11 +32,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def show(
     ctx: typer.Context,
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="A turn, or a session (or `last`).", autocompletion=complete_shown)
+        str,
+        typer.Argument(metavar="ID", help="A turn, a session (or `last`), or a memory.", autocompletion=complete_shown),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
-    """Show one exchange, or all of a session, with all its figures."""
+    """Show one exchange, all of a session, or the story of a memory, with all its figures."""
     from graph.reading import LogReader
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
@@ -42,10 +47,30 @@ def show(
         try:
             session = choose_session(all_sessions(reader), id)
         except NotFound:
-            raise NotFound(
-                f"There is no turn and no session {id}. `clew log` and `clew sessions` list them."
-            ) from missing
+            reader.close()
+            _show_memory(ctx, id, missing, as_json=as_json)
+            return
         _show_session(reader, session, as_json=as_json)
+
+
+def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: bool) -> None:
+    from agent.service import Agent
+    from graph.beliefs import Story
+
+    async def ask(agent: Agent) -> Story:
+        return await agent.memory(clean(id))
+
+    try:
+        story = with_agent(home_of(ctx), ask, client="show")
+    except NotFound:
+        raise NotFound(
+            f"There is no turn, no session and no memory {id}. `clew log`, `clew sessions` and `clew memories` list "
+            "them."
+        ) from missing
+    if as_json:
+        put_story_json(story)
+    else:
+        put(page(story))
 
 
 def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) -> None:

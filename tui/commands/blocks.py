@@ -1,0 +1,61 @@
+"""`clew blocks`: the core blocks, which are in every prompt: list, show and write them."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.errors import NotFound
+from tui.commands.learned import has_memory, read_text, with_agent
+from tui.commands.output import paint, put, put_json, say
+from tui.commands.place import home_of
+from tui.text import clean, one_line, shown
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.beliefs import CoreBlock
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def blocks(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one.")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help='What it says from now on; `-` reads it, "" empties it.')
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: a list.")] = False,
+) -> None:
+    """List the core blocks, show one, or write one: short texts that are in every prompt, such as `persona`."""
+    home = home_of(ctx)
+    wanted = clean(name).strip() if name is not None else None
+    if wanted is not None and words:
+        text = read_text(words, "clew blocks persona …") if any(word.strip() for word in words) else ""
+
+        async def write(agent: "Agent") -> "list[CoreBlock]":
+            await agent.write_block(wanted, text)
+            return await agent.blocks()
+
+        found = [each for each in with_agent(home, write, client="blocks") if each.name == wanted]
+        say(f"The core block {wanted} {'was written' if text else 'is gone'}.")
+    else:
+        found = with_agent(home, lambda agent: agent.blocks(), client="blocks") if has_memory(home) else []
+        found = [each for each in found if wanted is None or each.name == wanted]
+        if wanted is not None and not found:
+            raise NotFound(f"There is no core block {wanted}. `clew blocks {wanted} TEXT` writes it.")
+    _put(found, as_json=as_json)
+
+
+def _put(found: "list[CoreBlock]", *, as_json: bool) -> None:
+    if as_json:
+        put_json(
+            [
+                {"name": each.name, "text": each.text, "by": each.by, "world": each.world, "version": each.version}
+                for each in found
+            ]
+        )
+        return
+    for each in found:
+        put(f"{paint(one_line(each.name), '1')}\n{shown(each.text)}")
+    if not found:
+        say("There are no core blocks yet. `clew blocks persona TEXT` writes one.")

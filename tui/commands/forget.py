@@ -1,0 +1,66 @@
+"""`clew forget ID`: erase something learned, for good, after showing what goes. Needs the memory for itself."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import as_json as one_as_json
+from tui.commands.learned import lines, with_agent
+from tui.commands.output import put, put_json, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+from tui.text import clean
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.beliefs import Observation
+
+WORD = "forget"
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def forget(
+    ctx: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The memory; 6 characters or more.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A list of what goes, for programs.")] = False,
+) -> None:
+    """Forget something that was learned, with all its earlier forms. There is no way back.
+
+    The messages it was learned from stay in their chats. Without --yes, and where nobody can be asked, it only shows
+    what would go, and exits with 1.
+    """
+
+    async def ask(agent: "Agent") -> "tuple[list[Observation], bool]":
+        going = await agent.forgetting(clean(id))
+        _show(going, as_json=as_json)
+        allowed = yes or _confirmed(len(going))
+        if allowed:
+            await agent.forget(going[0].id)
+        return going, allowed
+
+    going, done = with_agent(home_of(ctx), ask, client="forget")
+    if not done:
+        say("Nothing was forgotten. --yes forgets it.")
+        raise typer.Exit(ExitCode.FAILED)
+    say(f"Forgotten: {len(going)} {'form' if len(going) == 1 else 'forms'} of it.")
+
+
+def _show(going: "list[Observation]", *, as_json: bool) -> None:
+    if as_json:
+        put_json([one_as_json(each) for each in going])
+        return
+    for each in going:
+        put(lines(each))
+
+
+def _confirmed(count: int) -> bool:
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    say(f"This erases {count} {'form' if count == 1 else 'forms'} of it. There is no way back.")
+    say("The messages it was learned from stay in their chats.")
+    say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
+    return sys.stdin.readline().strip().lower() == WORD

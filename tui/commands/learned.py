@@ -1,0 +1,173 @@
+"""How the commands show what was learned: an observation on two lines, as JSON, and with its whole story."""
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+
+from tui.commands.output import fit, instant, local, paint, put_json, width
+from tui.reasons import who
+from tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from agent.home import Home
+    from agent.service import Agent
+    from graph.beliefs import Observation, Proof, Story
+
+Answer = TypeVar("Answer")
+Word = TypeVar("Word", bound=str)
+MOST_BYTES = 1 << 16  # of what is piped in: what is kept is far shorter
+COLOURS = {"candidate": "33", "active": "32", "superseded": "2", "invalid": "31"}
+RELATIONS = {
+    "DERIVED_FROM": "from",
+    "SUPPORTED_BY": "said again",
+    "REINFORCED_BY": "echoed",
+    "RETIRED_BY": "contradicted by",
+}
+ERASED = "(erased)"
+
+
+def with_agent(home: "Home", work: "Callable[[Agent], Awaitable[Answer]]", *, client: str) -> Answer:
+    """What `work` answers, given the agent with its graph caught up. Raises MemoryFailure or AgentError."""
+    from tui.commands.opened import with_memory
+    from tui.commands.output import Narration
+
+    async def ask(agent: "Agent", narration: Narration) -> Answer:
+        return await work(agent)
+
+    return with_memory(home, ask, client=client)
+
+
+def has_memory(home: "Home") -> bool:
+    """Whether anything was ever stored in a home: a question about nothing makes no memory."""
+    from graph.errors import MemoryMissing
+    from graph.reading import LogReader
+
+    try:
+        LogReader.open(home.memory).close()
+    except MemoryMissing:
+        return False
+    return True
+
+
+def one_of(given: str | None, known: Sequence[Word], what: str) -> Word | None:
+    """A word of a closed set, in any case of letters. Raises BadParameter."""
+    if given is None:
+        return None
+    word = clean(given).strip().lower()
+    for each in known:
+        if each == word:
+            return each
+    raise typer.BadParameter(f"{given!r} is no {what}. There are: {', '.join(known)}.")
+
+
+def read_text(words: Sequence[str], example: str) -> str:
+    """The words of the command line, or what is piped in for `-`. Raises BadParameter if there are none."""
+    if list(words) == ["-"] and sys.stdin is not None:
+        text = sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
+    else:
+        text = " ".join(words)
+    if not text.strip():
+        raise typer.BadParameter(f"Say what: {example}")
+    return clean(text)
+
+
+def as_json(memory: "Observation") -> dict[str, object]:
+    """An observation as JSON has it; `sources` and `supports` are ids of live turns and chunks."""
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "kind": str(memory.kind),
+        "status": memory.status,
+        "confidence": round(memory.confidence, 4),
+        "proof_count": memory.proof_count,
+        "trend": memory.trend,
+        "sources": list(memory.sources),
+        "supports": list(memory.supports),
+        "about": list(memory.about),
+        "project": memory.project,
+        "scope": memory.scope,
+        "world": memory.world,
+        "origin": memory.origin,
+        "grounded": memory.grounded,
+        "pinned": memory.pinned,
+        "live": memory.live,
+        "current": memory.current,
+        "series": memory.series,
+        "supersedes": memory.supersedes,
+        "at": instant(memory.at),
+        "first_seen": instant(memory.first_seen),
+        "reference_count": memory.reference_count,
+        "last_referenced_at": instant(memory.last_referenced_at) if memory.last_referenced_at else None,
+    }
+
+
+def lines(memory: "Observation") -> str:
+    """An observation for people, on two lines."""
+    facts = [
+        memory.id,
+        local(memory.first_seen),
+        str(memory.kind),
+        memory.status if memory.live else "gone with its proof",
+        f"{memory.confidence:.0%}",
+        f"{memory.proof_count} {'proof' if memory.proof_count == 1 else 'proofs'}",
+        memory.trend,
+        *([f"project {memory.project}"] if memory.project else []),
+        *(["pinned"] if memory.pinned else []),
+    ]
+    head = fit("  ".join(facts), width())
+    return f"{paint(head, '2')}\n  {words(memory)}"
+
+
+def words(memory: "Observation") -> str:
+    """What an observation says, in the colour of how it stands."""
+    text = memory.text if memory.text is not None else ERASED
+    return paint(fit(text, width() - 2), COLOURS[memory.status] if memory.live else "2")
+
+
+def put_story_json(story: "Story") -> None:
+    """An observation with all there is to it, as one object."""
+    put_json(
+        as_json(story.observation)
+        | {
+            "revisions": [
+                as_json(each) | {"proof": [_proof_json(proof) for proof in story.proofs.get(each.id, ())]}
+                for each in story.revisions
+            ]
+        }
+    )
+
+
+def page(story: "Story") -> str:
+    """An observation with its revisions, the oldest first, and the words that prove each."""
+    memory = story.observation
+    whole = one_line(memory.text) if memory.text is not None else ERASED
+    told = [paint(whole, "1"), lines(memory).split("\n", 1)[0]]
+    if memory.about:
+        told.append(paint(fit(f"about {', '.join(memory.about)}", width()), "2"))
+    for number, each in enumerate(story.revisions, start=1):
+        head = f"{number}. {local(each.at)}  {each.status if each.live else 'gone with its proof'}  {each.id}"
+        told += ["", paint(fit(head, width()), "36"), f"  {words(each)}"]
+        told += [_proof_line(proof) for proof in story.proofs.get(each.id, ())]
+    return "\n".join(told)
+
+
+def _proof_line(proof: "Proof") -> str:
+    speaker = who("user" if proof.speaker == "you" else "assistant", proof.speaker)
+    head = f"    {RELATIONS[proof.relation]}: {local(proof.at)} {one_line(speaker)} · {proof.id}"
+    text = proof.text if proof.text is not None else "(hidden or erased since)"
+    return f"{paint(fit(head, width()), '2')}\n      {fit(text, width() - 6)}"
+
+
+def _proof_json(proof: "Proof") -> dict[str, object]:
+    return {
+        "id": proof.id,
+        "kind": proof.kind,
+        "relation": proof.relation,
+        "at": instant(proof.at),
+        "live": proof.live,
+        "speaker": proof.speaker,
+        "session": proof.session,
+        "text": proof.text,
+    }

@@ -1,0 +1,65 @@
+"""`clew projects`: what chats, memories and documents can belong to: list, make, archive."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import has_memory, with_agent
+from tui.commands.output import fit, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.beliefs import Project
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def projects(
+    ctx: typer.Context,
+    make: Annotated[str | None, typer.Option(metavar="NAME", help="Make one, or describe it anew.")] = None,
+    about: Annotated[str, typer.Option(metavar="TEXT", help="What the one that is made is about.")] = "",
+    archive: Annotated[str | None, typer.Option(metavar="NAME", help="Archive one; what belongs to it stays.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+) -> None:
+    """List the projects, with how many chats and memories each has."""
+    home = home_of(ctx)
+    if make is not None and archive is not None:
+        raise typer.BadParameter("One at a time.")
+
+    async def ask(agent: "Agent") -> "list[Project]":
+        if make is not None:
+            await agent.make_project(clean(make), clean(about))
+        elif archive is not None:
+            await agent.archive_project(clean(archive))
+        return await agent.projects()
+
+    changes = make is not None or archive is not None
+    found = with_agent(home, ask, client="projects") if changes or has_memory(home) else []
+    if as_json:
+        put_json(
+            [
+                {
+                    "name": each.name,
+                    "description": each.description,
+                    "status": each.status,
+                    "sessions": each.sessions,
+                    "observations": each.observations,
+                }
+                for each in found
+            ]
+        )
+        return
+    for each in found:
+        put(_line(each))
+    if not found:
+        say("There are no projects yet. `clew projects --make NAME` makes one.")
+
+
+def _line(project: "Project") -> str:
+    name = one_line(project.name) + ("  (archived)" if project.status == "archived" else "")
+    counts = f"{project.sessions} chats, {project.observations} memories"
+    about = f"  {project.description}" if project.description else ""
+    return f"{paint(name, '1')}  {paint(fit(counts + about, max(20, width() - len(name) - 2)), '2')}"

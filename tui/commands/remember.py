@@ -1,0 +1,43 @@
+"""`clew remember TEXT`: state something to be remembered. Needs the memory for itself."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import as_json as one_as_json
+from tui.commands.learned import lines, one_of, read_text, with_agent
+from tui.commands.log import text_of
+from tui.commands.output import put, put_json
+from tui.commands.place import home_of
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.beliefs import Observation
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def remember(
+    ctx: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="A sentence; `-` reads it.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="What it is: identity, preference, fact, state, plan …")
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this project.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="What was remembered, for programs.")] = False,
+) -> None:
+    """Remember a sentence. What is known already gains proof instead."""
+    from graph.events import ObservationKind
+
+    of = one_of(kind, tuple(ObservationKind), "kind")
+    text = read_text(words or [], "clew remember I moved to Lyon")
+
+    async def ask(agent: "Agent") -> "Observation":
+        return await agent.remember(text, kind=of, project=text_of(project))
+
+    made = with_agent(home_of(ctx), ask, client="remember")
+    if as_json:
+        put_json(one_as_json(made))
+    else:
+        put(lines(made))

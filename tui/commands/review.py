@@ -1,0 +1,72 @@
+"""`clew review`: what was learned and waits for a decision, and the decisions. Needs the memory for itself."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import as_json as one_as_json
+from tui.commands.learned import has_memory, lines, with_agent
+from tui.commands.output import put, put_json, say
+from tui.commands.place import home_of
+from tui.text import clean
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.beliefs import Observation
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def review(
+    ctx: typer.Context,
+    promote: Annotated[str | None, typer.Option(metavar="ID", help="Take it into use.")] = None,
+    reject: Annotated[str | None, typer.Option(metavar="ID", help="Say that it is wrong.")] = None,
+    edit: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="ID TEXT", help="Take it into use in your own words.")
+    ] = None,
+    restore: Annotated[str | None, typer.Option(metavar="ID", help="Take a decision back: it waits again.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: a list, or what was decided on.")] = False,
+) -> None:
+    """List what waits for review; with an ID, decide."""
+    if sum(given is not None for given in (promote, reject, edit, restore)) > 1:
+        raise typer.BadParameter("One decision at a time.")
+    home = home_of(ctx)
+    if promote is None and reject is None and edit is None and restore is None:
+        _list(with_agent(home, lambda agent: agent.review(), client="review") if has_memory(home) else [], as_json)
+        return
+
+    async def decide(agent: "Agent") -> "tuple[Observation, str]":
+        if edit is not None:
+            made = await agent.edit(clean(edit[0]), clean(edit[1]))
+            return made, f"In use in your words. `clew review --reject {made.id}` undoes it."
+        id = clean(promote or reject or restore or "")
+        if promote is not None:
+            await agent.promote(id)
+            told = f"In use. `clew review --restore {id}` undoes it."
+        elif reject is not None:
+            await agent.reject(id)
+            told = f"Rejected. `clew review --restore {id}` undoes it."
+        else:
+            await agent.restore(id, "candidate")
+            told = "It waits for review again."
+        return (await agent.memory(id)).observation, told
+
+    memory, told = with_agent(home, decide, client="review")
+    if as_json:
+        put_json(one_as_json(memory))
+    else:
+        put(lines(memory))
+    say(told)
+
+
+def _list(found: "list[Observation]", as_json: bool) -> None:
+    if as_json:
+        put_json([one_as_json(each) for each in found])
+        return
+    for each in found:
+        put(lines(each))
+    if found:
+        say("Decide with --promote ID, --reject ID or --edit ID TEXT; `clew show ID` tells what proves one.")
+    else:
+        say("Nothing waits for review.")

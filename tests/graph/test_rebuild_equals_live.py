@@ -109,7 +109,8 @@ class Conversation:
         make = said if len(self.home) % 2 else reply
         told = b * 1_000 if b % 2 else None
         recalled = [pack(id, rank) for rank, id in enumerate([f"turn{b % 7}", "unknown", turn, f"turn{b % 5}"], 1)]
-        self.events.append(make(turn, session, parent=parent, queued=queued, recalled=recalled[: b % 5], said_at=told))
+        more = {"recalled": recalled[: b % 5], "said_at": told}
+        self.events.append(make(turn, session, parent=parent, queued=queued, text=f"<{turn}>", **more))
         self.home[turn] = session
         if queued:
             self.queued.append(turn)

@@ -1,0 +1,288 @@
+"""Random lawful histories in which things are learned, and the plainest possible idea of what then holds.
+
+Every turn and chunk says a word that is its own, and whatever is derived says the words of all its sources.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+
+from graph.events import (
+    ChunkRead,
+    CoreWritten,
+    DocumentRead,
+    DocumentRemoved,
+    EntityNoted,
+    ObservationDeleted,
+    ObservationKind,
+    ObservationMade,
+    ObservationPromoted,
+    ObservationReinforced,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    ObservationSupported,
+    PinCleared,
+    PinSet,
+    ProjectAssigned,
+    ProjectMade,
+    Recalled,
+    ReflectionDone,
+    SessionTitled,
+    TurnRated,
+    TurnReleased,
+    TurnWithheld,
+)
+from tests.graph.talk import reply
+from tests.graph.test_rebuild_equals_live import Conversation
+
+SELDOM = {0, 1, 8, 11, 14, 17}
+Judged = Literal["candidate", "active", "invalid"]
+
+# Talk, then what is learned of it; twice as much of the latter as there are kinds of it.
+LESSONS = st.lists(
+    st.tuples(st.integers(0, 18) | st.integers(19, 44), st.integers(0, 999), st.integers(0, 999)),
+    min_size=20,
+    max_size=80,
+)
+
+
+@dataclass
+class Revision:
+    """What an observation is, by the events alone."""
+
+    series: str
+    sources: tuple[str, ...]
+    supersedes: str | None
+    instead_of: str | None
+    judged: Judged
+    against: set[str] = field(default_factory=set)  # turns that contradict it
+    proof: set[tuple[str, str]] = field(default_factory=set)  # kind and source of what was added later
+    deleted: bool = False
+
+
+def word(source: str) -> str:
+    return f"<{source}>"
+
+
+def words(sources: Iterable[str]) -> str:
+    return " ".join(map(word, sources))
+
+
+def observed(id: str, *sources: str, before: ObservationMade | None = None, **more: Any) -> ObservationMade:
+    """An observation that says the words of its sources; one that revises another has its sources too."""
+    named = tuple(dict.fromkeys((*(before.sources if before is not None else ()), *sources)))
+    fields: dict[str, Any] = {
+        "observation": id,
+        "series": before.series if before is not None else id,
+        "supersedes": before.observation if before is not None else None,
+        "category": ObservationKind.FACT,
+        "status": "active",
+        "confidence": 0.7,
+        "grounded": True,
+        "origin": "model",
+        "sources": named,
+        "text": words(named),
+    }
+    return ObservationMade.model_validate({**fields, **more})
+
+
+@dataclass
+class Lessons(Conversation):
+    """A conversation of which something is learned."""
+
+    revisions: dict[str, Revision] = field(default_factory=dict)
+    chunks: dict[str, str] = field(default_factory=dict)  # their documents
+    readings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    withheld: set[str] = field(default_factory=set)
+    rated: dict[str, int] = field(default_factory=dict)
+    projects: dict[str, str | None] = field(default_factory=dict)  # of sessions
+    versions: dict[tuple[str, str], list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
+
+    def step(self, kind: int, a: int, b: int) -> None:
+        turns, kept = list(self.home), [id for id, each in self.revisions.items() if not each.deleted]
+        if kind in SELDOM and b % 4 and self.world:
+            kind = 3  # or there would be little that lives
+        if kind == 15 and turns:
+            self._title(list(self.world)[a % len(self.world)], self._some(a, b))
+        elif kind <= 18 or not turns:
+            super().step(min(kind, 18), a, b)
+        elif kind <= 26 or not kept:
+            self._learn(a, b, kept)
+        elif kind <= 33:
+            self._go_on(kind, kept[a % len(kept)], b)
+        elif kind <= 36:
+            self._withhold(turns[a % len(turns)], b)
+        elif kind <= 40:
+            self._read(f"doc{a % 2}", b)
+        else:
+            self._more(kind, a, b)
+
+    def standing(self) -> set[str]:
+        """Turns that are live and not withheld; chunks that the latest reading of a document that is there holds."""
+        held = {chunk for doc, chunks in self.readings.items() if doc not in self.removed for chunk in chunks}
+        return (self.live() - self.withheld) | held
+
+    def holding(self) -> dict[str, tuple[bool, str, bool]]:
+        """Live, status and current of every revision, straight from what the words mean."""
+        standing = self.standing()
+        live = {id for id, each in self.revisions.items() if not each.deleted and standing.issuperset(each.sources)}
+
+        def invalid(id: str) -> bool:
+            return self.revisions[id].judged == "invalid" or not standing.isdisjoint(self.revisions[id].against)
+
+        def superseded(id: str) -> bool:
+            return any(says_more(other) for other, each in self.revisions.items() if each.supersedes == id)
+
+        def says_more(id: str) -> bool:
+            return id in live and ((self.revisions[id].judged == "active" and not invalid(id)) or superseded(id))
+
+        found: dict[str, tuple[bool, str, bool]] = {}
+        for id, each in self.revisions.items():
+            status = "invalid" if invalid(id) else "superseded" if superseded(id) else each.judged
+            in_use = id in live and status in ("candidate", "active")
+            found[id] = (id in live, status, in_use and each.instead_of not in live)
+        return found
+
+    def shown(self, table: str) -> dict[str, int | None]:
+        """By title's session or block, which event's words are shown: the latest of which all sources stand."""
+        standing = self.standing()
+        return {
+            owner: next((at for at, sources in reversed(each) if standing.issuperset(sources)), None)
+            for (of, owner), each in self.versions.items()
+            if of == table
+        }
+
+    def _some(self, a: int, b: int) -> tuple[str, ...]:
+        """One or two turns and chunks, mostly of those that stand."""
+        every = [*self.home, *self.chunks]
+        if a % 4:
+            standing = self.standing()
+            every = [source for source in every if source in standing] or every
+        return tuple(dict.fromkeys(every[(a + step * b) % len(every)] for step in range(1 + b % 2)))
+
+    def _title(self, session: str, sources: tuple[str, ...]) -> None:
+        self.versions.setdefault(("Session", session), []).append((len(self.events), sources))
+        self.events.append(SessionTitled(session=session, sources=sources, text=words(sources)))
+
+    def _learn(self, a: int, b: int, kept: list[str]) -> None:
+        id, sources = f"memory{len(self.revisions)}", self._some(a, b)
+        before = kept[a % len(kept)] if kept and b % 3 else None
+        instead = kept[b % len(kept)] if kept and a % 4 == 0 else None
+        series = id
+        if before is not None:
+            series = self.revisions[before].series
+            sources = tuple(dict.fromkeys((*self.revisions[before].sources, *sources)))
+        judged: Judged = "candidate" if a % 3 == 0 else "active"
+        made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead)
+        about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
+        self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
+        self.revisions[id] = Revision(series, sources, before, instead, judged)
+
+    def _go_on(self, kind: int, id: str, b: int) -> None:
+        """Something more about an observation."""
+        revision, source = self.revisions[id], self._some(b, b)[0]
+        new = (f"{kind}", source) not in revision.proof
+        if kind == 27 and new and source not in revision.sources:
+            self.events.append(ObservationSupported(observation=id, source=source, amount=0.1))
+        elif kind == 28 and new and source in self.home:
+            step = ObservationReinforced(observation=id, by_turn=source, step=0.02, before=0.5, after=0.52)
+            self.events.append(step)
+        elif kind <= 30 and source in self.home and ("30", source) not in revision.proof:
+            kind = 30
+            self.events.append(ObservationRetired(observation=id, by_turn=source))
+            revision.against.add(source)
+        elif kind == 33 and b % 4 == 0:
+            self.events.append(ObservationDeleted(series=revision.series))
+            for each in self.revisions.values():
+                each.deleted = each.deleted or each.series == revision.series
+        elif kind > 30:
+            self._review(id, revision, b)
+        revision.proof.add((f"{kind}", source))
+
+    def _review(self, id: str, revision: Revision, b: int) -> None:
+        if b % 4 == 0:
+            self.events.append(PinSet(observation=id) if b % 8 else PinCleared(observation=id))
+        elif revision.judged == "candidate" and b % 4 == 1:
+            self.events.append(ObservationPromoted(observation=id))
+            revision.judged = "active"
+        elif revision.judged == "invalid":
+            self.events.append(ObservationReturned(observation=id, status="active"))
+            revision.judged = "active"
+            revision.against.clear()
+        else:
+            by_hand = ObservationRejected(observation=id) if b % 4 == 2 else ObservationRetired(observation=id)
+            self.events.append(by_hand)
+            revision.judged = "invalid"
+
+    def _withhold(self, turn: str, b: int) -> None:
+        if b % 3 == 0:
+            self.events.append(TurnReleased(turn=turn))
+            self.withheld.discard(turn)
+        elif b % 3 == 1:
+            self.events.append(TurnWithheld(turn=turn))
+            self.withheld.add(turn)
+        else:
+            self.events.append(TurnRated(turn=turn, significance=b % 4, by="rule"))
+            self.rated[turn] = b % 4
+
+    def _read(self, document: str, b: int) -> None:
+        """A document is read again: some chunks of before, and maybe a new one; or it is removed."""
+        if document in self.removed:
+            return
+        if b % 7 == 0 and document in self.readings:
+            self.events.append(DocumentRemoved(document=document))
+            self.removed.add(document)
+            return
+        known = [chunk for chunk, of in self.chunks.items() if of == document]
+        if b % 2 or not known:
+            chunk = f"chunk{len(self.chunks)}"
+            self.events.append(ChunkRead(chunk=chunk, document=document, text=word(chunk)))
+            self.chunks[chunk] = document
+            known.insert(0, chunk)
+        held = tuple(known[b % 3 :])
+        self.events.append(DocumentRead(document=document, category="text", size=b, chunks=held, text=f"t{b}\np"))
+        self.readings[document] = held
+
+    def _more(self, kind: int, a: int, b: int) -> None:
+        sessions, turns = list(self.world), list(self.home)
+        session, turn = sessions[a % len(sessions)], turns[b % len(turns)]
+        project = f"project{b % 2}"
+        if kind == 41:
+            self.events.append(EntityNoted(entity=f"entity{a % 2}", category="place", by_turn=turn, text=f"name {b}"))
+        elif kind == 42 and b % 3:
+            self.events.append(ProjectAssigned(session=session, project=project if b % 2 else None))
+            self.projects[session] = project if b % 2 else None
+        elif kind == 42:
+            self.events.append(ProjectMade(project=project, text=f"description {b}"))
+        elif kind == 43:
+            sources = self._some(a, b) if a % 3 else ()
+            self.versions.setdefault(("CoreBlock", "human"), []).append((len(self.events), sources))
+            by: Literal["user", "agent"] = "agent" if sources else "user"
+            self.events.append(CoreWritten(block="human", by=by, sources=sources, text=words(sources) if b % 5 else ""))
+        else:
+            self._quote(session, a, b)
+            self.events.append(ReflectionDone(reflection=f"r{len(self.events)}", turns=(turn,), trust="verbatim"))
+
+    def _quote(self, session: str, a: int, b: int) -> None:
+        """A reply that was given observations and chunks too."""
+        turn = f"turn{len(self.home)}"
+        items = [
+            Recalled(id=f"memory{a % 5}", kind="observation", score=0.5, ranks={"observation": 1}),
+            Recalled(id=f"chunk{b % 3}", kind="chunk", score=0.25),
+            Recalled(id="human", kind="block"),
+        ]
+        parent = self.head[session]
+        self.events.append(reply(turn, session, parent=parent, text=word(turn), recalled=items))
+        self.home[turn] = session
+        self._place(turn, parent)
+
+
+def taught(steps: Iterable[tuple[int, int, int]]) -> Lessons:
+    lessons = Lessons()
+    for kind, a, b in steps:
+        lessons.step(kind, a, b)
+    return lessons

@@ -33,6 +33,7 @@ class Turn:
     total_ms: float | None = None
     recalled: tuple[Recalled, ...] = ()  # what was put before the model for this reply, or what a tool's result quotes
     pinned: bool = False
+    withheld: bool = False  # kept out of memory by the user
 
     @property
     def truncated(self) -> bool:

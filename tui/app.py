@@ -28,6 +28,7 @@ from tui.state import State
 from tui.text import one_line
 from tui.themes import DARK, THEMES
 from tui.trail import Trail
+from tui.widgets.approval import Approval
 from tui.widgets.banner import Banner
 from tui.widgets.completions import Completions
 from tui.widgets.composer import Composer
@@ -44,6 +45,7 @@ from tui.writing import Writing
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
+    from tui.keeping import Keeping
     from tui.remembering import Remembering
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
@@ -97,6 +99,7 @@ class ClewApp(App[int]):
         self.drafts = Drafts(cache / "drafts")
         self.writing = Writing(self, self.drafts)
         self._remembering: Remembering | None = None
+        self._keeping: Keeping | None = None
         self.fixed_theme: str | None = None
         self.connect = connect
         self.early = State()  # until there is a chat
@@ -114,6 +117,7 @@ class ClewApp(App[int]):
                 yield Title()
                 yield Transcript()
                 yield Banner()
+                yield Approval()
                 yield Completions()
                 yield Composer()
                 yield StatusBar()
@@ -140,6 +144,15 @@ class ClewApp(App[int]):
 
             self._remembering = Remembering(self)
         return self._remembering
+
+    @property
+    def keeping(self) -> "Keeping":
+        """The part of the app for what was learned, made when it is first needed."""
+        if self._keeping is None:
+            from tui.keeping import Keeping
+
+            self._keeping = Keeping(self)
+        return self._keeping
 
     @property
     def state(self) -> State:
@@ -192,15 +205,20 @@ class ClewApp(App[int]):
         try:
             self.screen_stack[0].query_one(StatusBar).paint(self.state, session, beat=beat)
             self.screen_stack[0].query_one(Banner).paint(self.state)
+            idle = not self.composer.text and len(self.screen_stack) == 1
+            self.screen_stack[0].query_one(Approval).show(self.state.approval, take_keys=idle)
         except NoMatches:
             return  # the screen is being taken down
 
-    def say(self, words: str, *, error: bool = False) -> None:
-        """A word for the person: above the composer for a while, or over the dialog that is open."""
-        if len(self.screen_stack) > 1 or not self.screen_stack[0].query_one("#main").display:
+    def say(self, words: str, *, error: bool = False, for_s: float | None = None) -> None:
+        """A word for the person: above the composer for a while, or where the screen over it has a place for it."""
+        own = getattr(self.screen, "say", None)
+        if own is not None:
+            own(words, error=error)
+        elif len(self.screen_stack) > 1 or not self.screen_stack[0].query_one("#main").display:
             self.notify(one_line(words), severity="error" if error else "information", markup=False)
         else:
-            self.screen_stack[0].query_one(Banner).say(words, error=error)
+            self.screen_stack[0].query_one(Banner).say(words, error=error, for_s=for_s)
 
     def unsay(self) -> None:
         """Take back what was said."""
@@ -245,19 +263,19 @@ class ClewApp(App[int]):
     @on(SessionList.Asked)
     @work
     async def _about_session(self, event: SessionList.Asked) -> None:
-        await self._guarded(_listing().asked(self, event.what, event.session))
+        await self.guarded(_listing().asked(self, event.what, event.session))
 
     # The memory panel
 
     @on(MemoryPanel.Asked)
     @work
     async def _about_memory(self, event: MemoryPanel.Asked) -> None:
-        await self._guarded(self.remembering.asked(event.what, event.item))
+        await self.guarded(self.remembering.asked(event.what, event.item))
 
     @on(Message.Remembered)
     @work
     async def _remember(self, event: Message.Remembered) -> None:
-        await self._guarded(self.remembering.show(message=event.message.turn))
+        await self.guarded(self.remembering.show(message=event.message.turn))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self._remembering is not None and isinstance(event.widget, (Message, Composer)):
@@ -271,9 +289,9 @@ class ClewApp(App[int]):
 
     @work
     async def _perform(self, name: str, argument: str) -> None:
-        await self._guarded(_deeds().DEEDS[name](self, argument))
+        await self.guarded(_deeds().DEEDS[name](self, argument))
 
-    async def _guarded(self, deed: Awaitable[None]) -> None:
+    async def guarded(self, deed: Awaitable[None]) -> None:
         failures = self.backstage.failures if self.backstage is not None else (OSError,)
         try:
             await deed
@@ -308,7 +326,7 @@ class ClewApp(App[int]):
             return
         match event.what:
             case "complete":
-                self._focus_messages()
+                self._focus_next()
             case "scroll":
                 self.transcript.scroll_relative(y=event.amount * max(1, self.transcript.size.height - 2), animate=False)
             case "tail":
@@ -321,9 +339,25 @@ class ClewApp(App[int]):
         if isinstance(event.option_list, Completions) and event.option_id is not None:
             self.writing.complete(actions.BY_NAME[event.option_id], self.composer)
 
+    # Leave to change the memory
+
+    @on(Approval.Answered)
+    @work
+    async def _answered(self, event: Approval.Answered) -> None:
+        await self.guarded(self.keeping.answer(event.approval, allowed=event.allowed))
+
+    @on(Approval.Typed)
+    def _typed_on(self, event: Approval.Typed) -> None:
+        self.composer.focus()
+        self.composer.insert(event.character)
+
     # The transcript
 
-    def _focus_messages(self) -> None:
+    def _focus_next(self) -> None:
+        approval = self.screen_stack[0].query_one(Approval)
+        if approval.display:
+            approval.focus()
+            return
         messages = self.transcript.messages
         if messages:
             messages[-1].focus()
@@ -339,7 +373,7 @@ class ClewApp(App[int]):
     @work
     async def _turn_page(self, event: Transcript.Edge) -> None:
         if self.chat is not None:
-            await self._guarded(self.chat.turn_page(up=event.up))
+            await self.guarded(self.chat.turn_page(up=event.up))
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:

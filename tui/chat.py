@@ -129,6 +129,12 @@ class Chat:
         self.state = replace(self.state, chat_model=model_label(model))
         self._changed()
 
+    def answered(self, approval: str) -> None:
+        """What a model asked leave for is answered."""
+        if self.state.approval is not None and self.state.approval.approval == approval:
+            self.state = replace(self.state, approval=None)
+            self._changed()
+
     async def _take(self, event: AgentEvent, text: str) -> None:
         before, self.state = self.state, fold(self.state, event)
         here = self.transcript.window.at_tail
@@ -361,6 +367,12 @@ class Chat:
         message = self.transcript.message(turn)
         if message is not None:
             message.hide(hidden=hidden)
+
+    def withheld(self, turn: str, *, withheld: bool) -> None:
+        """A turn was kept out of memory with what answered it, or may be remembered again: say so at the messages."""
+        for each in self.transcript.with_answers(turn):
+            self.transcript.window = changed(self.transcript.window, each.turn, withheld=withheld)
+            each.withhold(withheld=withheld)
 
     async def to_tail(self) -> None:
         """The newest words."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from tui import clipboard, editor, tuning
+from tui import clipboard, editor, memory_deeds, tuning
 from tui.leaving import answers_here
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
@@ -26,7 +26,7 @@ DELETE_WORDS = (
 
 
 async def stop(app: "ClewApp", argument: str) -> None:
-    if app.writing.close_list():
+    if app.writing.close_list() or app.keeping.refuse_waiting() or app.keeping.stop_ingest():
         return
     if app.sessions.display:
         await sessions(app, "")
@@ -277,6 +277,17 @@ DEEDS: dict[str, Deed] = {
     "memory": memory,
     "recall": recall,
     "about": about,
+    "memories": memory_deeds.memories,
+    "review": memory_deeds.review,
+    "blocks": memory_deeds.blocks,
+    "documents": memory_deeds.documents,
+    "unlearn": memory_deeds.unlearn,
+    "remember": memory_deeds.remember,
+    "forget": memory_deeds.forget,
+    "correct": memory_deeds.correct,
+    "project": memory_deeds.project,
+    "ingest": memory_deeds.ingest,
+    "private": memory_deeds.private,
     "rename": rename,
     "archive": archive,
     "delete": delete,
@@ -316,6 +327,8 @@ def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
             app.run_worker(app.remembering.show(message=message.turn))
         case "p":
             app.run_worker(app.remembering.pin_message(message))
+        case "o":
+            app.run_worker(app.guarded(app.keeping.withhold(message)))
         case "enter" if isinstance(message, ToolBlock):
             message.toggle()
         case "enter":

@@ -5,16 +5,20 @@ from types import MappingProxyType
 
 from agent.events import (
     AgentEvent,
+    ApprovalWanted,
     Compaction,
     EmbeddingProgress,
     Failed,
     GraphProgress,
+    Learned,
+    MemoriesChanged,
     MemoryReady,
     ModelFailed,
     ModelProgress,
     ModelReady,
     Notice,
     RecallDone,
+    Reflecting,
     ReplyEnded,
     ReplyStarted,
     SessionsChanged,
@@ -31,7 +35,7 @@ from tui.state import RECALLS_KEPT, Model, Reply, State, Waiting, used_now
 def fold(state: State, event: AgentEvent | Notice) -> State:
     """The state after `event`."""
     match event:
-        case TurnAccepted() | RecallDone() | ToolAsked() | ToolProgress() | ToolDone():
+        case TurnAccepted() | RecallDone() | ApprovalWanted() | ToolAsked() | ToolProgress() | ToolDone():
             return _fold_reply(state, event)
         case ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
             return _fold_reply(state, event)
@@ -56,7 +60,9 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, trouble=message)
         case EmbeddingProgress(state=stage, message=message):
             return replace(state, embedding=event, trouble=message if stage == "failed" else state.trouble)
-        case SessionsChanged():
+        case Reflecting(left=left):
+            return replace(state, reflecting=left)
+        case SessionsChanged() | Learned() | MemoriesChanged():
             return state
 
 
@@ -64,17 +70,27 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
     match event:
         case RecallDone():
             return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:])
+        case ApprovalWanted():
+            return replace(state, approval=event)
         case ToolAsked():
             return replace(state, tool=event)
-        case ToolProgress() | ToolDone():
-            return state  # the model chooses its next step: it is still looking things up
+        case ToolProgress():
+            return state
+        case ToolDone(turn=turn):  # the model chooses its next step: it is still looking things up
+            return replace(state, approval=_unanswered(state, turn))
         case TurnAccepted(session=session, turn=turn, text=text, queued=queued):
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
         case ReplyStarted():
             reply = Reply(
                 event.session, event.turn, event.reply_turn, event.model, event.prompt_tokens, event.cut_tokens
             )
-            return replace(state, reply=reply, waiting=_without(state.waiting, event.turn), tool=None)
+            return replace(
+                state,
+                reply=reply,
+                waiting=_without(state.waiting, event.turn),
+                tool=None,
+                approval=_unanswered(state, event.turn),
+            )
         case TokensArrived():
             if state.reply is None or state.reply.reply_turn != event.reply_turn:
                 return state
@@ -95,6 +111,7 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
                 waiting=_without(state.waiting, event.turn),
                 context=context,
                 last=event,
+                approval=_unanswered(state, event.turn),
             )
         case Failed(message=message, turn=turn):
             ours = state.reply is not None and state.reply.turn == turn
@@ -103,8 +120,14 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
                 reply=None if ours else state.reply,
                 waiting=_without(state.waiting, turn),
                 trouble=message,
+                approval=_unanswered(state, turn),
                 tool=None if state.tool is not None and state.tool.turn == turn else state.tool,
             )
+
+
+def _unanswered(state: State, turn: str | None) -> ApprovalWanted | None:
+    """What still waits for leave once the tool of that message is done, or its reply begins or fails."""
+    return None if state.approval is not None and state.approval.turn == turn else state.approval
 
 
 def _without(waiting: tuple[Waiting, ...], turn: str | None) -> tuple[Waiting, ...]:

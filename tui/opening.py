@@ -69,7 +69,7 @@ def _recovered(count: int) -> str:
 
 async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
     """Every notice until the agent is closed."""
-    from agent.events import EmbeddingProgress, GraphProgress, SessionsChanged, Warned
+    from agent.events import EmbeddingProgress, GraphProgress, Learned, MemoriesChanged, SessionsChanged, Warned
 
     told: set[str] = set()  # what is wrong with the embedder is said once
 
@@ -83,7 +83,9 @@ async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
             case EmbeddingProgress(state="failed", message=message) if message not in told:
                 told.add(message)
                 app.say(message, error=True)
-        if isinstance(notice, (EmbeddingProgress, GraphProgress)):
+        if isinstance(notice, EmbeddingProgress):
             app.remembering.refresh_soon()
+        elif isinstance(notice, (GraphProgress, Learned, MemoriesChanged)):
+            app.keeping.heard(notice)
         app.early = chat.state
         app.paint()

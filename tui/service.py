@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tui.keeping_service import KeepsMemories
+
 if TYPE_CHECKING:
     from agent.events import AgentEvent, ModelProgress, Notice
     from graph.events import Sampling
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from graph.values import Exchange, Session, Turn
 
 
-class Service(Protocol):
+class Service(KeepsMemories, Protocol):
     """The part of Agent that the chat uses; see there for what each method promises."""
 
     @property

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from agent.events import EmbeddingProgress, GraphProgress, RecallDone, ReplyEnded, ToolAsked
+    from agent.events import ApprovalWanted, EmbeddingProgress, GraphProgress, RecallDone, ReplyEnded, ToolAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ class State:
     graph: "GraphProgress | None" = None  # None: not opened yet
     embedding: "EmbeddingProgress | None" = None  # None: no word of the embedder yet
     recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
+    reflecting: int = 0  # exchanges still to reflect on in the background
+    approval: "ApprovalWanted | None" = None  # what a model waits for leave to change
     tool: "ToolAsked | None" = None  # the last one called for the reply that has not begun yet
     model: Model = Model()
     loaded: Model | None = None  # stays when another cannot be loaded
@@ -113,6 +115,8 @@ def activity(state: State, session: str | None) -> str:
         if reply.session != session:
             return "writing elsewhere"
         return "thinking" if reply.thinking or not reply.text else "writing"
+    if state.approval is not None and state.approval.session == session:
+        return "waiting for your leave"
     if state.tool is not None and state.tool.session == session:
         return "looking it up"
     match state.model.state:

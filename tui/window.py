@@ -88,9 +88,19 @@ def around(window: Window, turn: str) -> Window | None:
     return replace(window, first=first, last=min(len(window.turns), first + 2 * PAGE))
 
 
-def changed(window: Window, turn: str, *, hidden: bool) -> Window:
-    """The window after a turn was hidden, or is seen again."""
-    turns = tuple(replace(each, hidden=hidden) if each.id == turn else each for each in window.turns)
+def changed(window: Window, turn: str, *, hidden: bool | None = None, withheld: bool | None = None) -> Window:
+    """The window after a turn was hidden or kept out of memory, or is seen or remembered again."""
+
+    def now(each: "Turn") -> "Turn":
+        if each.id != turn:
+            return each
+        return replace(
+            each,
+            hidden=each.hidden if hidden is None else hidden,
+            withheld=each.withheld if withheld is None else withheld,
+        )
+
+    turns = tuple(now(each) for each in window.turns)
     return replace(window, turns=turns)
 
 

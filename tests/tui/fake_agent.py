@@ -9,6 +9,7 @@ from typing import Any
 from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
+    ApprovalWanted,
     Failed,
     GraphProgress,
     MemoryReady,
@@ -29,6 +30,7 @@ from agent.events import (
 from graph.events import Recalled, Sampling
 from graph.hits import About, Found, Hit, Segment
 from graph.values import Exchange, Session, Turn
+from tests.tui.fake_memory import FakeKeeping
 from tui.service import Choice
 
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -58,11 +60,13 @@ class FakeStatus:
     model: str | None = None
 
 
-class FakeAgent:
+class FakeAgent(FakeKeeping):
     """Conversations in dictionaries. `hold` makes replies wait before each word until `go` is set."""
 
     def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:
+        super().__init__()
         self.reply = reply
+        self.approvals: list[tuple[str, str]] = []  # tool and words: asked before a reply
         self.settings = FakeSettings()
         self.model_ready = model_ready
         self.model_failure: str | None = None
@@ -204,6 +208,10 @@ class FakeAgent:
             said = self._say(session, "tool", f"{tool}({given})\n{result}")
             self.turns[session][-1] = replace(said, id=call)
             yield ToolDone(session, turn, call, tool, result)
+        for number, (tool, what) in enumerate(self.approvals):
+            approval = f"{identity}A{number}"
+            yield ApprovalWanted(session, turn, approval, tool, what)
+            await self.answered.wait()
         yield ReplyStarted(session, turn, identity, "smollm2-135m", 40)
         words, count = "", 0
         for word in self.reply.replace(" ", " \0").split("\0"):
@@ -250,6 +258,7 @@ class FakeAgent:
 
     def stop(self) -> bool:
         self._stopped = True
+        self.answered.set()
         self.go.set()
         return self._answering is not None
 

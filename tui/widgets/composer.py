@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-from tui.text import clean, shown_in_place
+from tui.text import clean, plain, shown_in_place
 
 PLACEHOLDER = "Say something …   / for commands · F1 for help"
 HUGE = 20_000  # characters beyond which Up and Down never walk into the history by accident
@@ -58,6 +58,7 @@ class Composer(TextArea):
         self.sent: list[str] = []  # newest first
         self._back = 0  # how far back in the history; 0 is the text being written
         self._kept = ""
+        self._notice = ("", "")
         self.choosing = False  # the completion list is open: Up, Down, Tab and Enter belong to it
 
     def post_message(self, message: Message) -> bool:
@@ -74,6 +75,20 @@ class Composer(TextArea):
     def give_back(self, text: str) -> None:
         """A message that could not be sent stands in the composer again, before what was typed since."""
         self.put(text + ("\n" if text and self.text else "") + self.text)
+
+    def notice(self, words: str, rest: str) -> None:
+        """A quiet line in the frame, which moves nothing; where there is no room, `words` are cut and not the rest."""
+        self._notice = (words, rest)
+        self._paint_notice()
+
+    def _paint_notice(self) -> None:
+        words, rest = (plain(part) for part in self._notice)
+        room = self.outer_size.width - 6 - rest.cell_length
+        line = words.truncate(max(room, 0), ellipsis=True) + rest
+        self.border_subtitle = line if line.plain.strip() else None
+
+    def on_resize(self) -> None:
+        self._paint_notice()
 
     def remember(self, text: str) -> None:
         """Put a sent message at the head of the history."""

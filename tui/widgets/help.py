@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from tui.actions import COMPOSER_KEYS, LIST_KEYS, MEMORY_KEYS, MESSAGE_KEYS, by_group, key_name
+from tui.actions import COMPOSER_KEYS, LIST_KEYS, MEMORIES_KEYS, MEMORY_KEYS, MESSAGE_KEYS, by_group, key_name
 from tui.text import plain
 from tui.widgets.columns import row
 
@@ -16,7 +16,8 @@ def help_content(width: int) -> Content:
         ("Writing", COMPOSER_KEYS),
         ("Messages (Tab)", MESSAGE_KEYS),
         ("List of chats (F2)", LIST_KEYS),
-        ("Memory (F3)", MEMORY_KEYS),
+        ("Recalled (F3)", MEMORY_KEYS),
+        ("What was learned (F4)", MEMORIES_KEYS),
     )
     for title, keys in places:
         parts.extend((Content(""), _heading(title)))
@@ -28,6 +29,11 @@ def help_content(width: int) -> Content:
             words = f"{action.title} ({keys_of})" if keys_of else action.title
             parts.append(row(f"/{action.slash}", words, width, WIDE))
     return Content("\n").join(parts[1:])
+
+
+def memories_help(width: int) -> Content:
+    """The keys of the memory screen alone."""
+    return Content("\n").join(row(key, words, width, WIDE) for key, words in MEMORIES_KEYS)
 
 
 def _heading(title: str) -> Content:

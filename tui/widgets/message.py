@@ -30,6 +30,13 @@ class HiddenNote(Static):
         super().__init__("hidden: recall leaves it out", classes="hidden-note", markup=False)
 
 
+class WithheldNote(Static):
+    """Says that a message is kept out of memory."""
+
+    def __init__(self) -> None:
+        super().__init__("kept out of memory", classes="hidden-note", markup=False)
+
+
 class RecalledLine(Static):
     """The line below a reply that leads to what was recalled for it."""
 
@@ -60,11 +67,12 @@ class Message(Vertical, can_focus=True):
             super().__init__()
             self.message = message
 
-    def __init__(self, turn: str, *, classes: str = "", hidden: bool = False) -> None:
+    def __init__(self, turn: str, *, classes: str = "", hidden: bool = False, withheld: bool = False) -> None:
         super().__init__(classes=classes)
         self.turn = turn
         self.next_block = 0
         self.hidden = hidden  # recall leaves it out
+        self.withheld = withheld  # it is kept out of memory
 
     def hide(self, *, hidden: bool) -> None:
         """It was hidden from recall, or is found again."""
@@ -73,6 +81,15 @@ class Message(Vertical, can_focus=True):
         if hidden and not notes:
             self.mount(HiddenNote())
         elif not hidden:
+            notes.remove()
+
+    def withhold(self, *, withheld: bool) -> None:
+        """It is kept out of memory from here on, or may be remembered again."""
+        self.withheld = withheld
+        notes = self.query(WithheldNote)
+        if withheld and not notes:
+            self.mount(WithheldNote())
+        elif not withheld:
             notes.remove()
 
     def flash(self) -> None:
@@ -92,8 +109,10 @@ class Message(Vertical, can_focus=True):
 class Said(Message):
     """What a person said: plain text, exactly as typed; folded when it is very long."""
 
-    def __init__(self, turn: str, text: str | None, *, queued: bool = False, hidden: bool = False) -> None:
-        super().__init__(turn, classes="said", hidden=hidden)
+    def __init__(
+        self, turn: str, text: str | None, *, queued: bool = False, hidden: bool = False, withheld: bool = False
+    ) -> None:
+        super().__init__(turn, classes="said", hidden=hidden, withheld=withheld)
         self._text = text
         self.queued = queued
         self.failed = False  # it was not answered, and the line below says so
@@ -110,6 +129,8 @@ class Said(Message):
         yield note
         if self.hidden:
             yield HiddenNote()
+        if self.withheld:
+            yield WithheldNote()
 
     def _content(self) -> Content:
         if self._text is None:
@@ -164,8 +185,9 @@ class Answer(Message):
         writing: bool = False,
         recalled: int = 0,
         hidden: bool = False,
+        withheld: bool = False,
     ) -> None:
-        super().__init__(turn, classes="answer", hidden=hidden)
+        super().__init__(turn, classes="answer", hidden=hidden, withheld=withheld)
         self.recalled = recalled
         self._text = text or ""
         self._erased = text is None
@@ -191,6 +213,8 @@ class Answer(Message):
             yield RecalledLine(self.recalled)
         if self.hidden:
             yield HiddenNote()
+        if self.withheld:
+            yield WithheldNote()
 
     def on_recalled_line_clicked(self) -> None:
         self.post_message(self.Remembered(self))

@@ -71,6 +71,8 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
     elif graph is not None and graph.state == "failed":
         parts.append((" · graph failed", "$error"))
     parts.extend(_embedding(state))
+    if state.reflecting:
+        parts.append((f" · reflecting {state.reflecting:,}", MUTED))
     return parts
 
 

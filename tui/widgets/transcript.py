@@ -195,6 +195,20 @@ class Transcript(VerticalScroll, can_focus=False):
             turn = message.turn
         return turn
 
+    def with_answers(self, turn: str) -> list[Message]:
+        """A message with the tools' blocks and the reply that belong to it; of a reply only itself."""
+        messages = self.messages
+        place = next((place for place, each in enumerate(messages) if each.turn == turn), None)
+        if place is None:
+            return []
+        found = [messages[place]]
+        if isinstance(messages[place], Said):
+            for each in messages[place + 1 :]:
+                if isinstance(each, Said):
+                    break
+                found.append(each)
+        return found
+
     async def move(self, window: Window) -> None:
         """Mount and unmount so that `window` is what stands here; messages that stay are not touched.
 
@@ -243,10 +257,12 @@ def widget_for(turn: "Turn") -> Widget:
     """The widget of a turn that is over."""
     if turn.role == "assistant":
         note = how_it_ended(turn.stop_reason, turn.error, empty=turn.text == "")
-        return Answer(turn.id, turn.text, note=note, recalled=len(turn.recalled), hidden=turn.hidden)
+        return Answer(
+            turn.id, turn.text, note=note, recalled=len(turn.recalled), hidden=turn.hidden, withheld=turn.withheld
+        )
     if turn.role == "tool":
         return ToolBlock(turn.id, read_call(turn))
-    return Said(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden)
+    return Said(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden, withheld=turn.withheld)
 
 
 def line(text: str, kind: str) -> Static:

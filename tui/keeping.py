@@ -1,0 +1,288 @@
+"""What was learned, in the chat: the notice of it and its undoing, the memory screen, leave to change it, documents."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui import finding
+from tui.pack import cut
+from tui.text import one_line
+from tui.trail import Place
+from tui.widgets.composer import Composer
+from tui.widgets.dialogs import Reader
+from tui.widgets.message import Answer, Message, Said
+
+if TYPE_CHECKING:
+    from agent.events import Learned, Notice
+    from graph.beliefs import Observation, Wanted
+    from tui.app import ClewApp
+    from tui.keeping_service import Ingested
+    from tui.memories.screen import MemoriesScreen
+
+NOTICE_S = 45.0
+KEYS = " · F4 shows it · F8 undoes it"
+NOTHING_LEARNED = "Nothing was learned since clew was started; F4 shows what was learned before."
+MOST_SKIPPED = 5
+
+
+class Keeping:
+    """The memory's part of the app: the screen itself is made when it is asked for."""
+
+    def __init__(self, app: "ClewApp") -> None:
+        self._app = app
+        self._learned: tuple[str, ...] = ()  # the ids of what was learned last
+        self._shown: str | None = None  # the one that F4 shows, while the notice stands
+        self._taken_back: list[tuple[str, str]] = []  # ids and their status before F8
+        self._ingest: asyncio.Task[None] | None = None
+        self._notices = 0
+        self._private: set[str] = set()  # chats of which nothing is kept
+
+    @property
+    def screen(self) -> "MemoriesScreen | None":
+        """The memory screen, if it is open."""
+        from tui.memories.screen import MemoriesScreen
+
+        return next((each for each in self._app.screen_stack if isinstance(each, MemoriesScreen)), None)
+
+    async def open(
+        self, page: str = "observations", *, choose: str | None = None, wanted: "Wanted | None" = None, told: str = ""
+    ) -> None:
+        """The memory screen, until it closes; then where it led to."""
+        from tui.memories.screen import MemoriesScreen
+
+        app = self._app
+        if app.chat is None or app.backstage is None:
+            app.say(finding.NOT_YET)
+            return
+        screen = MemoriesScreen(app, page=page, choose=choose or self._shown, wanted=wanted)
+        self._unsay()
+        if told:
+            app.call_after_refresh(app.say, told)
+        way = await app.push_screen_wait(screen)
+        if way is not None:
+            await finding.go_to(app, *way)
+
+    # Notices
+
+    def heard(self, notice: "Notice") -> None:
+        """Something was learned or changed."""
+        from agent.events import GraphProgress, Learned, MemoriesChanged
+
+        match notice:
+            case Learned():
+                self._tell(notice)
+                self._refresh()
+            case MemoriesChanged():
+                self._refresh()
+            case GraphProgress():
+                self._refresh()
+
+    def _refresh(self) -> None:
+        if len(self._app.screen_stack) > 1 and (screen := self.screen) is not None:
+            screen.refresh_soon()
+        self._app.remembering.refresh_soon()
+
+    def _tell(self, learned: "Learned") -> None:
+        if not learned.observations:
+            return
+        self._learned = tuple(identity for identity, _ in learned.observations)
+        self._taken_back = []
+        self._shown = self._learned[0]
+        more = len(self._learned) - 1
+        rest = (f" and {more} more" if more else "") + (f" · {learned.review} to review" if learned.review else "")
+        self._notices += 1
+        self._composer.notice(f"Learned: {one_line(learned.observations[0][1])}", f"{rest}{KEYS}")
+        self._app.set_timer(NOTICE_S, lambda number=self._notices: self._unsay(number))
+
+    def _unsay(self, number: int | None = None) -> None:
+        """The notice goes, if it is still that one."""
+        if number is None or number == self._notices:
+            self._shown = None
+            self._composer.notice("", "")
+
+    @property
+    def _composer(self) -> Composer:
+        return self._app.composer
+
+    async def undo_learned(self) -> None:
+        """What was learned last is rejected; once more, it is brought back."""
+        app = self._app
+        if app.chat is None or not self._learned:
+            app.say(NOTHING_LEARNED)
+            return
+        service = app.chat.service
+        if self._taken_back:
+            back, self._taken_back = self._taken_back, []
+            for identity, status in back:
+                await service.restore(identity, "candidate" if status == "candidate" else "active")
+            app.say("It is known again." if len(back) == 1 else "They are known again.")
+            return
+        for identity in self._learned:
+            status = (await service.memory(identity)).observation.status
+            if status in ("candidate", "active"):
+                await service.reject(identity)
+                self._taken_back.append((identity, status))
+        self._unsay()
+        count = len(self._taken_back)
+        what = "It is" if count == 1 else f"All {count} are" if count else "Nothing of it was in use, so nothing is"
+        app.say(
+            f"{what} unlearned. F8 again brings {'it' if count == 1 else 'them'} back." if count else f"{what} changed."
+        )
+
+    def point_at(self, identity: str) -> None:
+        """F4 shows this one, while it is told of."""
+        self._shown = identity
+        self._notices += 1
+        self._app.set_timer(NOTICE_S, lambda number=self._notices: self._unsay(number))
+
+    # Leave to change the memory
+
+    async def answer(self, approval: str, *, allowed: bool) -> None:
+        """Allow or refuse what the model wants to change."""
+        app = self._app
+        if app.chat is None:
+            return
+        app.chat.answered(approval)
+        app.composer.focus()
+        if allowed:
+            await app.chat.service.approve(approval)
+        else:
+            await app.chat.service.refuse(approval)
+            app.say("Refused: nothing is changed.")
+
+    def refuse_waiting(self) -> bool:
+        """Refuse what waits for leave; False if nothing does."""
+        wanted = self._app.state.approval
+        if wanted is None:
+            return False
+        self._app.run_worker(self._app.guarded(self.answer(wanted.approval, allowed=False)))
+        return True
+
+    # What is kept out of memory
+
+    def is_private(self, session: str | None) -> bool:
+        """Whether nothing of that chat is kept."""
+        return session is not None and session in self._private
+
+    async def begin_private(self) -> None:
+        """A chat of which nothing is kept, on the screen."""
+        app = self._app
+        if app.chat is None:
+            app.say(finding.NOT_YET)
+            return
+        session = await app.chat.service.private()
+        self._private.add(session)
+        app.trail.leave(Place(app.chat.session, app.transcript.top_turn))
+        await app.open_session(session)
+        app.composer.focus()
+        app.say("A private chat: nothing of it is kept or learned, and it is gone when clew is left. Alt+← leaves it.")
+
+    async def withhold(self, message: Message) -> None:
+        """Keep a message out of memory, or let it be remembered again."""
+        app = self._app
+        if (
+            app.chat is None
+            or not isinstance(message, Said | Answer)
+            or (isinstance(message, Answer) and message.writing)
+        ):
+            app.say("Messages and finished replies can be kept out of memory.")
+            return
+        if self.is_private(app.chat.session):
+            app.say("Nothing of a private chat is kept anyway.")
+            return
+        if message.withheld:
+            await app.chat.service.release(message.turn)
+        else:
+            await app.chat.service.withhold(message.turn)
+        withheld = not message.withheld
+        app.chat.withheld(message.turn, withheld=withheld)
+        words = "It is kept out of memory, and stays in this chat" if withheld else "It may be remembered again"
+        app.say(f"{words}. o again {'lets it be remembered' if withheld else 'keeps it out'}.")
+        app.remembering.refresh_soon()
+
+    # Documents
+
+    async def ingest(self, path: str) -> None:
+        """Read a file or a folder in, beside everything else; Esc stops it."""
+        if self._ingest is not None and not self._ingest.done():
+            self._app.say("Documents are being read in already; Esc stops that.")
+            return
+        self._ingest = asyncio.create_task(self._read_in(_path(path)))
+
+    def stop_ingest(self) -> bool:
+        """Stop it; False if nothing is being read in."""
+        if self._ingest is None or self._ingest.done():
+            return False
+        self._ingest.cancel()
+        return True
+
+    async def _read_in(self, path: Path) -> None:
+        app = self._app
+        if app.chat is None or app.backstage is None:
+            app.say(finding.NOT_YET)
+            return
+        app.say(f"Reading {cut(str(path), 60)} in … Esc stops it.", for_s=600)
+        try:
+            report = await app.chat.service.ingest(path, self._came, project=app.options.project)
+        except asyncio.CancelledError:
+            app.say("Stopped; the files that were read are kept. The same command goes on from there.")
+        except app.backstage.failures as error:
+            app.say(str(error), error=True)
+        else:
+            app.say(_told(report))
+            if report.skipped:
+                app.push_screen(Reader("Not read in", _skipped(report)))
+
+    def _came(self, step: object) -> None:
+        done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))
+        name = Path(str(file)).name
+        self._app.say(f"Reading in {done:,} of {total:,}: {cut(name, 48)} · Esc stops it", for_s=600)
+
+    # Finding one by hand
+
+    async def one_of(self, words: str) -> "Observation | list[Observation]":
+        """The observation of that id, or those with these words."""
+        from graph.beliefs import Wanted
+
+        assert self._app.chat is not None
+        service = self._app.chat.service
+        found = await service.memories(Wanted(text=words), limit=20)
+        if len(found) == 1:
+            return found[0]
+        return found
+
+    async def by_id(self, word: str) -> "Observation | None":
+        """The observation whose id is, or begins with, this word."""
+        app = self._app
+        if app.chat is None or app.backstage is None or not looks_like_id(word):
+            return None
+        try:
+            return (await app.chat.service.memory(word)).observation
+        except app.backstage.failures:
+            return None
+
+
+def looks_like_id(word: str) -> bool:
+    """Whether a word may be the beginning of an id: six characters or more, a digit among them."""
+    return 6 <= len(word) <= 26 and word.isalnum() and any(letter.isdigit() for letter in word)
+
+
+def _path(words: str) -> Path:
+    return Path(words).expanduser()
+
+
+def _told(report: "Ingested") -> str:
+    counts = [
+        (len(report.added), "added"),
+        (len(report.refreshed), "refreshed"),
+        (len(report.unchanged), "unchanged"),
+        (len(report.removed), "removed"),
+        (len(report.skipped), "not read"),
+    ]
+    words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read there"
+    stopped = "Stopped. " if report.stopped else ""
+    return f"{stopped}Documents: {words}. F4 then 5 shows them."
+
+
+def _skipped(report: "Ingested") -> str:
+    return "\n".join(f"{path}: {why}" for path, why in report.skipped[:500])

@@ -1,0 +1,1 @@
+"""The memory screen: what was learned, with its proof; the review, the core blocks, the ratings, the documents."""

@@ -1,0 +1,106 @@
+"""The page of the core blocks: short texts that are in every prompt, each to be read and written here."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from graph.beliefs import CoreBlock
+from tui.memories.host import NO_BLOCKS
+from tui.text import MUTED, one_line, plain
+from tui.widgets.long_list import LongList
+
+if TYPE_CHECKING:
+    from tui.memories.host import Host
+
+TOLD = "It is in every prompt from the next message on. An empty text takes it away."
+
+
+class Blocks(Vertical):
+    """The names at the left, the text of the chosen one at the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "do('edit')", show=False),
+        Binding("n", "do('new')", show=False),
+        Binding("d,delete", "do('delete')", show=False),
+    ]
+    keys = (("e", "edit"), ("n", "new"), ("d", "take away"), ("u", "undo"))
+
+    def __init__(self, host: "Host") -> None:
+        super().__init__(id="blocks", classes="memories-page")
+        self._host = host
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(classes="memories-body"):
+            yield LongList[CoreBlock](_row, lambda block: block.name, classes="memories-list")
+            with VerticalScroll(classes="memories-detail", can_focus=False):
+                yield Static("", markup=False)
+
+    @property
+    def rows(self) -> LongList[CoreBlock]:
+        return self.query_one(LongList)
+
+    @property
+    def count(self) -> str:
+        return f"{len(self.rows.items)}"
+
+    async def refresh_page(self, *, choose: str | None = None) -> None:
+        """Read them again."""
+        blocks = await self._host.service.blocks()
+        self.rows.fill(blocks, choose=choose)
+        self.rows.display = bool(blocks)
+        self._moved()
+
+    @on(LongList.Moved)
+    def _moved(self) -> None:
+        block = self.rows.chosen
+        words = plain(NO_BLOCKS, MUTED)
+        if block is not None:
+            by = "written by you" if block.by == "user" else "written by clew, with your leave"
+            words = Content.assemble(
+                plain(one_line(block.name), "bold $secondary"), plain(f"  {by}\n\n", MUTED), plain(block.text)
+            )
+        self.query_one(".memories-detail Static", Static).update(words)
+
+    @on(LongList.Chosen)
+    def _open(self) -> None:
+        self.action_do("edit")
+
+    def action_do(self, what: str) -> None:
+        block = self.rows.chosen
+        if what == "new":
+            self._host.do(self.write(""))
+        elif block is not None:
+            self._host.do(self.write(block.name) if what == "edit" else self._remove(block))
+
+    async def write(self, name: str) -> str | None:
+        """Write a block anew, or another one whose name is asked for."""
+        if not name:
+            asked = await self._host.ask_line("Name the new block", placeholder="persona, human, scratchpad …")
+            if asked is None:
+                return None
+            name = asked
+        before = next((block for block in self.rows.items if block.name == name), None)
+        text = await self._host.ask_text(
+            f"Core block: {one_line(name)[:40]}", before.text if before else "", words=TOLD
+        )
+        if text is None or text.strip() == (before.text if before else "").strip():
+            return None if text is None else "Nothing was changed."
+        told = await self._host.doing.write_block(name, text, before)
+        await self.refresh_page(choose=name)
+        return told
+
+    async def _remove(self, block: CoreBlock) -> str | None:
+        words = f"{one_line(block.text)[:300]}\n\nIt leaves the prompt with the next message. u brings it back."
+        if not await self._host.confirm(f"Take the block “{one_line(block.name)}” away?", words, yes="take it away"):
+            return None
+        return await self._host.doing.write_block(block.name, "", block)
+
+
+def _row(block: CoreBlock, width: int) -> Sequence[Content]:
+    return [plain(one_line(block.name), "bold"), plain(one_line(block.text[: 4 * width]), MUTED)]

@@ -1,0 +1,119 @@
+"""The page of the documents: what was read in, when and from where; `x` lets one go, after asking."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from graph.beliefs import Document
+from tui.dates import when
+from tui.memories.host import NO_DOCUMENTS
+from tui.pack import cut
+from tui.text import MUTED, one_line, plain, size_of
+from tui.widgets.long_list import LongList
+
+if TYPE_CHECKING:
+    from tui.memories.host import Host
+
+REMOVE_WORDS = (
+    "Its text leaves the memory and the log for good, with what was learned from it alone. "
+    "The file itself stays where it is, and can be read in again."
+)
+MOST_READ = 400_000  # characters of a document on its page
+
+
+class Documents(Vertical):
+    """The documents at the left, the chosen one's particulars at the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x,delete", "do('remove')", show=False),
+        Binding("i", "do('ingest')", show=False),
+    ]
+    keys = (("Enter", "read it"), ("i", "read one in"), ("x", "let it go"))
+
+    def __init__(self, host: "Host") -> None:
+        super().__init__(id="documents", classes="memories-page")
+        self._host = host
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(classes="memories-body"):
+            yield LongList[Document](_row, lambda document: document.id, classes="memories-list")
+            with VerticalScroll(classes="memories-detail", can_focus=False):
+                yield Static("", markup=False)
+
+    @property
+    def rows(self) -> LongList[Document]:
+        return self.query_one(LongList)
+
+    @property
+    def count(self) -> str:
+        return f"{len(self.rows.items):,}"
+
+    async def refresh_page(self, *, choose: str | None = None) -> None:
+        """Read them again."""
+        documents = await self._host.service.documents()
+        self.rows.fill(documents, choose=choose)
+        self.rows.display = bool(documents)
+        self._moved()
+
+    @on(LongList.Moved)
+    def _moved(self) -> None:
+        document = self.rows.chosen
+        words = plain(NO_DOCUMENTS, MUTED) if document is None else _particulars(document)
+        self.query_one(".memories-detail Static", Static).update(words)
+
+    @on(LongList.Chosen)
+    def _open(self) -> None:
+        self.action_do("read")
+
+    def action_do(self, what: str) -> None:
+        document = self.rows.chosen
+        if what == "ingest":
+            self._host.do(self._ingest())
+        elif document is not None:
+            self._host.do(self._remove(document) if what == "remove" else self._read(document))
+
+    async def _ingest(self) -> None:
+        path = await self._host.ask_line("Read in a file or a folder", placeholder="~/notes")
+        if path is not None:
+            await self._host.ingest(path)
+
+    async def _read(self, document: Document) -> None:
+        chunks = await self._host.service.chunks(document.id)
+        whole = "\n\n".join("\n".join((*chunk.headings[-1:], chunk.text)) for chunk in chunks)
+        more = "\n\n… the file has the rest" if len(whole) > MOST_READ else ""
+        self._host.read(cut(document.title, 80), whole[:MOST_READ] + more)
+
+    async def _remove(self, document: Document) -> str | None:
+        title = f"Let “{cut(document.title, 60)}” go?"
+        if not await self._host.confirm(title, REMOVE_WORDS, yes="let it go for good"):
+            return None
+        await self._host.service.remove_document(document.id)
+        return "The document is gone from the memory."
+
+
+def _pieces(document: Document) -> str:
+    return f"{document.chunks:,} {'piece' if document.chunks == 1 else 'pieces'}"
+
+
+def _row(document: Document, width: int) -> Sequence[Content]:
+    read = when(document.at, datetime.now().astimezone())
+    return [plain(one_line(document.title)), plain(f"{document.type} · {_pieces(document)} · read {read}", MUTED)]
+
+
+def _particulars(document: Document) -> Content:
+    facts = [
+        ("file", one_line(document.path)),
+        ("type", f"{document.type}, {size_of(document.size)}, {_pieces(document)}"),
+        ("read", f"{document.at.astimezone():%Y-%m-%d %H:%M}"),
+        ("project", one_line(document.project or "")),
+        ("tags", one_line(", ".join(document.tags))),
+    ]
+    lines = [Content.assemble(plain(f"{name:<9}", MUTED), plain(value)) for name, value in facts if value]
+    return Content("\n").join([plain(one_line(document.title), "bold"), Content(""), *lines])

@@ -1,0 +1,95 @@
+"""What is done to the memory on its screen, each with how it is undone; `u` takes the last thing back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from graph.beliefs import CoreBlock, Observation
+    from graph.values import Turn
+    from tui.service import Service
+
+MOST_UNDONE = 100
+NOTHING = "There is nothing to undo here."
+
+
+class Doing:
+    """Each deed answers with the words for the person; `can_undo` counts what can be taken back."""
+
+    def __init__(self, service: "Service") -> None:
+        self._service = service
+        self._done: list[tuple[str, Callable[[], Awaitable[object]]]] = []
+
+    @property
+    def can_undo(self) -> int:
+        return len(self._done)
+
+    def _keep(self, words: str, undo: Callable[[], Awaitable[object]]) -> str:
+        self._done = [*self._done, (words, undo)][-MOST_UNDONE:]
+        return f"{words}. u undoes it."
+
+    async def undo(self) -> str:
+        """Take the last deed back."""
+        if not self._done:
+            return NOTHING
+        words, undo = self._done.pop()
+        await undo()
+        return f"Undone: {words[0].lower()}{words[1:]}."
+
+    # Observations
+
+    async def promote(self, observation: "Observation") -> str:
+        await self._service.promote(observation.id)
+        return self._keep("Promoted: it is in use now", lambda: self._service.restore(observation.id, "candidate"))
+
+    async def reject(self, observation: "Observation") -> str:
+        before = _standing(observation)
+        await self._service.reject(observation.id)
+        return self._keep("Rejected: it is not used", lambda: self._service.restore(observation.id, before))
+
+    async def edit(self, observation: "Observation", text: str) -> str:
+        """A candidate in better words, which are the person's own now."""
+        made = await self._service.edit(observation.id, text)
+        return self._keep("Edited: it is in use in your words", lambda: self._take_back(made, observation))
+
+    async def correct(self, observation: "Observation", text: str) -> str:
+        made = await self._service.correct(observation.id, text)
+        return self._keep("Corrected: what it was before is kept behind it", lambda: self._take_back(made, observation))
+
+    async def _take_back(self, made: "Observation", before: "Observation") -> None:
+        """The new revision is rejected; the one before stands again as it stood."""
+        if made.id != before.id:
+            await self._service.reject(made.id)
+        story = await self._service.memory(before.id)
+        now = next((each for each in story.revisions if each.id == before.id), story.observation)
+        if now.status != before.status and before.status in ("candidate", "active"):
+            await self._service.restore(before.id, _standing(before))
+
+    async def pin(self, observation: "Observation") -> str:
+        if observation.pinned:
+            await self._service.unpin_memory(observation.id)
+            return self._keep("Unpinned", lambda: self._service.pin_memory(observation.id))
+        await self._service.pin_memory(observation.id)
+        words = "Pinned: it is always given to the model"
+        return self._keep(words, lambda: self._service.unpin_memory(observation.id))
+
+    async def forget(self, observation: "Observation") -> str:
+        count = await self._service.forget(observation.id)
+        return "Forgotten for good." if count < 2 else f"Forgotten for good, all {count} versions of it."
+
+    # Core blocks, ratings
+
+    async def write_block(self, name: str, text: str, before: "CoreBlock | None") -> str:
+        """Write a core block; an empty text takes it away."""
+        await self._service.write_block(name, text)
+        words = f"“{name}” is written" if text.strip() else f"“{name}” is gone"
+        return self._keep(words, lambda: self._service.write_block(name, before.text if before is not None else ""))
+
+    async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
+        identities = [turn.id for turn in turns]
+        await self._service.rate(identities, significance)
+        count = "It is" if len(turns) == 1 else f"{len(turns)} turns are"
+        return self._keep(f"{count} rated {significance}", lambda: self._service.rate(identities, before))
+
+
+def _standing(observation: "Observation") -> Literal["candidate", "active"]:
+    return "candidate" if observation.status == "candidate" else "active"

@@ -1,0 +1,260 @@
+"""The pages of what was learned and of what waits for review: a list, and beside it all there is to one of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from graph.beliefs import Observation, Wanted
+from tui.latest import Latest
+from tui.memories import filters, words
+from tui.memories.detail import Detail
+from tui.memories.host import NOTHING_FITS, NOTHING_LEARNED, NOTHING_WAITS
+from tui.pack import cut
+from tui.widgets.long_list import LongList
+
+if TYPE_CHECKING:
+    from graph.beliefs import Story
+    from tui.memories.host import Host
+
+PAGE, MOST = 300, 20_000  # observations read at a time, and at most
+FORGET_WORDS = (
+    "It is erased from the memory and from the log, with all its versions. This cannot be undone. "
+    "What was said in the chats stays there; it is not learned from those words again."
+)
+SHOWN_BEFORE_FORGETTING = 6
+
+
+class Observations(Vertical):
+    """The list of observations with its filters; in `review` only the candidates, with the keys to judge them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"filter('{key}')", show=False) for key in filters.KEYS),
+        Binding("slash", "words", show=False),
+        Binding("backspace", "clear", show=False),
+        Binding("p", "do('pin')", show=False),
+        Binding("c", "do('correct')", show=False),
+        Binding("d,delete", "do('forget')", show=False),
+        Binding("a", "do('promote')", show=False),
+        Binding("e", "do('edit')", show=False),
+        Binding("x", "do('reject')", show=False),
+        Binding("left", "source(-1)", show=False),
+        Binding("right", "source(1)", show=False),
+        Binding("space", "scroll(1)", show=False),
+        Binding("b", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, host: "Host", *, review: bool = False, wanted: Wanted | None = None) -> None:
+        super().__init__(id="review" if review else "observations", classes="memories-page")
+        self._host = host
+        self.review = review
+        self.wanted = wanted or Wanted()
+        self._limit = PAGE
+        self._people: list[str] = []
+        self._projects: list[str] = []
+        self._choose: str | None = None
+        self._latest: Latest[tuple[Wanted, int], list[Observation] | str] = Latest(self._find, self._show)
+        self._story: Latest[str, Story | str] = Latest(self._read_story, self._show_story)
+
+    def compose(self) -> ComposeResult:
+        if not self.review:
+            yield Static("", classes="memories-filters", markup=False)
+        with Horizontal(classes="memories-body"):
+            yield LongList[Observation](self._row, lambda each: each.id, classes="memories-list")
+            yield Detail()
+
+    @property
+    def rows(self) -> LongList[Observation]:
+        return self.query_one(LongList)
+
+    @property
+    def chosen(self) -> Observation | None:
+        return self.rows.chosen
+
+    def _row(self, observation: Observation, width: int) -> Sequence[Content]:
+        return words.row(observation, width, datetime.now().astimezone())
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        if self.review:
+            own: tuple[tuple[str, str], ...] = (("a", "promote"), ("e", "edit"), ("x", "reject"), ("u", "undo"))
+        else:
+            own = (("p", "pin"), ("c", "correct"), ("d", "forget"), ("u", "undo"))
+        return (*own, ("Enter", "go there"), ("← →", "other words"))
+
+    # Reading
+
+    async def refresh_page(self, *, choose: str | None = None) -> None:
+        """Read the list again; what is chosen stays chosen."""
+        if choose is not None:
+            self._choose = choose
+        self._paint_filters()
+        await self._latest.ask((self.wanted, self._limit))
+
+    async def _find(self, asked: tuple[Wanted, int]) -> "list[Observation] | str":
+        wanted, limit = asked
+        service = self._host.service
+        try:
+            if self.review:
+                return await service.review()
+            self._projects = [project.name for project in await service.projects()]
+            return await service.memories(wanted, limit=limit)
+        except self._host.failures as error:
+            return words.graph_trouble(self._host.state) or str(error)
+
+    def _show(self, asked: tuple[Wanted, int], answer: "list[Observation] | str") -> None:
+        if not self.is_mounted:
+            return
+        found = [] if isinstance(answer, str) else answer
+        if self.wanted.about is None and found:
+            self._people = filters.people_of(found)
+        rows = self.rows
+        rows.fill(found, choose=self._choose)
+        self._choose = None
+        rows.display = bool(found)
+        if not found:
+            self.query_one(Detail).tell(answer if isinstance(answer, str) else self._nothing())
+        else:
+            self._moved()
+
+    def _nothing(self) -> str:
+        if trouble := words.graph_trouble(self._host.state):
+            return trouble
+        if self.review:
+            return NOTHING_WAITS
+        return NOTHING_FITS if filters.narrowed(self.wanted) else NOTHING_LEARNED
+
+    @property
+    def count(self) -> str:
+        """How many there are, for the tab."""
+        more = "+" if not self.review and len(self.rows.items) >= self._limit else ""
+        return f"{len(self.rows.items):,}{more}"
+
+    @on(LongList.Moved)
+    def _moved(self) -> None:
+        chosen = self.chosen
+        if chosen is None:
+            return
+        if len(self.rows.items) >= self._limit < MOST and self.rows.place >= self._limit - PAGE // 4:
+            self._limit = min(MOST, 2 * self._limit)
+            self.run_worker(self.refresh_page())
+        self.run_worker(self._story.ask(chosen.id))
+
+    async def _read_story(self, identity: str) -> "Story | str":
+        try:
+            return await self._host.service.memory(identity)
+        except self._host.failures as error:
+            return str(error)
+
+    def _show_story(self, identity: str, answer: "Story | str") -> None:
+        if self.is_mounted and self.chosen is not None and self.chosen.id == identity:
+            detail = self.query_one(Detail)
+            if isinstance(answer, str):
+                detail.tell(answer)
+            else:
+                detail.show(answer)
+
+    # Filters
+
+    def _paint_filters(self) -> None:
+        if not self.review:
+            line = self.query_one(".memories-filters", Static)
+            line.update(filters.line(self.wanted, max(1, line.size.width or self.app.size.width - 2)))
+
+    def on_resize(self) -> None:
+        self._paint_filters()
+
+    def narrow(self, wanted: Wanted) -> None:
+        """Show these from now on, from the top."""
+        self.wanted, self._limit = wanted, PAGE
+        self.rows.choose(0)
+        self.run_worker(self.refresh_page())
+
+    def action_filter(self, key: str) -> None:
+        if not self.review:
+            people, projects = self._people, self._projects
+            self.narrow(filters.cycled(self.wanted, key, people=people, projects=projects))
+
+    def action_words(self) -> None:
+        if not self.review:
+            self._host.do(self._ask_words())
+
+    async def _ask_words(self) -> None:
+        text = await self._host.ask_line("Observations with these words", self.wanted.text or "", placeholder="Words")
+        if text is not None:
+            self.narrow(replace(self.wanted, text=text))
+
+    def action_clear(self) -> None:
+        if not self.review and filters.narrowed(self.wanted):
+            self.narrow(Wanted(world=self.wanted.world))
+
+    # What is done to one
+
+    def action_source(self, step: int) -> None:
+        self.query_one(Detail).choose(step)
+
+    def action_scroll(self, pages: int) -> None:
+        self.query_one(Detail).scroll_pages(pages)
+
+    @on(LongList.Chosen)
+    def _open(self) -> None:
+        proof = self.query_one(Detail).proof
+        if proof is None:
+            self._host.say("None of its words can be shown any more.")
+        elif proof.kind == "chunk":
+            self._host.read(f"From {cut(proof.speaker, 60)}", proof.text or words.ERASED)
+        else:
+            self._host.go_to(proof.session, proof.id)
+
+    def action_do(self, what: str) -> None:
+        chosen = self.chosen
+        if chosen is not None:
+            self._host.do(self._do(what, chosen))
+
+    async def _do(self, what: str, chosen: Observation) -> str | None:
+        doing = self._host.doing
+        match what:
+            case "pin":
+                return await doing.pin(chosen)
+            case "forget":
+                return await self._forget(chosen)
+            case "promote" | "reject" | "edit" if chosen.status != "candidate":
+                if what == "edit":
+                    return await self._reword(chosen)
+                return "It is not under review: c corrects it, d forgets it."
+            case "promote":
+                return await doing.promote(chosen)
+            case "reject":
+                return await doing.reject(chosen)
+            case _:
+                return await self._reword(chosen)
+
+    async def _reword(self, chosen: Observation) -> str | None:
+        told = "In your own words. What it said before stays readable behind it."
+        text = await self._host.ask_text("What is true instead", chosen.text or "", words=told)
+        if text is None or not text.strip() or text.strip() == (chosen.text or "").strip():
+            return "Nothing was changed." if text is not None else None
+        if chosen.status == "candidate":
+            return await self._host.doing.edit(chosen, text.strip())
+        return await self._host.doing.correct(chosen, text.strip())
+
+    async def _forget(self, chosen: Observation) -> str | None:
+        what = going(await self._host.service.forgetting(chosen.id))
+        if not await self._host.confirm("Forget this for good?", f"{what}\n\n{FORGET_WORDS}", yes="forget it for good"):
+            return None
+        return await self._host.doing.forget(chosen)
+
+
+def going(observations: Sequence[Observation]) -> str:
+    """What forgetting erases, a line each."""
+    lines = [f"· {cut(each.text or words.ERASED, 160)}" for each in observations[:SHOWN_BEFORE_FORGETTING]]
+    if len(observations) > SHOWN_BEFORE_FORGETTING:
+        lines.append(f"and {len(observations) - SHOWN_BEFORE_FORGETTING} more")
+    return "\n".join(lines)

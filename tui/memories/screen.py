@@ -1,0 +1,215 @@
+"""The memory screen: five pages chosen by number, a line for what was said, and the keys of the page below."""
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from tui.memories.blocks import Blocks
+from tui.memories.documents import Documents
+from tui.memories.doing import Doing
+from tui.memories.observations import Observations
+from tui.memories.ratings import Ratings
+from tui.memories.words import graph_trouble
+from tui.text import MUTED, one_line, plain
+from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+
+if TYPE_CHECKING:
+    from graph.beliefs import Wanted
+    from tui.app import ClewApp
+    from tui.service import Service
+    from tui.state import State
+
+PAGES = ("observations", "review", "blocks", "ratings", "documents")
+NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
+SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
+SAID_S = 8.0
+Page = Observations | Blocks | Ratings | Documents
+Way = tuple[str, str]  # the session and the turn to go to
+
+
+class MemoriesScreen(Screen[Way | None]):
+    """Everything that was learned. It closes with where to go, if a source was chosen."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(f"{number}", f"page({number})", show=False) for number in range(1, 6)),
+        Binding("tab", "turn(1)", show=False, priority=True),
+        Binding("shift+tab", "turn(-1)", show=False, priority=True),
+        Binding("u", "undo", show=False),
+        Binding("f1,question_mark", "help", show=False),
+        Binding("escape,f4,q,ctrl+c", "leave", show=False),
+    ]
+
+    def __init__(
+        self, app: "ClewApp", *, page: str = "observations", choose: str | None = None, wanted: "Wanted | None" = None
+    ) -> None:
+        super().__init__()
+        assert app.backstage is not None
+        self._clew = app
+        self.service: Service = app.backstage.service
+        self.failures = app.backstage.failures
+        self.doing = Doing(self.service)
+        self.page_name = page
+        self._choose = choose
+        self._wanted = wanted
+        self._waiting = 0  # candidates to review
+        self._timer: Timer | None = None
+
+    @property
+    def state(self) -> "State":
+        return self._clew.state
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="memories-tabs", markup=False)
+        with Vertical(id="memories-pages"):
+            yield Observations(self, wanted=self._wanted)
+            yield Observations(self, review=True)
+            yield Blocks(self)
+            yield Ratings(self)
+            yield Documents(self)
+        yield Static("", id="memories-said", markup=False)
+        yield Static("", id="memories-keys", markup=False)
+
+    async def on_mount(self) -> None:
+        self.query_one("#memories-said").display = False
+        await self.show_page(self.page_name, choose=self._choose)
+
+    # Pages
+
+    @property
+    def page(self) -> Page:
+        """The page on the screen."""
+        found = self.query_one(f"#{self.page_name}")
+        assert isinstance(found, Page)
+        return found
+
+    async def show_page(self, name: str, *, choose: str | None = None) -> None:
+        """Turn to a page, with that item chosen."""
+        self.page_name = name
+        for each in PAGES:
+            self.query_one(f"#{each}").display = each == name
+        self.page.rows.focus()
+        self._paint()
+        await self.refresh_page(choose=choose)
+
+    async def refresh_page(self, *, choose: str | None = None) -> None:
+        """Read the page again, and what the tabs count; the chosen row stays chosen."""
+        page = self.page
+        try:
+            await page.refresh_page(choose=choose)
+            self._waiting = len(await self.service.review())
+        except self.failures as error:
+            if not graph_trouble(self.state):
+                self.say(str(error), error=True)
+        if self.is_mounted:
+            self._paint()
+
+    def refresh_soon(self) -> None:
+        """Something changed beside this screen."""
+        self.run_worker(self.refresh_page(), group="refresh")
+
+    def _paint(self) -> None:
+        self.query_one("#memories-tabs", Static).update(self._tabs(max(1, self.size.width - 4)))
+        parts: list[Content | str] = []
+        for key, words in (*self.page.keys, ("1–5", "pages"), ("F1", "help"), ("Esc", "back")):
+            parts += [plain(key, "bold"), plain(f" {words}", MUTED), "   "]
+        self.query_one("#memories-keys", Static).update(Content.assemble(*parts[:-1]))
+
+    def _tabs(self, width: int) -> Content:
+        here = tuple(name if each == self.page_name else "" for each, name in zip(PAGES, NAMES, strict=True))
+        line = Content("")
+        for gap, names in (("   ", NAMES), ("  ", SHORT_NAMES), ("  ", here)):
+            line = Content(gap).join(self._tab(place, name) for place, name in enumerate(names))
+            whole = Content.assemble(plain("Memory", "bold $primary"), gap, line)
+            if whole.cell_length <= width:
+                return whole
+        return line
+
+    def _tab(self, place: int, name: str) -> Content:
+        here = PAGES[place] == self.page_name
+        count = self.page.count if here else f"{self._waiting}" if PAGES[place] == "review" and self._waiting else ""
+        words = " ".join(part for part in (name, count) if part)
+        number = plain(f"{place + 1}", "bold $primary" if here else "bold")
+        return Content.assemble(number, plain(f" {words}", "bold underline" if here else MUTED)) if words else number
+
+    def on_resize(self) -> None:
+        self._paint()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._paint()
+
+    async def action_page(self, number: int) -> None:
+        await self.show_page(PAGES[number - 1])
+
+    async def action_turn(self, step: int) -> None:
+        await self.show_page(PAGES[(PAGES.index(self.page_name) + step) % len(PAGES)])
+
+    # What the pages ask for
+
+    def say(self, words: str, *, error: bool = False) -> None:
+        """Words for the person, at the foot of the screen for a while."""
+        said = self.query_one("#memories-said", Static)
+        said.update(plain(words))
+        said.set_class(error, "failed")
+        said.display = True
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(SAID_S, self._unsay)
+
+    def _unsay(self) -> None:
+        self.query_one("#memories-said").display = False
+
+    def do(self, deed: Awaitable[str | None]) -> None:
+        self.run_worker(self._do(deed))
+
+    async def _do(self, deed: Awaitable[str | None]) -> None:
+        try:
+            told = await deed
+        except self.failures as error:
+            self.say(str(error), error=True)
+        else:
+            if told:
+                self.say(told)
+        if self.is_mounted and self.is_attached:
+            await self.refresh_page()
+
+    async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None:
+        return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder))
+
+    async def ask_text(self, title: str, value: str, *, words: str = "") -> str | None:
+        return await self.app.push_screen_wait(AskText(title, value, words=words))
+
+    async def confirm(self, title: str, words: str, *, yes: str) -> bool:
+        return await self.app.push_screen_wait(Confirm(title, words, yes=yes))
+
+    def read(self, title: str, words: Content | str) -> None:
+        self.app.push_screen(Reader(one_line(title), words))
+
+    async def ingest(self, path: str) -> None:
+        await self._clew.keeping.ingest(path)
+
+    def go_to(self, session: str, turn: str) -> None:
+        self.dismiss((session, turn))
+
+    # Keys
+
+    def action_undo(self) -> None:
+        self.do(self.doing.undo())
+
+    def action_leave(self) -> None:
+        if self._clew.keeping.stop_ingest():
+            return
+        self.dismiss(None)
+
+    def action_help(self) -> None:
+        from tui.widgets.help import memories_help
+
+        self.read("Keys of the memory screen", memories_help(self._clew.page_width))

@@ -1,0 +1,185 @@
+"""How an observation is told: its row, its trend drawn as a line of bars, its revisions and its source words."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui.dates import when
+from tui.pack import cut
+from tui.reasons import who
+from tui.text import MUTED, one_line, plain, shown, size_of
+
+if TYPE_CHECKING:
+    from graph.beliefs import Observation, Proof, Story
+    from tui.state import State
+
+PIN = "◆"
+STATUS_MARKS = {
+    "active": ("●", "$success"),
+    "candidate": ("?", "$warning"),
+    "superseded": ("↷", MUTED),
+    "invalid": ("✕", "$error"),
+}
+STATUS_WORDS = {"active": "in use", "candidate": "to review", "superseded": "superseded", "invalid": "not true"}
+BARS = "▁▂▃▄▅▆▇█"
+SPARKS, SPARK_DAYS = 6, 30  # the last half year, a bar a month
+MOST_SHOWN = 4_000  # characters of a text, of which there should be thirty words
+MOST_QUOTED = 400
+ERASED = "erased"
+RELATIONS = {
+    "DERIVED_FROM": "",
+    "SUPPORTED_BY": "says the same",
+    "REINFORCED_BY": "echoed it",
+    "RETIRED_BY": "contradicts it",
+}
+
+
+def sparkline(times: Sequence[datetime], now: datetime) -> str:
+    """One bar for each of the last months, the newest last: a blank base for none, full from seven times on."""
+    counts = [0] * SPARKS
+    for at in times:
+        age = (now - at) // timedelta(days=SPARK_DAYS)
+        if 0 <= age < SPARKS:
+            counts[SPARKS - 1 - age] += 1
+        elif age < 0:
+            counts[-1] += 1
+    return "".join(BARS[min(count, len(BARS) - 1)] for count in counts)
+
+
+def day(at: datetime) -> str:
+    """A date as it stands in a timeline: 2026-03-02, in the reader's time zone."""
+    return f"{at.astimezone():%Y-%m-%d}"
+
+
+def row(observation: "Observation", width: int, now: datetime) -> list[Content]:
+    """Two lines: the text behind its status; kind, proofs, trend and when."""
+    mark, style = STATUS_MARKS[observation.status]
+    text = ERASED if observation.text is None else one_line(observation.text[: 4 * width])
+    quiet = observation.status in ("superseded", "invalid") or not observation.live or observation.text is None
+    pin = plain(f"{PIN} ", "$primary") if observation.pinned else Content("")
+    head = Content.assemble(plain(f"{mark} ", style), pin, plain(text, MUTED if quiet else ""))
+    parts = [observation.kind, f"{observation.proof_count}×" if observation.proof_count > 1 else ""]
+    facts = " · ".join([*filter(None, parts), when(observation.at, now)])
+    spark = sparkline(observation.times, now)
+    gone = "" if observation.live else " · gone"
+    return [head, Content.assemble("  ", plain(spark, "$accent"), plain(f"  {facts}{gone}", MUTED))]
+
+
+def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Content, int]:
+    """All there is to an observation in `width` cells, and the line at which the source `place` stands."""
+    observation = story.observation
+    text = plain(_bounded(observation.text), "bold" if observation.text is not None else f"italic {MUTED}")
+    lines = [text, Content(""), _standing(observation), *_facts(observation, now)]
+    if len(story.revisions) > 1:
+        lines += [Content(""), plain("How it came about", "bold $secondary"), *_timeline(story, width)]
+    lines += [Content(""), plain("Whose words these are", "bold $secondary")]
+    found = proofs(story)
+    at = 0
+    for number, proof in enumerate(found):
+        if number == place:
+            at = sum(_height(line, width) for line in lines)
+        lines.append(_quote(proof, width, chosen=number == place))
+    if not found:
+        lines.append(plain("None of them can be shown any more.", MUTED))
+    return Content("\n").join(lines), at
+
+
+def _height(line: Content, width: int) -> int:
+    return max(1, line.get_height({}, max(1, width)))
+
+
+def _hanging(first: Content, words: Content, width: int, indent: int) -> Content:
+    """Words behind `first`, their further lines set in by `indent`."""
+    room = max(8, width - indent)
+    lines = (first[indent:] + words).wrap(room)
+    return Content.assemble(first[:indent], Content("\n" + " " * indent).join(lines))
+
+
+def _standing(observation: "Observation") -> Content:
+    mark, style = STATUS_MARKS[observation.status]
+    pin = f" · {PIN} pinned" if observation.pinned else ""
+    gone = "" if observation.live else " · its words are gone from memory"
+    return Content.assemble(
+        plain(f"{mark} {STATUS_WORDS[observation.status]}", style),
+        plain(f" · {observation.kind} · {100 * observation.confidence:.0f} % sure{pin}{gone}", MUTED),
+    )
+
+
+def _facts(observation: "Observation", now: datetime) -> list[Content]:
+    scope = one_line(observation.scope) or "global"
+    facts = [
+        observation.trend,
+        f"{observation.proof_count} {'proof' if observation.proof_count == 1 else 'proofs'}",
+        f"first said {day(observation.first_seen)}",
+    ]
+    spark = plain(sparkline(observation.times, now), "$accent")
+    lines = [Content.assemble(spark, plain(f" {' · '.join(facts)}", MUTED))]
+    where = scope if observation.project is None else f"project {one_line(observation.project)}"
+    about = f" · about {one_line(', '.join(observation.about))[:200]}" if observation.about else ""
+    lines.append(plain(f"{where}{about}", MUTED))
+    if observation.reference_count and observation.last_referenced_at is not None:
+        last = when(observation.last_referenced_at, now)
+        lines.append(plain(f"came up again {observation.reference_count}×, last {last}", MUTED))
+    if not observation.grounded:
+        lines.append(plain("not all of it stands in the words below", "$warning"))
+    return lines
+
+
+def _timeline(story: "Story", width: int) -> list[Content]:
+    lines = []
+    for revision in story.revisions:
+        here = revision.id == story.observation.id
+        mark, style = STATUS_MARKS[revision.status]
+        text = ERASED if revision.text is None else one_line(revision.text[:MOST_QUOTED])
+        arrow = "→" if revision is not story.revisions[0] else " "
+        head = Content.assemble(plain(f"{day(revision.at)} {arrow} ", MUTED), plain(f"{mark} ", style))
+        words = plain(text, "bold" if here else MUTED if not revision.current else "")
+        lines.append(_hanging(head, words, width, head.cell_length))
+    return lines
+
+
+def proofs(story: "Story") -> "list[Proof]":
+    """The words behind the newest revision, then those behind the earlier ones, each once."""
+    found: dict[tuple[str, str], Proof] = {}
+    order = [story.observation.id, *(revision.id for revision in reversed(story.revisions))]
+    for identity in order:
+        for proof in story.proofs.get(identity, ()):
+            found.setdefault((proof.id, proof.relation), proof)
+    return list(found.values())
+
+
+def _quote(proof: "Proof", width: int, *, chosen: bool) -> Content:
+    speaker = who("user", proof.speaker) if proof.kind == "turn" else f"from {one_line(proof.speaker)}"
+    notes = " · ".join(part for part in (RELATIONS[proof.relation], "" if proof.live else "not in memory now") if part)
+    text = ERASED if proof.text is None else f"“{cut(proof.text[: 2 * MOST_QUOTED], MOST_QUOTED)}”"
+    head = Content.assemble(
+        plain("› " if chosen else "  ", "bold $primary"),
+        plain(f"{day(proof.at)} {speaker}{f' ({notes})' if notes else ''}: ", "bold" if chosen else MUTED),
+    )
+    return _hanging(head, plain(text, "" if proof.live else MUTED), width, 2)
+
+
+def _bounded(text: str | None) -> str:
+    if text is None:
+        return ERASED
+    if len(text) <= MOST_SHOWN:
+        return shown(text)
+    return (
+        f"{shown(text[:MOST_SHOWN])}… {size_of(len(text.encode('utf-8', errors='replace')))} in all; c shows the rest"
+    )
+
+
+def graph_trouble(state: "State") -> str:
+    """What keeps the list from being whole just now; empty where nothing does."""
+    graph = state.graph
+    if graph is None or graph.state == "opening":
+        return "The memory's graph is still being opened; what was learned is shown when it is."
+    if graph.state in ("rebuilding", "catching up"):
+        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
+        return f"The graph is {doing}{share}; what was learned is shown when that is done."
+    if graph.state == "failed":
+        return "The graph cannot be read, so what was learned cannot be shown. `clew doctor` says what to do."
+    return ""

@@ -1,0 +1,164 @@
+"""What the memory's actions do: the screen and its pages, remember, forget, correct, projects, documents, privacy."""
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tui.finding import NOT_YET
+from tui.pack import cut
+from tui.text import MUTED, one_line, plain
+from tui.widgets.dialogs import AskLine, Confirm, Reader
+
+if TYPE_CHECKING:
+    from graph.beliefs import Observation
+    from tui.app import ClewApp
+
+REMEMBER = "What is to be remembered"
+NO_PROJECT = ("none", "-")
+HOW_PROJECTS = "/project NAME puts this chat there, and makes the project if there is none; /project none takes it out."
+
+
+async def memories(app: "ClewApp", argument: str) -> None:
+    if not argument.strip():
+        await app.keeping.open()
+        return
+    from graph.beliefs import Wanted
+
+    found = await app.keeping.by_id(argument.strip())
+    if found is not None:
+        await app.keeping.open(choose=found.id, wanted=Wanted(everything=True))
+    else:
+        await app.keeping.open(wanted=Wanted(text=argument.strip()))
+
+
+async def review(app: "ClewApp", argument: str) -> None:
+    await app.keeping.open("review")
+
+
+async def blocks(app: "ClewApp", argument: str) -> None:
+    await app.keeping.open("blocks", choose=argument.strip() or None)
+
+
+async def documents(app: "ClewApp", argument: str) -> None:
+    await app.keeping.open("documents")
+
+
+async def unlearn(app: "ClewApp", argument: str) -> None:
+    await app.keeping.undo_learned()
+
+
+async def remember(app: "ClewApp", argument: str) -> None:
+    if app.chat is None:
+        app.say(NOT_YET)
+        return
+    asked: str | None = argument.strip() or await app.push_screen_wait(AskLine(REMEMBER, placeholder="A sentence"))
+    if asked:
+        made = await app.chat.service.remember(asked, project=app.options.project)
+        app.say(f"Remembered: {cut(made.text or '', 80)} · F4 shows it")
+        app.keeping.point_at(made.id)
+
+
+async def forget(app: "ClewApp", argument: str) -> None:
+    words = argument.strip()
+    if app.chat is None or not words:
+        await app.keeping.open(told="Choose what to forget; d forgets it, after asking.")
+        return
+    found = await app.keeping.by_id(words) or await app.keeping.one_of(words)
+    if not isinstance(found, list):
+        await _forget(app, found)
+    elif found:
+        from graph.beliefs import Wanted
+
+        told = f"{len(found)} have these words: d forgets the chosen one, after asking."
+        await app.keeping.open(wanted=Wanted(text=words), told=told)
+    else:
+        app.say("Nothing that was learned has these words. To forget what was said, search for it (Ctrl+F).")
+
+
+async def _forget(app: "ClewApp", found: "Observation") -> None:
+    from tui.memories.observations import FORGET_WORDS, going
+
+    assert app.chat is not None
+    service = app.chat.service
+    words = going(await service.forgetting(found.id))
+    if await app.push_screen_wait(
+        Confirm("Forget this for good?", f"{words}\n\n{FORGET_WORDS}", yes="forget it for good")
+    ):
+        await service.forget(found.id)
+        app.say("Forgotten for good.")
+
+
+async def correct(app: "ClewApp", argument: str) -> None:
+    word, _, text = argument.strip().partition(" ")
+    found = await app.keeping.by_id(word) if word else None
+    if app.chat is None or found is None:
+        await app.keeping.open(told="Choose what to correct; c corrects it.")
+        return
+    if not text.strip():
+        await app.keeping.open(choose=found.id, told="c corrects it.")
+        return
+    made = await app.chat.service.correct(found.id, text.strip())
+    app.say(f"Corrected: {cut(made.text or '', 80)} · F4 shows it")
+    app.keeping.point_at(made.id)
+
+
+async def project(app: "ClewApp", argument: str) -> None:
+    """Show the projects, or put this chat into one."""
+    chat, name = app.chat, argument.strip()
+    if chat is None:
+        app.say(NOT_YET)
+        return
+    known = {each.name.casefold(): each for each in await chat.service.projects()}
+    if not name:
+        await _show_projects(app)
+        return
+    if name.casefold() in NO_PROJECT:
+        await _assign(app, None)
+        return
+    if name.casefold() not in known:
+        words = (
+            "Chats, memories and documents can belong to it. What is learned in it is kept apart from other projects."
+        )
+        if not await app.push_screen_wait(Confirm(f"Make the project “{cut(name, 50)}”?", words, yes="make it")):
+            return
+        await chat.service.make_project(name)
+    await _assign(app, known[name.casefold()].name if name.casefold() in known else " ".join(name.split()))
+
+
+async def _assign(app: "ClewApp", name: str | None) -> None:
+    assert app.chat is not None
+    session = app.chat.session
+    app.options = replace(app.options, project=name)
+    if session is not None:
+        await app.chat.service.assign(session, name)
+    app.say("This chat belongs to no project now." if name is None else f"This chat belongs to {one_line(name)} now.")
+
+
+async def _show_projects(app: "ClewApp") -> None:
+    from textual.content import Content
+
+    assert app.chat is not None
+    session = app.chat.session
+    here = (await app.chat.service.session(session)).project if session is not None else app.options.project
+    lines = [plain(HOW_PROJECTS, MUTED)]
+    for each in await app.chat.service.projects():
+        mark = "› " if each.name == here else "  "
+        away = " · archived" if each.status == "archived" else ""
+        head = plain(f"{mark}{one_line(each.name)}", "bold")
+        counts = f"  {each.sessions:,} chats · {each.observations:,} memories{away}"
+        lines += [Content(""), head + plain(counts, MUTED)]
+        if each.description:
+            lines.append(plain(f"  {one_line(each.description)}"))
+    app.push_screen(Reader("Projects", Content("\n").join(lines)))
+
+
+async def ingest(app: "ClewApp", argument: str) -> None:
+    path: str | None = argument.strip() or await app.push_screen_wait(
+        AskLine("Read in a file or a folder", placeholder="~/notes")
+    )
+    if path:
+        await app.keeping.ingest(re.sub(r"^(['\"])(.*)\1$", r"\2", path))
+
+
+async def private(app: "ClewApp", argument: str) -> None:
+    await app.keeping.begin_private()

@@ -1,0 +1,90 @@
+"""What a model asks leave for, above the composer: what would change, and the keys that answer."""
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from tui.text import MUTED, plain
+
+if TYPE_CHECKING:
+    from agent.events import ApprovalWanted
+
+GUARD_S = 0.6  # a y that was on its way into the composer when this appeared is no yes
+LONGEST = 600
+HINT_KEYS = Content.assemble(("y", "bold $warning"), " allow    ", ("n", "bold"), " or ", ("Esc", "bold"), " refuse")
+HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), " refuse")
+
+
+class Approval(Static, can_focus=True):
+    """It takes the keys only from an empty composer, and gives every letter but its own back to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "leave", show=False)]
+    guard_s = GUARD_S
+
+    class Answered(Message):
+        """The person said yes or no."""
+
+        def __init__(self, approval: str, *, allowed: bool) -> None:
+            super().__init__()
+            self.approval = approval
+            self.allowed = allowed
+
+    class Typed(Message):
+        """A letter that belongs to the composer."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
+    def __init__(self) -> None:
+        super().__init__("", id="approval", markup=False)
+        self.display = False
+        self._wanted: ApprovalWanted | None = None
+        self._since = 0.0
+
+    def show(self, wanted: "ApprovalWanted | None", *, take_keys: bool) -> None:
+        """Show what is wanted, if it is not shown already; None: nothing is."""
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        self.display = wanted is not None
+        if wanted is None:
+            return
+        self._since = time.monotonic()
+        self._paint()
+        if take_keys:
+            self.focus(scroll_visible=False)
+
+    def _paint(self) -> None:
+        if self._wanted is None:
+            return
+        what = self._wanted.what
+        words = what if len(what) <= LONGEST else f"{what[:LONGEST]}…"
+        hint = HINT_KEYS if self.has_focus else HINT_TAB
+        head = plain("The model asks to change your memory\n", "bold $warning")
+        self.update(Content.assemble(head, plain(words), "\n", plain("", MUTED), hint))
+
+    def on_focus(self) -> None:
+        self._paint()
+
+    def on_blur(self) -> None:
+        self._paint()
+
+    def action_leave(self) -> None:
+        self.post_message(self.Typed("").set_sender(self))
+
+    def on_key(self, event: events.Key) -> None:
+        if self._wanted is None or not (event.is_printable and event.character):
+            return
+        event.stop()
+        event.prevent_default()
+        settled = time.monotonic() - self._since >= self.guard_s
+        if event.key in ("y", "n") and settled:
+            self.post_message(self.Answered(self._wanted.approval, allowed=event.key == "y").set_sender(self))
+        else:
+            self.post_message(self.Typed(event.character).set_sender(self))

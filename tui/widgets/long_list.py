@@ -1,0 +1,186 @@
+"""A list of any length whose rows are drawn as they come into view: five thousand cost what twenty do."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+Item = TypeVar("Item")
+MARK, TICK = "›", "✓"
+GUTTER = 2  # cells for the mark of the chosen row, or the tick of a marked one
+
+
+class LongList(ScrollView, Generic[Item], can_focus=True):
+    """Rows of `height` lines; `paint(item, width)` gives the lines of one, `identity(item)` what it is known by."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"long-list--row", "long-list--chosen"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home,g", "end(-1)", show=False),
+        Binding("end,G", "end(1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    class About(Message):
+        """Something of one list, which is its `control`."""
+
+        def __init__(self, rows: "LongList[Any]") -> None:
+            super().__init__()
+            self.rows = rows
+
+        @property
+        def control(self) -> "LongList[Any]":
+            return self.rows
+
+    class Moved(About):
+        """Another row is chosen, or none."""
+
+    class Chosen(About):
+        """Enter or a second click on the chosen row."""
+
+    def __init__(
+        self,
+        paint: Callable[[Item, int], Sequence[Content]],
+        identity: Callable[[Item], str],
+        *,
+        height: int = 2,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.items: Sequence[Item] = ()
+        self.place = 0
+        self.marks: set[str] = set()
+        self._rows: dict[tuple[int, int], list[Strip]] = {}  # the strips of rows that were in view
+        self._paint = paint
+        self._identity = identity
+        self._height = height
+
+    @property
+    def chosen(self) -> Item | None:
+        """The item the mark stands at."""
+        return self.items[self.place] if self.place < len(self.items) else None
+
+    @property
+    def marked(self) -> list[Item]:
+        """The marked items in their order; the chosen one where none is."""
+        found = [item for item in self.items if self._identity(item) in self.marks]
+        return found or ([self.chosen] if self.chosen is not None else [])
+
+    def fill(self, items: Sequence[Item], *, choose: str | None = None) -> None:
+        """Show these; the chosen item stays chosen and at its line of the screen, else the mark stays at its place."""
+        before = self._identity(self.chosen) if self.chosen is not None else None
+        wanted = choose if choose is not None else before
+        line = self.place * self._height - round(self.scroll_y)
+        self.items = items
+        places = {self._identity(item): place for place, item in enumerate(items)}
+        self.place = places.get(wanted or "", max(0, min(self.place, len(items) - 1)))
+        self.marks &= set(places)
+        self.virtual_size = Size(0, len(items) * self._height)
+        self.redraw()
+        if before is not None and wanted == before:
+            self.scroll_to(y=self.place * self._height - line, animate=False, immediate=True)
+        self._keep_in_view()
+        now = self._identity(self.chosen) if self.chosen is not None else None
+        if now != before:
+            self.post_message(self.Moved(self).set_sender(self))
+
+    def redraw(self) -> None:
+        """Something that the rows show has changed."""
+        self._rows.clear()
+        self.refresh()
+
+    def choose(self, place: int) -> None:
+        """Put the mark at a row."""
+        place = max(0, min(place, len(self.items) - 1))
+        if self.items and place != self.place:
+            self.place = place
+            self.redraw()
+            self._keep_in_view()
+            self.post_message(self.Moved(self).set_sender(self))
+
+    def toggle_mark(self) -> None:
+        """Mark the chosen row, or take its mark away, and go on to the next."""
+        if self.chosen is not None:
+            self.marks ^= {self._identity(self.chosen)}
+            self.redraw()
+            self.choose(self.place + 1)
+
+    def mark_all(self) -> None:
+        """Mark every row; take all marks away where all have one."""
+        every = {self._identity(item) for item in self.items}
+        self.marks = set() if self.marks == every else every
+        self.redraw()
+
+    def _keep_in_view(self) -> None:
+        row = Region(0, self.place * self._height, 1, self._height)
+        self.scroll_to_region(row, animate=False, immediate=True, x_axis=False)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        place, line = divmod(round(self.scroll_y) + y, self._height)
+        width = self.scrollable_content_region.width
+        style = self.get_visual_style("long-list--row", *(("long-list--chosen",) if place == self.place else ()))
+        if place >= len(self.items) or width <= GUTTER:
+            return Strip.blank(width, self.get_visual_style("long-list--row").rich_style)
+        if (place, width) not in self._rows:
+            if len(self._rows) > 200:
+                self._rows.clear()
+            self._rows[place, width] = [
+                Visual.to_strips(self, content, width, 1, style, apply_selection=False)[0].extend_cell_length(
+                    width, style.rich_style
+                )
+                for content in self._lines(place, width)
+            ]
+        return self._rows[place, width][line]
+
+    def _lines(self, place: int, width: int) -> list[Content]:
+        item = self.items[place]
+        lines = [line.truncate(width - GUTTER, ellipsis=True) for line in self._paint(item, width - GUTTER)]
+        lines = (lines + [Content("")] * self._height)[: self._height]
+        mark = MARK if place == self.place else " "
+        tick = TICK if self._identity(item) in self.marks else " "
+        return [Content(f"{mark}{tick}") + lines[0], *(Content(" " * GUTTER) + line for line in lines[1:])]
+
+    def notify_style_update(self) -> None:
+        self._rows.clear()
+        super().notify_style_update()
+
+    def on_resize(self) -> None:
+        self.redraw()
+        self._keep_in_view()
+
+    # Keys and mouse
+
+    def action_move(self, step: int) -> None:
+        self.choose(self.place + step)
+
+    def action_page(self, step: int) -> None:
+        self.choose(self.place + step * max(1, self.size.height // self._height - 1))
+
+    def action_end(self, side: int) -> None:
+        self.choose(0 if side < 0 else len(self.items) - 1)
+
+    def action_choose(self) -> None:
+        if self.items:
+            self.post_message(self.Chosen(self).set_sender(self))
+
+    def on_click(self, event: events.Click) -> None:
+        place = (round(self.scroll_y) + event.y) // self._height
+        if place >= len(self.items):
+            return
+        if place == self.place and event.chain > 1:
+            self.action_choose()
+        else:
+            self.choose(place)

@@ -38,6 +38,9 @@ def ask(
     system: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What the session tells the model first, from here on.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
 ) -> None:
     """Ask something, and print the reply as it comes.
@@ -60,6 +63,7 @@ def ask(
         project=clean(project) if project is not None else None,
         system=clean(system) if system is not None else None,
         model=model,
+        yes=yes,
     )
     raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
 

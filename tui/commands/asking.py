@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from agent.events import (
     AgentEvent,
+    ApprovalWanted,
     Failed,
     GraphProgress,
     ModelFailed,
@@ -31,6 +32,7 @@ from agent.home import Home
 from agent.models import Loader
 from agent.service import Agent
 from agent.settings import Settings
+from graph.errors import NotFound
 from tui.commands.choosing import choose_session
 from tui.commands.output import LONG_S, Narration, put, put_json, say
 from tui.exit_codes import ExitCode, exit_code_of
@@ -59,6 +61,7 @@ class Question:
     project: str | None = None
     system: str | None = None
     model: str | None = None
+    yes: bool = False  # allow what the model asks to change in the memory
 
 
 class Tongue:
@@ -88,6 +91,9 @@ class Tongue:
                 self._open_line = not text.endswith("\n")
             case TokensArrived(thinking=True):
                 self._narration.tell("thinking …")
+            case ApprovalWanted(what=what):
+                self._narration.clear()
+                say(f"allowed, as of --yes: {what}")
             case ReplyEnded():
                 self._ended(event)
             case Failed():
@@ -232,8 +238,12 @@ async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
 
 async def _converse(agent: Agent, question: Question, tongue: Tongue) -> None:
     session = await _session(agent, question)
+    agent.can_ask(question.yes)
     async for event in agent.send(session, question.text, project=question.project):
         tongue.event(event)
+        if isinstance(event, ApprovalWanted):
+            with suppress(NotFound):  # stopped meanwhile
+                await agent.approve(event.approval)
 
 
 async def _session(agent: Agent, question: Question) -> str | None:

@@ -1,0 +1,83 @@
+"""Without a model that can be trusted: people's own sentences, word for word, and what they revise."""
+
+from agent.reflection.floor import keep_statements
+from agent.reflection.making import Draft, Review
+from agent.reflection.material import Outcome
+from graph.beliefs import Near, Observation
+from graph.events import ObservationMade, ObservationRetired, ObservationSupported
+from graph.values import Turn
+
+from .told import Shelf, known, material, said
+
+OSLO = known("oslo", "I live in Oslo.")
+
+
+async def kept(*turns: Turn, shown: tuple[Observation, ...] = (), review: Review = "auto") -> Outcome:
+    draft = Draft(material(*turns), {}, review=review, origin="verbatim")
+    shelf = Shelf(list(shown))
+
+    async def near(text: str) -> list[Near]:
+        return shelf.near(text, vector=None, world="main", project=None)
+
+    await keep_statements(draft, near)
+    return draft.outcome
+
+
+async def test_a_sentence_about_oneself_is_kept_word_for_word() -> None:
+    (made,) = (await kept(said("t1", "Can you help me? I live in Oslo. Thanks!"))).events
+    assert isinstance(made, ObservationMade)
+    assert (made.text, made.origin, made.status, made.sources) == ("I live in Oslo.", "verbatim", "active", ("t1",))
+
+
+async def test_chit_chat_questions_and_what_ifs_leave_nothing() -> None:
+    for text in (
+        "ok thanks!",
+        "How tall is the moon?",
+        "If I lived in Oslo I would ski.",
+        "",
+        "```\nI live in Oslo.\n```",
+    ):
+        assert (await kept(said("t1", text))).events == []
+
+
+async def test_other_people_are_named() -> None:
+    (made,) = (await kept(said("t1", "I live in Oslo.", speaker="Ana"))).events
+    assert isinstance(made, ObservationMade)
+    assert (made.text, made.about) == ("Ana: I live in Oslo.", ("Ana",))
+
+
+async def test_what_is_said_again_is_a_proof_of_what_is_known() -> None:
+    outcome = await kept(said("t1", "I live in Oslo."), shown=(OSLO,))
+    (support,) = outcome.events
+    assert isinstance(support, ObservationSupported)
+    assert outcome.created == 0
+
+
+async def test_a_later_value_revises_the_earlier_one() -> None:
+    outcome = await kept(said("t1", "I live in Bergen now."), shown=(OSLO,))
+    (revision,) = outcome.events
+    assert isinstance(revision, ObservationMade)
+    assert (revision.supersedes, revision.sources) == ("oslo", ("t1", "old"))
+    assert outcome.updated == 1
+
+
+async def test_a_correction_retires_what_it_corrects_as_well() -> None:
+    outcome = await kept(said("t1", "Actually, I made a mistake: I live in Bergen, not in Oslo."), shown=(OSLO,))
+    assert [type(each) for each in outcome.events] == [ObservationRetired, ObservationMade]
+
+
+async def test_an_earlier_value_that_is_read_later_revises_nothing() -> None:
+    outcome = await kept(said("t1", "I live in Bergen now.", days=-50), shown=(OSLO,))
+    assert (outcome.events, outcome.skipped) == ([], 1)
+
+
+async def test_what_one_person_says_revises_nothing_about_another() -> None:
+    (made,) = (await kept(said("t1", "I live in Bergen now.", speaker="Ana"), shown=(OSLO,))).events
+    assert isinstance(made, ObservationMade)
+    assert made.supersedes is None
+
+
+async def test_all_of_it_waits_for_a_review_where_the_user_wants_that() -> None:
+    (made,) = (await kept(said("t1", "I live in Oslo."), review="ask")).events
+    assert isinstance(made, ObservationMade)
+    assert made.status == "candidate"

@@ -51,7 +51,7 @@ STATES = (
 )
 DOING = (
     "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|a|an)|part|full|night|two|remotely|towards)|studying|majoring|training|learning"
-    "|planning (?:to|on|a (?:trip|wedding|vacation|holiday|move|party|road ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book|thesis|dissertation|memoir|screenplay|blog)"
+    "|planning (?:to|on (?!a call)|a (?:trip|wedding|vacation|holiday|move|party|road ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book|thesis|dissertation|memoir|screenplay|blog)"
     "|getting (?:married|divorced|a (?:puppy|dog|cat|kitten))|expecting|moving|teaching|raising|recovering|applying (?:for|to)"
     "|volunteering|coaching|dating|seeing a therapist|taking (?!a (?:break|nap|shower|look)|care|it|the)|trying to (?:lose|quit|conceive|cut|eat)"
     "|building (?:a|my|our) (?:house|boat|cabin|app|company|startup|shed)|renovating|starting (?:a|an|my|at|work|school|university|college)"
@@ -98,7 +98,7 @@ PAST = (
     rf"|(?:stopped|began) (?!trying|using|reading|getting|looking)\w+ing|gave up (?!on\b)|signed up|enrolled|registered for|took up|picked up|ran (?:a|my|the|for)|won|(?:finished|completed) (?!my (?:homework|dinner|lunch|breakfast|coffee|shift|work)\b)(?:my|a|an|writing|school|college|chemo)|passed (?:my|the)|failed my|climbed|travell?ed|visited|flew"
     rf"|backpacked|went (?:to (?:(?-i:[A-Z])|an? [\w' -]{{3,40}}|my (?:first)? ?[\w' -]{{3,30}}|school|college|university)|vegan|vegetarian|back to (?:school|college|work)|on an? |camping|hiking|skiing|swimming|surfing|fishing|biking|kayaking|sailing|through)"
     rf"|had (?:a baby|twins|surgery|a (?:miscarriage|stroke|heart attack|son|daughter|dog|cat)|an operation|my)|gave birth|came out|celebrated|hosted|performed|competed|painted (?:a|that|my)|wrote (?:a|my)|used to|inherited|received (?:a|an|my)|earned"
-    rf"|took (?:my|our|the) (?:kids|family|fam|dog|dogs|son|daughter)|have (?:never )?(?:lived|worked|been to (?-i:[A-Z])|known|had|moved|got|played|owned|studied|taught|visited|run|loved|adopted|quit|left|joined|given up|become|retired"
+    rf"|took (?:my|our|the) (?:kids|family|fam|dog|dogs|son|daughter)|have (?:never )?(?:lived|worked|been to (?-i:[A-Z])|known|had|moved|played|owned|studied|taught|visited|run|loved|adopted|quit|left|joined|given up|become|retired"
     rf"|signed|lost|finished|won|written|published|decided|switched|collected|sung|practi[cs]ed|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back))"
 )
 NO_BEEN = r"(?!.*\b(?:minutes?|hours?)\b)"
@@ -108,7 +108,7 @@ BEEN = (
     r"|smoking|creating|eating|wearing|retired|unemployed|self-employed)"
 )
 NOT_LIKED = (
-    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when you|one|the (?:first|second|third|last|new|way|idea|look|colou?rs?|one|answer|sound of (?:it|that)|part)|to (?:know|hear|see|ask|get|find|have (?:a|the))|hearing|seeing (?:you|your|that)"
+    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when you|one|(?:all )?the (?!sea\b|ocean|mountains|beach|outdoors|rain|snow|countryside|city|forest|smell of (?!it|that|this)|sound of (?!it|that|this)|cold|heat|summer|winter|guitar|piano|water|theat|opera|violin|desert|woods|(?-i:[A-Z]))|to (?:know|hear|see|ask|get|find|have (?:a|the))|hearing|seeing (?:you|your|that)"
     r"|where|your|his|its|their|both|all|everything|nothing|so much|too|better)\b)"
 )
 LIKING = (
@@ -120,9 +120,9 @@ HABIT = (
     r"(?!said|say|knew|know|thought|heard|got|get|meant|mean|asked|wanted|did|forget|wonder|have|had|be|been|was|is|saw|see|mind|told|tell|the|this|that|a|good|happy|like that|understood|understand)\w+"
 )
 PLANS = (
-    r"(?:am |are )?(?:plan(?:ning)? (?:to|on|a)|aim(?:ing)? to|intend(?:ing)? to|decided to (?!go with|use|try|ask)|dream(?:ing)? of|have (?:always )?(?:dreamed|dreamt|wanted)|looking to (?:buy|adopt|move|rent)|looking for (?:a|an) (?:new )?(?:job|apartment|flat|house|roommate)"
+    r"(?:am |are )?(?:plan(?:ning)? (?:to|on)|aim(?:ing)? to|intend(?:ing)? to|decided to (?!go with|use|try|ask)|dream(?:ing)? of|have (?:always )?(?:dreamed|dreamt|wanted)|looking to (?:buy|adopt|move|rent)|looking for (?:a|an) (?:new )?(?:job|apartment|flat|house|roommate)"
     r"|going to be an?)|want to (?:become|be an?|learn (?!how|more|about)|visit|travel|move|start (?:a|my|an)|buy a (?:house|car|home|boat|flat|farm|condo|motorbike)|adopt|retire|lose|quit|run a|open a|study|get (?:married|fit|a (?:dog|cat|puppy))|climb|see the|write (?:a|my) (?:\w+ )?(?:book|novel|memoir)|have (?:kids|children)|go to (?-i:[A-Z]))"
-    r"|will be \d+|will (?:start|move|marry|graduate|retire|turn|visit|fly|travel|run|begin)"
+    r"|will be \d+|will (?:start (?:a|my|working|at|school)|move|marry|graduate|retire|turn|visit|fly|travel|run|begin)"
 )
 OTHERS = (
     r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?|used to"
@@ -140,12 +140,12 @@ def _rule(kind: Kind, pattern: str) -> tuple[Kind, re.Pattern[str]]:
 
 
 OF_SELF = (
-    _rule(Kind.IDENTITY, rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|\d{{1,3}}(?: years? old)?(?=[\s.,!]|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))"),
+    _rule(Kind.IDENTITY, rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?(?=[\s.,!]|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))"),
     _rule(Kind.IDENTITY, r"(?-i:am (?!Sure|Fine|Done|Back|Sorry|Here|Good|Batman|Groot|Superman|Iron|Spider|Jesus|God|Santa)[A-ZÀ-Þ][a-zà-ÿ]{2,}(?: [A-ZÀ-Þ][\w'’-]+){0,2})(?=\s*(?:$|[.,!]| and | from | by the way))"),
     _rule(Kind.IDENTITY, r"go by |am (?:called|named|known as) "),
     _rule(Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
     _rule(Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
-    _rule(Kind.FACT, rf"(?:have|have got|do not have|no longer have|had)(?: {NUM})? (?:(?!to\b|question|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b"),
+    _rule(Kind.FACT, rf"(?:have|have got|do not have|no longer have|had)(?: {NUM})? (?:(?!to\b|question|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b(?!['’])"),
     _rule(Kind.STATE, rf"{BEEN}{NO_BEEN}"),
     _rule(Kind.PREFERENCE, LIKING),
     _rule(Kind.PLAN, PLANS),
@@ -156,6 +156,11 @@ OF_SELF = (
 OF_OTHERS = (
     _rule(Kind.RELATIONSHIP, rf"(?:is|are|was|were)(?: not)? (?:{NP}|{STATES})"),
     _rule(Kind.RELATIONSHIP, rf"(?:{OTHERS})"),
+)
+
+
+LOOSE_END = re.compile(
+    r"(?:\b(?:of|to|by|with|for|from|that|and|but|or|the|an?|my|your|if|as|than|because|when)|[:\-–—])\W*$", re.I
 )
 
 
@@ -171,7 +176,7 @@ def kind_of(does: str, *, of_others: bool) -> Kind | None:
     said = plain_predicate(does)
     for kind, pattern in OF_OTHERS if of_others else OF_SELF:
         match = pattern.match(said)
-        if match and not PRONOUN.match(said[match.end() :]):
+        if match and not PRONOUN.match(said[match.end() :]) and not LOOSE_END.search(said):
             return kind
     return None
 

@@ -1,9 +1,67 @@
-"""Whether a sentence is borne out by the words it is said to come from: names, numbers, negation, most other words."""
+"""Whether a sentence is borne out by the words it is said to come from: names, numbers, negation, most other words.
 
-from collections.abc import Sequence
+The sentence may be in the third person ("The user's sister Anna is a nurse" from "my sister Anna's a nurse"). Likeness
+of vectors can make up for words, as a model may say it otherwise; never for names, numbers, family or negation.
+Linear in the sources.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .words import content, numbers
+from .sentences import QUOTED
+from .words import MONTHS, NEGATORS, NUMBERS, content, fold, numbers, stem, tells, tokens
+
+MOST = 30  # words
+ENOUGH = 0.6  # of the words
+VOUCHED = 0.7  # cosine: with it a third of the words is enough
+LEAST_VOUCHED = 0.34
+FRAME = frozenset(
+    "user speaker person people said say state mention tell told report describe express indicate note call name refer individual"
+    " currently that who which own someone thing longer anymore year old age der die das ein eine nutzer benutzer nutzerin utilisateur utilisatrice le la un une el usuario usuaria utente il lo o usuario usuaria de het een gebruiker".split(
+        " "
+    )
+)
+# What says the same of a person: one of a group in the sources bears out the others.
+GROUPS = (
+    "live reside home move relocate settle base",
+    "work job employ employee profession career occupation",
+    "like love enjoy adore fond favorite favourite prefer fan preference keen passionate hate dislike stand detest loathe despise",
+    "study student learn major",
+    "have own possess get got adopt pet",
+    "plan intend want hope aim goal dream go will",
+    "start begin began new take",
+    "stop quit give gave leave left former",
+    "marry wedding wife husband spouse marriage",
+    "bear birthday birth born",
+    "mother mom mum mama",
+    "father dad papa",
+    "child kid",
+    "partner girlfriend boyfriend wife husband spouse",
+    "allergic allergy",
+)
+KIN = frozenset(
+    "mother mom mum father dad sister brother son daughter wife husband partner girlfriend boyfriend aunt uncle cousin nephew"
+    " niece grandmother grandma grandfather grandpa child kid twin boss colleague friend neighbor neighbour roommate fiance fiancee dog cat".split(
+        " "
+    )
+)
+ADVERSE = frozenset("hate dislike loathe detest avoid refuse lack despise unable stand".split(" "))  # "can't stand"
+PROMPT = re.compile(
+    r"[{}\[\]<>|=;`\\]|\b(?:json|schema|system prompt|instructions?|the prompt|observations?|respond with|output|you are|you must|the assistant"
+    r"|language model|as an ai|memory (?:id|number)|conversation (?:between|about)|no (?:new )?(?:information|facts)|example)\b",
+    re.I,
+)
+CLAUSE = re.compile(r"[,;:.!?…\n]+|\s[-–—]\s|\b(?:but|and|because|although|while|since|so)\b", re.I)
+CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
+VERB_NEXT = re.compile(
+    r"\s*(?:['’]s\b|(?:is|are|was|were|has|had|lives?|works?|loves?|likes?|and|will|moved|got|plays?|hates?|wants?|who)\b)"
+)
+OPENINGS = frozenset(
+    "the user users user's user’s their his her my our she he they it we i a an this that speaker der die das nutzer benutzer nutzerin le la un une el il lo o de het een".split(
+        " "
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +75,105 @@ class Grounding:
 
 def ground(text: str, sources: Sequence[str], *, cosine: float | None, known: Sequence[str] = ()) -> Grounding:
     """Check `text` against its sources; `known` are names it may use though nobody said them (the speakers')."""
-    said = set(content(" ".join([*sources, *known])))
-    words = content(text)
-    lacking = [word for word in words if word not in said]
-    missing = sorted(numbers(text) - numbers(" ".join(sources)))
-    overlap = 1 - len(lacking) / len(words) if words else 0.0
-    enough = overlap >= 0.6 and 0 < len(text.split()) <= 30
-    return Grounding(enough and not missing, tuple(missing + lacking), overlap)
+    if not _sentence(text):
+        return Grounding(False, (), 0.0)
+    said = "\n".join(sources)
+    lacking = [*_names(text, said, known), *sorted(numbers(text) - numbers(said) - _months(said))]
+    stems = _widened(said)
+    words = [word for word in content(text) if word not in FRAMED and word not in _stems(known)]
+    missing = [word for word in words if not _there(word, stems)]
+    lacking += [word for word in missing if word in KINDRED]
+    if not _agrees(text, sources, words):
+        lacking.append("not")
+    overlap = 1 - len(missing) / len(words) if words else 1.0
+    vouched = cosine is not None and cosine >= VOUCHED and overlap >= LEAST_VOUCHED
+    anything = bool(words or numbers(text) or _capitals(text))
+    grounded = anything and not lacking and (overlap >= ENOUGH or vouched)
+    return Grounding(grounded, tuple(dict.fromkeys(lacking + missing)), overlap)
+
+
+FRAMED = frozenset(stem(word) for word in FRAME)
+KINDRED = frozenset(stem(word) for word in KIN)
+ADVERSES = frozenset(stem(word) for word in ADVERSE)
+LEAVING = frozenset(stem(word) for word in "quit resign fire hire join retire".split(" "))
+KINDS = tuple(frozenset(stem(word) for word in group.split(" ")) for group in GROUPS)
+
+
+def _sentence(text: str) -> bool:
+    """Whether a text is one statement in words, short enough: no code, no prompt, no question."""
+    words = text.split(maxsplit=MOST + 1)
+    if not 2 <= len(words) <= MOST and not (words and not text.isascii()):
+        return False
+    if len(words) > MOST or len(text) > 400 or PROMPT.search(text) or text.rstrip().endswith(("?", "？")):
+        return False
+    return sum(char.isalpha() for char in text) >= 0.6 * sum(not char.isspace() for char in text)
+
+
+def _names(text: str, said: str, known: Iterable[str]) -> list[str]:
+    """The names of a text that its sources do not have."""
+    there = {*tokens(said), *(word for name in known for word in tokens(name))}
+    return [name for name in _capitals(text) if not all(word in there for word in tokens(name))]
+
+
+def _capitals(text: str) -> list[str]:
+    """Words with a capital; at the beginning of a sentence only where a verb or a possessive follows."""
+    found, begins = [], True
+    for match in CAPITAL.finditer(text):
+        word = match[0]
+        folded = fold(word)
+        if word[0].isupper() and folded not in OPENINGS and tells(tokens(word)[0] if tokens(word) else folded):
+            first = begins and not VERB_NEXT.match(text, match.end()) and "'" not in word and "’" not in word
+            if not first and folded not in NUMBERS:
+                found.append(word)
+        begins = text[match.end() : match.end() + 1] in (".", "!", "?")
+    return found
+
+
+def _months(said: str) -> set[str]:
+    """The numbers of the months that are named, so that "2026-05-03" is borne out by "3 May 2026"."""
+    return {number for word in tokens(said) if (number := MONTHS.get(word))}
+
+
+def _widened(said: str) -> set[str]:
+    """The stems of the sources, and all that says the same as one of them."""
+    stems = set(content(said))
+    if re.search(r"\b(?:i['’]?m|i am|is|works?) (?:an? |now )", said, re.I):
+        stems.add(stem("work"))  # "I'm a nurse": works as a nurse
+    if stems & LEAVING:
+        stems.add(stem("work"))
+    for group in KINDS:
+        if group & stems:
+            stems |= group
+    return stems
+
+
+def _there(word: str, stems: set[str]) -> bool:
+    """Whether a stem is there, but for an ending of one or two letters, as other languages have them."""
+    return word in stems or (len(word) > 4 and (word[:-1] in stems or (len(word) > 5 and word[:-2] in stems)))
+
+
+def _stems(names: Iterable[str]) -> set[str]:
+    return {word for name in names for word in content(name)}
+
+
+def _agrees(text: str, sources: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether the part of the sources that is nearest to the text is negated as the text is."""
+    wanted = set(words) - ADVERSES
+    if not wanted:
+        return True
+    best, polarities = 0, set[bool]()
+    for source in sources:
+        for part in CLAUSE.split(QUOTED.sub(" ", source)):
+            share = len(wanted & set(content(part)))
+            if share > best:
+                best, polarities = share, set()
+            if share == best and share:
+                polarities.add(denies(part))
+    return not polarities or denies(text) in polarities
+
+
+def denies(text: str) -> bool:
+    """Whether a text says what is not, or what is disliked or given up."""
+    words = tokens(text)
+    adverse = any(stem(word) in ADVERSES for word in words)
+    return adverse or any(word in NEGATORS for word in words) or "used to" in " ".join(words)

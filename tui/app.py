@@ -239,7 +239,9 @@ class ClewApp(App[int]):
                 return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
             self.chat.answered_by((about.model if about is not None else None) or service.settings.model)
-        self.screen_stack[0].query_one(Title).name_chat(name)
+        self.screen_stack[0].query_one(Title).name_chat(
+            name, private=self.chat is not None and self.chat.session in self.state.private
+        )
 
     # Sessions
 

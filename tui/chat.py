@@ -129,6 +129,11 @@ class Chat:
         self.state = replace(self.state, chat_model=model_label(model))
         self._changed()
 
+    def begun_private(self, session: str) -> None:
+        """Nothing of that chat is kept."""
+        self.state = replace(self.state, private=self.state.private | {session})
+        self._changed()
+
     def answered(self, approval: str) -> None:
         """What a model asked leave for is answered."""
         if self.state.approval is not None and self.state.approval.approval == approval:

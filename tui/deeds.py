@@ -141,7 +141,8 @@ async def about(app: "ClewApp", argument: str) -> None:
         from tui.widgets.about_page import about_content
 
         found = await app.chat.service.about(name)
-        app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width)))
+        beliefs = await app.keeping.about(name)
+        app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width, beliefs)))
 
 
 async def back(app: "ClewApp", argument: str) -> None:

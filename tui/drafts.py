@@ -14,16 +14,26 @@ class Drafts:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._private: dict[str, str] = {}
 
     def load(self, session: str | None) -> str:
         """The draft, or "" when there is none or it cannot be read."""
+        if session in self._private:
+            return self._private[session]
         try:
             return self._path(session).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
 
+    def keep_off_disk(self, session: str) -> None:
+        """The draft of a private chat is in RAM alone."""
+        self._private.setdefault(session, "")
+
     def save(self, session: str | None, text: str) -> bool:
         """Keep the draft; an empty one is removed. False when the disk refuses: typing goes on without it."""
+        if session in self._private:
+            self._private[session] = text
+            return True
         path = self._path(session)
         try:
             if not text:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tui.memories.screen import MemoriesScreen
 
 NOTICE_S = 45.0
-KEYS = " · F4 shows it · F8 undoes it"
+KEYS = " · F4 shows · F8 undoes"
 NOTHING_LEARNED = "Nothing was learned since clew was started; F4 shows what was learned before."
-MOST_SKIPPED = 5
+MOST_ABOUT = 30
 
 
 class Keeping:
@@ -35,7 +35,6 @@ class Keeping:
         self._taken_back: list[tuple[str, str]] = []  # ids and their status before F8
         self._ingest: asyncio.Task[None] | None = None
         self._notices = 0
-        self._private: set[str] = set()  # chats of which nothing is kept
 
     @property
     def screen(self) -> "MemoriesScreen | None":
@@ -89,7 +88,7 @@ class Keeping:
         self._taken_back = []
         self._shown = self._learned[0]
         more = len(self._learned) - 1
-        rest = (f" and {more} more" if more else "") + (f" · {learned.review} to review" if learned.review else "")
+        rest = (f" +{more}" if more else "") + (f" · {learned.review} to review" if learned.review else "")
         self._notices += 1
         self._composer.notice(f"Learned: {one_line(learned.observations[0][1])}", f"{rest}{KEYS}")
         self._app.set_timer(NOTICE_S, lambda number=self._notices: self._unsay(number))
@@ -162,7 +161,7 @@ class Keeping:
 
     def is_private(self, session: str | None) -> bool:
         """Whether nothing of that chat is kept."""
-        return session is not None and session in self._private
+        return session in self._app.state.private
 
     async def begin_private(self) -> None:
         """A chat of which nothing is kept, on the screen."""
@@ -171,7 +170,8 @@ class Keeping:
             app.say(finding.NOT_YET)
             return
         session = await app.chat.service.private()
-        self._private.add(session)
+        app.drafts.keep_off_disk(session)
+        app.chat.begun_private(session)
         app.trail.leave(Place(app.chat.session, app.transcript.top_turn))
         await app.open_session(session)
         app.composer.focus()
@@ -250,6 +250,20 @@ class Keeping:
         if len(found) == 1:
             return found[0]
         return found
+
+    async def about(self, name: str) -> "list[Observation]":
+        """What was learned about a name, then what has it among its words; nothing while the graph cannot tell."""
+        from graph.beliefs import Wanted
+
+        app = self._app
+        if app.chat is None or app.backstage is None:
+            return []
+        try:
+            about = await app.chat.service.memories(Wanted(about=name), limit=MOST_ABOUT)
+            named = await app.chat.service.memories(Wanted(text=name), limit=MOST_ABOUT)
+        except app.backstage.failures:
+            return []
+        return list({each.id: each for each in (*about, *named)}.values())[:MOST_ABOUT]
 
     async def by_id(self, word: str) -> "Observation | None":
         """The observation whose id is, or begins with, this word."""

@@ -14,7 +14,8 @@ from tui.reasons import shared, who, why
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from graph.hits import Hit
+    from graph.beliefs import Observation
+    from graph.hits import Hit, Kind
     from graph.values import Turn
     from tui.reasons import Shared
     from tui.state import State
@@ -45,6 +46,8 @@ class Item:
     why: str = ""
     pinned: bool = False
     hidden: bool = False
+    kind: "Kind" = "turn"
+    whole: str = ""  # the whole text of a piece of a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,17 @@ def cut(text: str, most: int) -> str:
 def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> Item:
     """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
     words = excerpt(one_line(hit.text), asked, LONGEST - 2)  # and a mark at either end
-    parts = (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, cut(hit.text, LONGEST)))
-    return Item(hit.id, hit.session, _joined(parts), words, why(hit, tied), pinned, hidden)
+    match hit.kind:
+        case "observation":
+            head = _joined((when(hit.at, now), "learned"))
+        case "chunk":
+            head = _joined((when(hit.at, now), cut(hit.session_name or "a document", 40)))
+        case _:
+            head = _joined(
+                (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, cut(hit.text, LONGEST)))
+            )
+    whole = hit.text if hit.kind == "chunk" else ""
+    return Item(hit.id, hit.session, head, words, why(hit, tied), pinned, hidden, hit.kind, whole)
 
 
 def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> Item:
@@ -97,6 +109,13 @@ def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *,
     words = "erased" if turn.text is None else cut(turn.text, LONGEST)
     parts = (when(turn.at, now), who(turn.role, turn.speaker), _chat(names.get(turn.session), words))
     return Item(turn.id, turn.session, _joined(parts), words, "", pinned=True, hidden=hidden or turn.hidden)
+
+
+def item_of_belief(observation: "Observation", now: datetime) -> Item:
+    """A pinned observation as an item."""
+    words = "erased" if observation.text is None else cut(observation.text, LONGEST)
+    head = _joined((when(observation.at, now), "learned"))
+    return Item(observation.id, "", head, words, "", pinned=True, kind="observation")
 
 
 def _chat(name: str | None, words: str) -> str:
@@ -120,22 +139,27 @@ def pack_of(
     names: Mapping[str, str | None],
     hidden: frozenset[str] = frozenset(),
     missed: str = "",
+    beliefs: "Sequence[Observation]" = (),
 ) -> Pack:
     """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats.
 
-    `missed` is what the reply was told instead of quotes.
+    `missed` is what the reply was told instead of quotes, `beliefs` are the pinned observations.
     """
-    pinned_ids = {turn.id for turn in pins}
+    pinned_ids = {turn.id for turn in pins} | {belief.id for belief in beliefs}
     asked = wanted.query if wanted.query is not None else wanted.said
     tied = shared(hits)
     items = tuple(
         item_of_hit(hit, now, tied, asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits
     )
+    pinned = (
+        *(item_of_belief(belief, now) for belief in beliefs),
+        *(item_of_pin(turn, now, names, hidden=turn.id in hidden) for turn in pins),
+    )
     return Pack(
         title_of(wanted),
         items,
-        tuple(item_of_pin(turn, now, names, hidden=turn.id in hidden) for turn in pins[:MOST_PINNED]),
-        max(0, len(pins) - MOST_PINNED),
+        pinned[:MOST_PINNED],
+        max(0, len(pinned) - MOST_PINNED),
         note_of(wanted, bool(items), state, recall_on=recall_on, missed=missed),
     )
 

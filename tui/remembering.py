@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from tui import finding
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
-from tui.pack import Pack, Wanted, keep_hidden, pack_of
+from tui.pack import MOST_PINNED, Pack, Wanted, cut, keep_hidden, pack_of
+from tui.widgets.dialogs import Reader
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graph.beliefs import Observation
     from graph.hits import Hit
     from tui.app import ClewApp
     from tui.chat import Chat
@@ -196,9 +198,20 @@ class Remembering:
             names=names,
             hidden=frozenset(self._hidden),
             missed=missed,
+            beliefs=await self._beliefs(chat),
         )
         before = self.panel.pack if self.panel is not None else Pack()
         return keep_hidden(pack, before, self._hidden)
+
+    async def _beliefs(self, chat: "Chat") -> "Sequence[Observation]":
+        """The pinned observations; none while the graph cannot tell them."""
+        from graph.beliefs import Wanted as Filters
+
+        assert self._app.backstage is not None
+        try:
+            return await chat.service.memories(Filters(pinned=True), limit=MOST_PINNED)
+        except self._app.backstage.failures:
+            return ()
 
     async def _hits(self, chat: "Chat", wanted: Wanted) -> "Sequence[Hit]":
         if wanted.query is not None:
@@ -226,6 +239,14 @@ class Remembering:
                 self._walk(-1 if what == "earlier" else 1)
             case "undo":
                 await self._undo()
+            case "open" if item is not None and item.kind == "observation":
+                await self._app.keeping.open(choose=item.turn)
+            case "open" if item is not None and item.kind == "chunk":
+                await self._read_chunk(item)
+            case "hide" if item is not None and item.kind != "turn":
+                self._app.say("Only messages are hidden. F4 rejects and forgets memories, and lets documents go.")
+            case "pin" if item is not None and item.kind == "chunk":
+                self._app.say("Pieces of documents are not pinned; messages and memories are.")
             case "open" if item is not None:
                 if self._app.size.width < ROOM_FOR_BOTH:
                     self.hide()
@@ -236,6 +257,13 @@ class Remembering:
                 await self._do("unpin" if item.pinned else "pin", item)
             case "hide" if item is not None:
                 await self._do("unhide" if item.hidden else "hide", item)
+
+    async def _read_chunk(self, item: "Item") -> None:
+        """The piece of a document whole, under the name of its file."""
+        assert self._app.chat is not None
+        documents = await self._app.chat.service.documents()
+        path = next((each.path for each in documents if each.id == item.session), "")
+        self._app.push_screen(Reader(cut(path or item.head, 80), item.whole))
 
     async def pin_message(self, message: Message) -> None:
         """Pin what is focused among the messages, or unpin it."""
@@ -265,7 +293,10 @@ class Remembering:
         chat = self._app.chat
         if chat is None:
             return
-        await self._change(chat, what, item.turn)
+        if item.kind == "observation":
+            await (chat.service.pin_memory if what == "pin" else chat.service.unpin_memory)(item.turn)
+        else:
+            await self._change(chat, what, item.turn)
         if what in ("hide", "unhide"):
             (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)
             chat.hidden(item.turn, hidden=what == "hide")

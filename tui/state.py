@@ -61,6 +61,7 @@ class State:
     graph: "GraphProgress | None" = None  # None: not opened yet
     embedding: "EmbeddingProgress | None" = None  # None: no word of the embedder yet
     recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
+    private: frozenset[str] = frozenset()  # chats of which nothing is kept
     reflecting: int = 0  # exchanges still to reflect on in the background
     approval: "ApprovalWanted | None" = None  # what a model waits for leave to change
     tool: "ToolAsked | None" = None  # the last one called for the reply that has not begun yet

@@ -71,7 +71,7 @@ class Ratings(Vertical):
     def compose(self) -> ComposeResult:
         yield Bars(self._bar, lambda bar: f"{bar[0]}", height=1, id="bars")
         yield Static("", classes="memories-note", markup=False)
-        yield Turns(_turn_row, lambda turn: turn.id, id="bar-turns")
+        yield Turns(_turn_row, lambda turn: turn.id, id="bar-turns", ticks=True)
 
     @property
     def rows(self) -> Bars:

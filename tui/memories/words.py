@@ -118,7 +118,8 @@ def _facts(observation: "Observation", now: datetime) -> list[Content]:
     lines = [Content.assemble(spark, plain(f" {' · '.join(facts)}", MUTED))]
     where = scope if observation.project is None else f"project {one_line(observation.project)}"
     about = f" · about {one_line(', '.join(observation.about))[:200]}" if observation.about else ""
-    lines.append(plain(f"{where}{about}", MUTED))
+    if about or where != "global":
+        lines.append(plain(f"{where}{about}", MUTED))
     if observation.reference_count and observation.last_referenced_at is not None:
         last = when(observation.last_referenced_at, now)
         lines.append(plain(f"came up again {observation.reference_count}×, last {last}", MUTED))

@@ -12,15 +12,18 @@ from tui.text import MUTED, one_line, plain
 from tui.widgets.columns import row
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graph.beliefs import Observation
     from graph.hits import About
 
 NAMES = 14
 LONGEST = 200
 
 
-def about_content(about: "About", width: int) -> Content:
-    """The page, `width` cells wide inside."""
-    if not about.said and not about.mentioned and not about.turns:
+def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:
+    """The page, `width` cells wide inside; `beliefs` are what was learned about it."""
+    if not about.said and not about.mentioned and not about.turns and not beliefs:
         return plain(f"Nothing in the memory names {one_line(about.name)}.")
     now = datetime.now().astimezone()
     lines = [
@@ -31,7 +34,20 @@ def about_content(about: "About", width: int) -> Content:
         lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, NAMES))
     for _, name, count in about.sessions:
         lines.append(row("in", f"{one_line(name or 'New chat')} ({count:,})", width, NAMES))
+    if beliefs:
+        lines += [Content(""), plain("What was learned", "bold $secondary")]
+        lines += [_belief(belief, now) for belief in beliefs]
+    if about.turns and beliefs:
+        lines += [Content(""), plain("What was said", "bold $secondary")]
     for turn in about.turns:
         head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
         lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
     return Content("\n").join(lines)
+
+
+def _belief(belief: "Observation", now: datetime) -> Content:
+    mark = "? " if belief.status == "candidate" else "· "
+    return Content.assemble(
+        plain(f"{mark}{cut(belief.text or 'erased', LONGEST)}"),
+        plain(f"  {belief.kind}, {when(belief.at, now)}", MUTED),
+    )

@@ -69,10 +69,8 @@ class Approval(Static, can_focus=True):
         head = plain("The model asks to change your memory\n", "bold $warning")
         self.update(Content.assemble(head, plain(words), "\n", plain("", MUTED), hint))
 
-    def on_focus(self) -> None:
-        self._paint()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
         self._paint()
 
     def action_leave(self) -> None:

@@ -14,7 +14,7 @@ from textual.visual import Visual
 
 Item = TypeVar("Item")
 MARK, TICK = "›", "✓"
-GUTTER = 2  # cells for the mark of the chosen row, or the tick of a marked one
+GUTTER = 2  # cells for the mark of the chosen row; one more where rows can be ticked
 
 
 class LongList(ScrollView, Generic[Item], can_focus=True):
@@ -54,6 +54,7 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
         identity: Callable[[Item], str],
         *,
         height: int = 2,
+        ticks: bool = False,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -65,6 +66,7 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
         self._paint = paint
         self._identity = identity
         self._height = height
+        self._gutter = GUTTER + ticks
 
     @property
     def chosen(self) -> Item | None:
@@ -132,7 +134,7 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
         place, line = divmod(round(self.scroll_y) + y, self._height)
         width = self.scrollable_content_region.width
         style = self.get_visual_style("long-list--row", *(("long-list--chosen",) if place == self.place else ()))
-        if place >= len(self.items) or width <= GUTTER:
+        if place >= len(self.items) or width <= self._gutter:
             return Strip.blank(width, self.get_visual_style("long-list--row").rich_style)
         if (place, width) not in self._rows:
             if len(self._rows) > 200:
@@ -147,11 +149,18 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
 
     def _lines(self, place: int, width: int) -> list[Content]:
         item = self.items[place]
-        lines = [line.truncate(width - GUTTER, ellipsis=True) for line in self._paint(item, width - GUTTER)]
+        lines = [line.truncate(width - self._gutter, ellipsis=True) for line in self._paint(item, width - self._gutter)]
         lines = (lines + [Content("")] * self._height)[: self._height]
-        mark = MARK if place == self.place else " "
+        mark = MARK if place == self.place and self.has_focus else " "
         tick = TICK if self._identity(item) in self.marks else " "
-        return [Content(f"{mark}{tick}") + lines[0], *(Content(" " * GUTTER) + line for line in lines[1:])]
+        return [
+            Content(f"{mark}{tick} "[: self._gutter - 1] + " ") + lines[0],
+            *(Content(" " * self._gutter) + line for line in lines[1:]),
+        ]
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
+        self.redraw()
 
     def notify_style_update(self) -> None:
         self._rows.clear()

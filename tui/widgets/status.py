@@ -59,6 +59,8 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
             parts = [("● no model", "$error")]
         case _:
             parts = [(f"{SPINNER[beat % len(SPINNER)]} {doing}", "$primary")]
+    if session in state.private:
+        parts.append((" · private", "bold $warning"))
     if queued := sum(message.queued for message in state.waiting_in(session)):
         parts.append((f" · {queued} queued", "$secondary"))
     if state.compacting is not None:

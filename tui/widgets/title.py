@@ -12,5 +12,10 @@ class Title(Static):
     def __init__(self) -> None:
         super().__init__("", id="title", markup=False)
 
-    def name_chat(self, name: str | None) -> None:
+    def name_chat(self, name: str | None, *, private: bool = False) -> None:
+        if private:
+            self.update(
+                Content.assemble(("clew", "bold $primary"), plain("  Private chat: nothing of it is kept", "$warning"))
+            )
+            return
         self.update(Content.assemble(("clew", "bold $primary"), plain(f"  {one_line(name or 'New chat')}", MUTED)))

@@ -1,0 +1,216 @@
+"""What is kept by hand, on a real log and graph: stated, corrected, reviewed, forgotten, pinned, rated."""
+
+import asyncio
+
+import pytest
+
+from agent.errors import AgentError, EmptyMessage
+from agent.events import MemoriesChanged
+from agent.service import Agent
+from agent.settings import Settings
+from graph.beliefs import Wanted
+from graph.errors import NotFound
+from graph.events import ObservationKind, ObservationMade
+from graph.ids import new_id
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_recall import ready, say
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+async def candidate(agent: Agent, text: str = "The user may like tea") -> str:
+    """A candidate that a message taught; its id."""
+    _, _, ended = await say(agent, None, "Tea, perhaps.")
+    id = new_id()
+    made = ObservationMade(
+        observation=id,
+        series=id,
+        category=ObservationKind.PREFERENCE,
+        status="candidate",
+        confidence=0.6,
+        grounded=True,
+        origin="model",
+        sources=(ended.turn,),
+        text=text,
+    )
+    agent._memory.append(made)
+    return id
+
+
+async def test_what_is_remembered_is_in_use_at_once_and_its_proof_is_a_note(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = await agent.remember("I live in Lyon.")
+    assert (made.text, made.status, made.origin, made.confidence) == ("I live in Lyon.", "active", "user", 1.0)
+    (proof,) = (await agent.memory(made.id)).proofs[made.id]
+    assert (proof.text, proof.relation, proof.speaker, proof.live) == ("I live in Lyon.", "DERIVED_FROM", "you", True)
+    assert (await agent.session(proof.session)).name == "Notes"
+    again = await agent.remember("I own a boat.", kind=ObservationKind.PROJECT)
+    assert again.kind == "project"
+    assert [each.id for each in await agent.memories()] == [again.id, made.id]
+    assert (await agent.thread(proof.session))[-1].text == "I own a boat."
+
+
+async def test_what_is_known_gains_proof_when_it_is_said_again(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = await agent.remember("I live in Lyon.")
+    again = await agent.remember("i live in  lyon")
+    assert (again.id, again.proof_count) == (made.id, 2)
+    assert len(await agent.memories()) == 1
+    other = await agent.remember("I live in Lyon.", project="travel")
+    assert other.id != made.id
+
+
+async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "hello there")
+    one, two = await agent.remember("I row."), await agent.remember("I row here.", project="boats")
+    places = [(await agent.memory(each.id)).proofs[each.id][0].session for each in (one, two)]
+    assert places[0] != places[1]
+    assert [each.project for each in await agent.memories(Wanted(project="boats"))] == ["boats"]
+    agent._home.place.unlink()
+    assert await agent.last_session() == session
+
+
+async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    new = await agent.correct(old.id[:10], "I live in Porto.")
+    assert (new.series, new.supersedes, new.status) == (old.series, old.id, "active")
+    assert set(old.sources) < set(new.sources)
+    story = await agent.memory(new.id)
+    assert [(each.text, each.status) for each in story.revisions] == [
+        ("I live in Lyon.", "superseded"),
+        ("I live in Porto.", "active"),
+    ]
+    assert [each.id for each in await agent.memories()] == [new.id]
+    with pytest.raises(AgentError, match="replaced by a later one"):
+        await agent.correct(old.id, "I live in Rome.")
+    with pytest.raises(AgentError, match="says already"):
+        await agent.correct(new.id, "i live in porto")
+
+
+async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    new = await agent.correct(old.id, "I live in Porto.")
+    assert [each.id for each in await agent.forgetting(new.id)] == [old.id, new.id]
+    assert await agent.forget(new.id) == 2
+    assert await agent.memories(Wanted(everything=True, dead=True)) == []
+    with pytest.raises(NotFound):
+        await agent.memory(old.id)
+    assert await agent.search("Lyon") == []
+    assert await agent.search("Porto") == []
+    with pytest.raises(NotFound):
+        await agent.forget(new.id)
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "x" * 501])
+async def test_what_cannot_be_kept_stores_nothing(make_agent: MakeAgent, text: str) -> None:
+    agent = await started(make_agent)
+    head = agent._memory.head()
+    with pytest.raises((EmptyMessage, AgentError)):
+        await agent.remember(text)
+    with pytest.raises(NotFound):
+        await agent.correct(new_id(), "something")
+    assert agent._memory.head() == head
+
+
+async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    id = await candidate(agent)
+    assert [each.id for each in await agent.review()] == [id]
+    head = agent._memory.head()
+    outcomes = await asyncio.gather(
+        agent.promote(id), agent.promote(id), agent.edit(id, "I like tea."), return_exceptions=True
+    )
+    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError]
+    assert "in use already" in str(outcomes[1])
+    assert agent._memory.head() == head + 1
+    assert await agent.review() == []
+
+
+@pytest.mark.parametrize("decision", ["promote", "reject"])
+async def test_a_decision_can_be_taken_back(make_agent: MakeAgent, decision: str) -> None:
+    agent = await started(make_agent)
+    id = await candidate(agent)
+    await getattr(agent, decision)(id)
+    assert (await agent.memory(id)).observation.status == {"promote": "active", "reject": "invalid"}[decision]
+    await agent.restore(id, "candidate")
+    assert [each.id for each in await agent.review()] == [id]
+    head = agent._memory.head()
+    await agent.restore(id, "candidate")
+    assert agent._memory.head() == head
+
+
+async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    id = await candidate(agent)
+    made = await agent.edit(id, "I like green tea.")
+    assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
+    assert await agent.review() == []
+    await agent.reject(made.id)
+    assert [each.id for each in await agent.review()] == [id]
+
+
+async def test_what_a_hidden_message_taught_is_not_decided_on(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    id = await candidate(agent)
+    await agent.hide((await agent.memory(id)).observation.sources[0])
+    assert await agent.review() == []
+    with pytest.raises(AgentError, match="hidden, deleted or rewound"):
+        await agent.promote(id)
+
+
+async def test_ratings_are_one_append_and_count_what_is_live(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, _, one = await say(agent, None, "My father died.")
+    _, _, two = await say(agent, None, "I bought bread.")
+    head = agent._memory.head()
+    assert await agent.rate([one.turn, two.turn, one.turn], 3) == 2
+    assert agent._memory.head() == head + 2
+    assert await agent.rate(two.turn, 0) == 1
+    counts = await agent.significance()
+    assert (counts[3], counts[0]) == (1, 1)
+    assert [turn.id for turn in await agent.rated(3)] == [one.turn]
+    with pytest.raises(AgentError, match="no significance 4"):
+        await agent.rate(one.turn, 4)
+    with pytest.raises(NotFound, match="Nothing was rated"):
+        await agent.rate([one.turn, new_id()], 1)
+
+
+async def test_blocks_and_projects_are_written_read_and_refused(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.write_block("persona", "You are\nterse.")
+    await agent.write_block("persona", "You are kind.")
+    (block,) = await agent.blocks()
+    assert (block.name, block.text, block.by) == ("persona", "You are kind.", "user")
+    await agent.write_block("persona", " ")
+    assert await agent.blocks() == []
+    with pytest.raises(AgentError, match="no core block persona"):
+        await agent.write_block("persona", "")
+    with pytest.raises(AgentError, match="letters, digits"):
+        await agent.write_block("two words", "x")
+    await agent.make_project("boats", "All about rowing")
+    session, _, _ = await say(agent, None, "hello there")
+    await agent.assign(session, "Boats")
+    (project,) = await agent.projects()
+    assert (project.name, project.description, project.status) == ("boats", "All about rowing", "active")
+    assert (await agent.session(session)).project == "boats"
+    await agent.archive_project("boats")
+    assert [each.status for each in await agent.projects()] == ["archived"]
+    with pytest.raises(NotFound, match="no project cars"):
+        await agent.assign(session, "cars")
+
+
+async def test_faces_hear_that_memories_changed(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    notices = agent.notices()
+    await agent.remember("I row.")
+    async for notice in notices:
+        if isinstance(notice, MemoriesChanged):
+            break

@@ -1,0 +1,112 @@
+"""Private chats: they answer like any other, and nothing of them is anywhere when they are over."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent import private
+from agent.events import ReplyEnded
+from agent.settings import Settings
+from graph.memory import Memory
+from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_recall import only, ready, say, spelled
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", reflect=False)
+SECRET = "zephyrine"
+
+
+@pytest.fixture(autouse=True)
+def ram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This test's own folder for what lives in RAM."""
+    folder = tmp_path / "ram"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    return folder
+
+
+def names(folder: Path) -> set[str]:
+    """What is in a folder."""
+    return {path.name for path in folder.iterdir()}
+
+
+def holding(folder: Path, word: str) -> list[Path]:
+    """The files below a folder that hold a word."""
+    return [path for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes().lower()]
+
+
+async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent, home: Path, ram: Path) -> None:
+    model = FakeGenerator("I see, Zephyrine it is.")
+    agent = await ready(make_agent, model, PLAIN)
+    public, _, _ = await say(agent, None, "My dog is called Biscuit.")
+    events, sessions = agent._memory.head(), await agent.sessions()
+    chat = await agent.private()
+    assert agent.is_private(chat)
+    ended = only(await collect(agent.send(chat, "My boat is called Zephyrine.")), ReplyEnded)
+    assert (ended.session, ended.text) == (chat, "I see, Zephyrine it is.")
+    only(await collect(agent.send(chat, "And my dog Biscuit?")), ReplyEnded)
+    assert SECRET in spelled(model, model.prompts[-1]).lower()  # it goes on from what was said in it
+    assert "is called Biscuit" not in spelled(model, model.prompts[-1])  # and is given nothing of the memory
+    assert [turn.role for turn in await agent.thread(chat)] == ["user", "assistant"] * 2
+    await agent.opened(chat)
+    await agent.idle()
+    assert (agent._memory.head(), await agent.sessions(), await agent.last_session()) == (events, sessions, public)
+    assert await agent.said() == ["My dog is called Biscuit."]
+    (folder,) = names(ram)
+    assert os.stat(ram / folder).st_mode & 0o777 == 0o700
+    await agent.close()
+    assert names(ram) == set()
+    assert holding(home, SECRET) == []
+
+
+async def test_nothing_of_a_private_chat_is_on_the_disk(make_agent: MakeAgent, home: Path, ram: Path) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    chat = await agent.private()
+    only(await collect(agent.send(chat, "My boat is called Zephyrine.")), ReplyEnded)
+    assert holding(ram, SECRET)
+    await agent.idle()
+    assert holding(home, SECRET) == []
+    await agent.end_private()
+    assert names(ram) == set()
+    assert not agent.is_private(chat)
+    await agent.close()
+    assert holding(home, SECRET) == []
+
+
+async def test_what_a_killed_clew_left_is_removed_by_the_next_and_what_one_that_runs_has_is_not(
+    make_agent: MakeAgent, ram: Path
+) -> None:
+    left, used, other = (ram / f"{private.BEGINNING}{name}" for name in ("left", "used", "other"))
+    Memory.open(left, command="test").close()
+    running = Memory.open(used, command="test")
+    other.write_text("a file that is nobody's folder")
+    try:
+        await ready(make_agent, FakeGenerator("I see."), PLAIN)
+        assert names(ram) == {used.name, other.name}
+    finally:
+        running.close()
+
+
+async def test_a_private_chat_waits_for_the_model_like_any_other_and_can_be_stopped(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three four five six seven")
+    agent = await ready(make_agent, model, PLAIN)
+    chat = await agent.private()
+    model.gate.clear()
+    events = agent.send(chat, "hello there")
+    await anext(events)
+    await model.waiting.wait()
+    assert agent.answering == chat
+    assert agent.stop()
+    model.gate.set()
+    assert only(await collect(events), ReplyEnded).truncated
+    assert not agent.stop()
+
+
+def test_without_a_folder_in_ram_the_systems_own_for_what_is_temporary_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/nowhere")
+    monkeypatch.setattr(os.path, "isdir", lambda path: False)
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    assert private._place().exists()

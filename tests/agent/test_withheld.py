@@ -1,0 +1,39 @@
+"""A message that says not to be remembered, and one that is kept out by hand: in its chat, and nowhere else."""
+
+from agent.events import RecallDone
+from agent.settings import Settings
+from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_recall import only, ready, say, spelled
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
+
+
+async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_first_moment(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("I see.")
+    agent = await ready(make_agent, model, PLAIN)
+    session, _, _ = await say(agent, None, "My dog Biscuit is ill. Don't remember this!")
+    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]
+    kinds = [row["withheld"] for row in agent._memory.query("MATCH (t:Turn) RETURN t.withheld AS withheld")]
+    assert kinds == [True, True]
+    assert (await agent.session(session)).name is None
+    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+    assert recalled.hits == ()
+    await say(agent, session, "And now?")
+    assert "Biscuit is ill" in spelled(model, model.prompts[-1])  # the chat goes on with it
+    assert (await agent.session(session)).name == "And now?"
+
+
+async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    session, _, ended = await say(agent, None, "My dog Biscuit is a beagle.")
+    await agent.withhold(ended.turn)
+    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]
+    recalled = only(await collect(agent.send(None, "What about my dog Biscuit?")), RecallDone)
+    assert recalled.hits == ()
+    await agent.release(ended.turn)
+    assert [turn.withheld for turn in await agent.thread(session)] == [False, False]
+    recalled = only(await collect(agent.send(None, "Which dog is Biscuit, my beagle?")), RecallDone)
+    assert ended.turn in [hit.id for hit in recalled.hits]

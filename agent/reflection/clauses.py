@@ -1,29 +1,39 @@
 """A sentence taken apart for the rules: what leads it in is dropped, short forms are spelled out, its subject is named.
 
-"Well, my sister Anna's a nurse" is (who "sister anna", does "is a nurse"); "By the way, we've two cats" is (who "", does
-"have two cats"). Only sentences about the speaker, their people and pets have a subject here.
+"Well, my sister Anna's a nurse" is (who "sister anna", does "is a nurse"); "By the way, we've two cats" is (who "",
+does "have two cats"). Only sentences about the speaker, their people and pets have a subject here.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .words import wordset
+
 KIN = (
-    "mother|mom|mum|mama|mommy|father|dad|papa|parents?|sisters?|brothers?|siblings?|sons?|daughters?|kids?|child|children"
-    "|bab(?:y|ies)|twins|wife|husband|spouse|partner|fianc[eé]e?|girlfriend|boyfriend|grandm(?:a|other)|grandp(?:a|ops)"
+    "mother|mom|mum|mama|mommy|father|dad|papa|parents?|sisters?|brothers?|siblings?"
+    "|sons?|daughters?|kids?|child|children"
+    "|bab(?:y|ies)|twins|wife|husband|spouse|partner|fianc[eé]e?|girlfriend|boyfriend"
+    "|grandm(?:a|other)|grandp(?:a|ops)"
     "|grandfather|grandparents|grandson|granddaughter|grandkids|grandchildren|aunt|uncle|cousins?|nephews?|nieces?"
     "|(?:mother|father|sister|brother|son|daughter|parents)-in-law|in-laws|step(?:mother|mom|father|dad|son|daughter"
-    "|brother|sister)|family|friends?|best friend|roommate|flatmate|neighbou?rs?|boss|manager|colleague|co-?worker|mentor"
+    "|brother|sister)|family|friends?|best friend|roommate|flatmate|neighbou?rs?|boss"
+    "|manager|colleague|co-?worker|mentor"
     "|coach|landlord|landlady|therapist|doctor|teacher|tutor|crush|ex|ex-(?:wife|husband|girlfriend|boyfriend)"
 )
-PETS = "dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitt(?:y|ies)|pets?|rabbits?|bunn(?:y|ies)|hamsters?|parrots?|birds?|horses?"
+PETS = (
+    "dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitt(?:y|ies)|pets?|rabbits?|bunn(?:y|ies)"
+    "|hamsters?|parrots?|birds?|horses?"
+)
 PETS += "|fish|tortoise|turtles?|guinea pigs?|snakes?|lizards?|geckos?|goats?|chickens?|hens|ferrets?"
 TRAITS = (
     "(?:(?:full|first|last|middle|real|given|maiden|legal) )?name|surname|nickname|birthday|date of birth|age|address"
     "|(?:phone|mobile|cell)(?: number)?|e-?mail(?: address)?|home ?town|job|occupation|profession|employer|company"
-    "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w' -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
+    "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w'"
+    " -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
     "|mother tongue|dream(?: job)?|goal|ambition|blood type|height|weight|shoe size|(?:star|zodiac) sign|pronouns"
-    "|religion|nationality|major|diet|wedding(?: day| date)?|(?:wedding )?anniversary|degree|bucket list|go-to [\\w ]{2,20}?"
+    "|religion|nationality|major|diet|wedding(?: day| date)?|(?:wedding )?anniversary"
+    "|degree|bucket list|go-to [\\w ]{2,20}?"
 )
 ADJ = (
     "older|younger|big|little|best|twin|elder|eldest|oldest|youngest|middle|new|late|other|good|close|dear|old|beloved"
@@ -31,34 +41,57 @@ ADJ = (
 ADJ += "|only|two|three|four|five|both|\\d+|ex|former|childhood|best"
 NAME = r"(?-i:[A-ZÀ-ÞĀ-Ž][\w'’-]+(?: [A-ZÀ-ÞĀ-Ž][\w'’-]+){0,2})"
 LEAD = re.compile(
-    r"(?:(?:hi|hey|hello|hola|well|yeah|yea|yes|yep|yup|no|nope|nah|oh|ah|wow|ok|okay|sure|right|so|and|but|also|plus|anyways?"
+    r"(?:(?:hi|hey|hello|hola|well|yeah|yea|yes|yep|yup|no|nope|nah|oh|ah|wow|ok|okay"
+    r"|sure|right|so|and|but|also|plus|anyways?"
     r"|besides|btw|by the way|fyi|just so you know|just fyi|for your information|for the record|for (?:some )?context"
-    r"|for reference|in case (?:it|that) (?:matters|helps)|honestly|to be honest|tbh|actually|in fact|as a matter of fact|wait"
-    r"|hmm+|um+|uh+|thanks(?: a lot| so much| for (?:that|asking))?|thank you(?: so much)?|sorry|oops|whoops|my (?:bad|mistake)"
-    r"|correction|small correction|update|fun fact|good news|big news|guess what|sadly|unfortunately|fortunately|luckily|finally"
-    r"|firstly|first of all|second(?:ly)?|as (?:you know|i said|mentioned)|you know|you see|like i said|unlike \w+|personally"
-    r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info|about me|a bit about me|still|again|rather"
+    r"|for reference|in case (?:it|that) (?:matters|helps)|honestly|to be honest|tbh"
+    r"|actually|in fact|as a matter of fact|wait"
+    r"|hmm+|um+|uh+|thanks(?: a lot| so much| for (?:that|asking))?|thank you(?: so much)?"
+    r"|sorry|oops|whoops|my (?:bad|mistake)"
+    r"|correction|small correction|update|fun fact|good news|big news|guess what|sadly"
+    r"|unfortunately|fortunately|luckily|finally"
+    r"|firstly|first of all|second(?:ly)?|as (?:you know|i said|mentioned)|you know|you"
+    r" see|like i said|unlike \w+|personally"
+    r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
+    r"|about me|a bit about me|still|again|rather"
     r"|(?:please |pls |can you |could you )?(?:remember|note|keep in mind|don['’]t forget|know)(?: this| that|,)?"
-    r"|(?:i|I) (?:should|must|have to|forgot to|wanted to|want to|need to) (?:add|mention|say|tell you|confess|admit|correct myself)(?: that)?"
-    r"|let me (?:introduce myself|correct (?:myself|that))|i (?:told|already told) you(?: that)?|did i (?:mention|tell you) that"
-    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|before|earlier)[^,.:;]{0,30})?|that(?:['’]s| was| is) (?:wrong|not (?:right|true|quite right))"
-    r"|i misspoke|i made a mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should) know(?: that)?|i guess you know|it['’]s true)"
+    r"|(?:i|I) (?:should|must|have to|forgot to|wanted to|want to|need to) (?:add|mention"
+    r"|say|tell you|confess|admit|correct myself)(?: that)?"
+    r"|let me (?:introduce myself|correct (?:myself|that))|i (?:told|already told) you(?:"
+    r" that)?|did i (?:mention|tell you) that"
+    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
+    r"| was| is) (?:wrong|not (?:right|true|quite right))"
+    r"|i misspoke|i made a mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should)"
+    r" know(?: that)?|i guess you know|it['’]s true)"
     r"[ ]*[,:;!.\-–—]*\s+|[,\-–—]\s*)",
     re.I,
 )
 VOCATIVE = re.compile(r"[A-Z][a-zà-ÿ]+[,!]\s+(?=[A-Za-z])")
 TIMES = re.compile(
-    r"(?:(?:last|this|next|every|each|in|on|since|for|as of|after|at|during|when|these|most|the|a few|\d+|two|three|over"
-    r"|starting|until|till|back|growing up|as an? [\w -]{3,30}?,|once|twice|about|almost|nearly|right now)\b(?![^,.;]{0,40}\b(?:opinion|case|mind|dreams?)\b)"
+    r"(?:(?:last|this|next|every|each|in|on|since|for|as of|after|at|during|when|these"
+    r"|most|the|a few|\d+|two|three|over"
+    r"|starting|until|till|back|growing up|as an? [\w -]{3,30}?,|once|twice|about|almost"
+    r"|nearly|right now)\b(?![^,.;]{0,40}\b(?:opinion|case|mind|dreams?)\b)"
     r"[^,.;:?]{0,50}?)?,?\s*(?=\b(?:i|i['’]m|i['’]ve|we|we['’]ve|we['’]re|my|our)\b)",
     re.I,
 )
 SHORT = (
-    (r"\bcan['’]?t\b|\bcannot\b", "can not"), (r"\bwon['’]t\b", "will not"), (r"\bain['’]t\b", "am not"),
-    (r"n['’]t\b", " not"), (r"\bi['’]?m\b", "i am"), (r"['’]ve\b", " have"), (r"['’]re\b", " are"),
-    (r"['’]ll\b", " will"), (r"\bi['’]d\b", "i would"), (r"\bdont\b", "do not"), (r"\bdoesnt\b", "does not"),
-    (r"\bgonna\b", "going to"), (r"\bwanna\b", "want to"), (r"\bgotta\b", "have to"), (r"\s+", " "),
-)  # fmt: skip
+    (r"\bcan['’]?t\b|\bcannot\b", "can not"),
+    (r"\bwon['’]t\b", "will not"),
+    (r"\bain['’]t\b", "am not"),
+    (r"n['’]t\b", " not"),
+    (r"\bi['’]?m\b", "i am"),
+    (r"['’]ve\b", " have"),
+    (r"['’]re\b", " are"),
+    (r"['’]ll\b", " will"),
+    (r"\bi['’]d\b", "i would"),
+    (r"\bdont\b", "do not"),
+    (r"\bdoesnt\b", "does not"),
+    (r"\bgonna\b", "going to"),
+    (r"\bwanna\b", "want to"),
+    (r"\bgotta\b", "have to"),
+    (r"\s+", " "),
+)
 SPELLED = tuple((re.compile(pattern, re.I), whole) for pattern, whole in SHORT)
 SELF = re.compile(
     rf"(?:i|we|(?:my|our) (?:{KIN})(?: {NAME})? and i|me and my (?:{KIN})|{NAME} and i|both of us) ", re.I
@@ -73,7 +106,7 @@ IS_MY = re.compile(
 TRAIT = re.compile(rf"(?:(?:my|our) |the )(?P<trait>{TRAITS})(?:['’]s| is| are| was) ", re.I)
 OWN_TRAIT = re.compile(rf"(?P<trait>{TRAITS}|wedding|school|job) (?:is|are|was) ", re.I)
 SAYS_IS = re.compile(r"(?<=\w)['’]s (?=(?:a|an|the|now|not|called|named|from|in|pregnant|\d)\b)", re.I)
-NOT_NAMES = frozenset("it this that he she they what who there here which everything nothing something one".split(" "))
+NOT_NAMES = wordset("it this that he she they what who there here which everything nothing something one")
 
 
 @dataclass(frozen=True, slots=True)

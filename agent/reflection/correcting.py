@@ -16,11 +16,14 @@ from .words import content, numbers
 
 SHARED = 0.6  # of the observation's words
 BACK = re.compile(
-    r"\b(?:not true|wrong|false|incorrect|no longer|any ?more|kidding|joking|made (?:that|it) up|lied|misspoke|i meant|not really|outdated|forget)\b",
+    r"\b(?:not true|wrong|false|incorrect|no longer|any ?more|kidding|joking|made (?:that"
+    r"|it) up|lied|misspoke|i meant|not really|outdated|forget)\b",
     re.I,
 )
 NOT_BUT = (
-    re.compile(r"\b(?P<right>[\w' -]{2,40}), (?:and )?not (?:in |at |on |a |an |the )?(?P<wrong>[\w' -]{2,40})", re.I),
+    re.compile(
+        r"\b(?P<right>[\w' -]{2,40}), (?:and )?not (?:in |at |on |a |an |the )?(?P<wrong>[\w'" r" -]{2,40})", re.I
+    ),
     re.compile(r"\bnot (?P<wrong>[\w' -]{2,40}?),? but (?P<right>[\w' -]{2,40})", re.I),
 )
 

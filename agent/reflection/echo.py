@@ -4,11 +4,11 @@ Compared are normalised words: case, accents, marks and a verb's final s are no 
 with who it is about, which the text need not say: "lives in Berlin" is an echo of "The user lives in Berlin".
 """
 
-from .words import NEGATORS, tokens
+from .words import NEGATORS, tokens, wordset
 
 LEAST = 12  # characters
 WINDOW = 80  # characters
-SUBJECTS = frozenset("the user users i we my our their his her she he they speaker am is are".split(" "))
+SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
 NEAR = 3  # words before an echo in which it may be negated
 
 

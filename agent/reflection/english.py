@@ -5,157 +5,299 @@ kept: of "I'm fine", "I think so", "I have a question" nothing should be.
 """
 
 import re
+from functools import lru_cache
 
 from graph.events import ObservationKind as Kind
 
 FILLER = re.compile(
-    r"\b(?:really|also|just|still|actually|recently|finally|now|currently|absolutely|totally|simply|already|even|both|all|honestly"
-    r"|truly|personally|officially|mostly|mainly|primarily|kind of|sort of|definitely|certainly|indeed|sadly|happily|very|so|proudly"
-    r"|presently|lately|originally|apparently|basically|only|quite|pretty|super|extremely|completely|utterly|deeply|since|then) ",
+    r"\b(?:really|also|just|still|actually|recently|finally|now|currently|absolutely"
+    r"|totally|simply|already|even|both|all|honestly"
+    r"|truly|personally|officially|mostly|mainly|primarily|kind of|sort of|definitely"
+    r"|certainly|indeed|sadly|happily|very|so|proudly"
+    r"|presently|lately|originally|apparently|basically|only|quite|pretty|super|extremely"
+    r"|completely|utterly|deeply|since|then) ",
     re.I,
 )
 FILLED = 6  # words at the beginning of a predicate in which emphasis is dropped
 HEADS = (
-    "nurse|vet|chef|cook|pilot|judge|coach|clerk|nanny|priest|monk|nun|rabbi|imam|dev|undergrad|freshman|sophomore|grad|postdoc"
-    "|intern|apprentice|trainee|mechanic|architect|dean|mom|mum|dad|grandma|grandpa|widow|twin|orphan|vegan|native|citizen"
-    "|resident|expat|introvert|extrovert|ambivert|night owl|early bird|(?:morning|dog|cat|night|people) person|fan|geek|nerd|bachelor"
-    "|wife|husband|entrepreneur|ceo|cto|cfo|lead|head|captain|sergeant|chief|cop|guard|athlete|dj|poet|freelance|dropout|graduate|alum"
-    "|alumn[iau]s?|single child|only child|teen|guy|lefty|atheist|muslim|jew|catholic|christian|buddhist|hindu|sikh|vegetarian|pescatarian"
-    "|coeliac|celiac|diabetic|insomniac|veteran|survivor|refugee|immigrant|student|minor|adult|owner|member|founder|parent|mother|father"
-    "|attorney|secretary|analyst|scientist|fellow|barista|ballerina|diva|sous-chef|au pair|paramedic|medic|cleric|critic|academic"
-    "|mathematician|physician|technician|politician|musician|electrician|librarian|veterinarian|surgeon|economist|hypochondriac"
-    "|perfectionist|detective|executive|representative|apprentice|stay-at-home|believer|procrastinator|wheelchair user"
+    "nurse|vet|chef|cook|pilot|judge|coach|clerk|nanny|priest|monk|nun|rabbi|imam|dev"
+    "|undergrad|freshman|sophomore|grad|postdoc"
+    "|intern|apprentice|trainee|mechanic|architect|dean|mom|mum|dad|grandma|grandpa"
+    "|widow|twin|orphan|vegan|native|citizen"
+    "|resident|expat|introvert|extrovert|ambivert|night owl|early bird|(?:morning|dog"
+    "|cat|night|people) person|fan|geek|nerd|bachelor"
+    "|wife|husband|entrepreneur|ceo|cto|cfo|lead|head|captain|sergeant|chief|cop|guard"
+    "|athlete|dj|poet|freelance|dropout|graduate|alum"
+    "|alumn[iau]s?|single child|only child|teen|guy|lefty|atheist|muslim|jew|catholic"
+    "|christian|buddhist|hindu|sikh|vegetarian|pescatarian"
+    "|coeliac|celiac|diabetic|insomniac|veteran|survivor|refugee|immigrant|student|minor"
+    "|adult|owner|member|founder|parent|mother|father"
+    "|attorney|secretary|analyst|scientist|fellow|barista|ballerina|diva|sous-chef|au"
+    " pair|paramedic|medic|cleric|critic|academic"
+    "|mathematician|physician|technician|politician|musician|electrician|librarian|veterinarian"
+    "|surgeon|economist|hypochondriac"
+    "|perfectionist|detective|executive|representative|apprentice|stay-at-home|believer"
+    "|procrastinator|wheelchair user"
 )
 ENDINGS = r"\w{2,}(?:er|or|ist|ian|eer|woman|man|smith|wright|grapher|crat|herd|analyst|ress|ologist)"
 NO_HEADS = (
-    "loser|monster|disaster|hamster|winner|number|bother|matter|order|computer|tiger|spider|sinner|goner|stranger|bummer|customer"
-    "|user|newcomer|superman|batman|spiderman|snowman|caveman|human|camper|sucker|liar|mirror|error|killer|master|power|cancer|fighter"
-    "|father figure|admin|administrator|chatter|toaster|helicopter|lobster|hacker god|poor|superior|better|quitter|doctor who|later"
-    "|other|another|rather|ever|never|over|under|after|either|neither|together|whatever|wonder|paper|letter|river|laser|dinosaur"
+    "loser|monster|disaster|hamster|winner|number|bother|matter|order|computer|tiger"
+    "|spider|sinner|goner|stranger|bummer|customer"
+    "|user|newcomer|superman|batman|spiderman|snowman|caveman|human|camper|sucker|liar"
+    "|mirror|error|killer|master|power|cancer|fighter"
+    "|father figure|admin|administrator|chatter|toaster|helicopter|lobster|hacker god"
+    "|poor|superior|better|quitter|doctor who|later"
+    "|other|another|rather|ever|never|over|under|after|either|neither|together|whatever"
+    "|wonder|paper|letter|river|laser|dinosaur"
 )
 NP = (
-    rf"(?:an?|the|one of the) (?!bit|little|tad|lot|few|bunch|couple|mess|huge mess)(?:(?!of\b|in\b|to\b|with\b|for\b|about\b|at\b|on\b"
-    rf"|from\b|that\b|who\b|and\b|by\b|than\b|like\b)[\w'’-]+,? ){{0,4}}?(?:{HEADS}|(?!(?:{NO_HEADS})\b){ENDINGS})\b(?! of (?:myself|a)\b)"
+    rf"(?:an?|the|one of the) (?!bit|little|tad|lot|few|bunch|couple|mess|huge mess)(?:(?!of\b"
+    rf"|in\b|to\b|with\b|for\b|about\b|at\b|on\b"
+    rf"|from\b|that\b|who\b|and\b|by\b|than\b|like\b)[\w'’-]+,? ){{0,4}}?(?:{HEADS}|(?!(?:{NO_HEADS})\b){ENDINGS})\b(?!"
+    rf" of (?:myself|a)\b)"
 )
 STATES = (
-    "vegetarian|vegan|pescatarian|diabetic|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant|kosher|halal|married|single|divorced"
-    "|separated|widowed|engaged|pregnant|left-?handed|right-?handed|colou?r-?blind|blind|deaf|dyslexic|autistic|asthmatic|bipolar|epileptic"
-    "|anaemic|anemic|retired|unemployed|self-employed|employed|jobless|out of work|homeless|homeschooled|gay|lesbian|bisexual|bi|queer|trans"
-    "|transgender|non-?binary|asexual|straight|jewish|catholic|muslim|christian|buddhist|hindu|atheist|agnostic|bilingual|trilingual|sober"
-    "|teetotal|tattooed|adopted|introverted|extroverted|shy|allergic to|intolerant to|afraid of|scared of|terrified of|fond of|passionate about"
-    "|keen on|crazy about|obsessed with|addicted to|hooked on|interested in (?!know|hear|see|learning more|your|the answer|finding out)|into"
-    "|good at|bad at|terrible at|great at|fluent in|(?:originally |all the way )?from|based in|born|raised|called|named|known as"
-    "|on (?:a|an|the) [\\w-]+ ?[\\w-]* diet|on (?:medication|insulin|antidepressants|parental leave|maternity leave|sabbatical)"
-    "|in (?:(?:my|his|her|their) )?(?:\\w+ (?:grade|year|semester)|early|mid|late|high school|college|university|grad school|a wheelchair"
-    "|recovery|remission|therapy)|in a (?:\\w+ )?(?:band|choir|relationship|wheelchair|marriage)|due in|due on|in charge of|responsible for"
+    "vegetarian|vegan|pescatarian|diabetic|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant"
+    "|kosher|halal|married|single|divorced"
+    "|separated|widowed|engaged|pregnant|left-?handed|right-?handed|colou?r-?blind|blind"
+    "|deaf|dyslexic|autistic|asthmatic|bipolar|epileptic"
+    "|anaemic|anemic|retired|unemployed|self-employed|employed|jobless|out of work|homeless"
+    "|homeschooled|gay|lesbian|bisexual|bi|queer|trans"
+    "|transgender|non-?binary|asexual|straight|jewish|catholic|muslim|christian|buddhist"
+    "|hindu|atheist|agnostic|bilingual|trilingual|sober"
+    "|teetotal|tattooed|adopted|introverted|extroverted|shy|allergic to|intolerant to"
+    "|afraid of|scared of|terrified of|fond of|passionate about"
+    "|keen on|crazy about|obsessed with|addicted to|hooked on|interested in (?!know"
+    "|hear|see|learning more|your|the answer|finding out)|into"
+    "|good at|bad at|terrible at|great at|fluent in|(?:originally |all the way )?from"
+    "|based in|born|raised|called|named|known as"
+    "|on (?:a|an|the) [\\w-]+ ?[\\w-]* diet|on (?:medication|insulin|antidepressants"
+    "|parental leave|maternity leave|sabbatical)"
+    "|in (?:(?:my|his|her|their) )?(?:\\w+ (?:grade|year|semester)|early|mid|late|high"
+    " school|college|university|grad school|a wheelchair"
+    "|recovery|remission|therapy)|in a (?:\\w+ )?(?:band|choir|relationship|wheelchair"
+    "|marriage)|due in|due on|in charge of|responsible for"
 )
 DOING = (
-    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|a|an)|part|full|night|two|remotely|towards)|studying|majoring|training|learning"
-    "|planning (?:to|on (?!a call)|a (?:trip|wedding|vacation|holiday|move|party|road ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book|thesis|dissertation|memoir|screenplay|blog)"
-    "|getting (?:married|divorced|a (?:puppy|dog|cat|kitten))|expecting|moving|teaching|raising|recovering|applying (?:for|to)"
-    "|volunteering|coaching|dating|seeing a therapist|taking (?!a (?:break|nap|shower|look)|care|it|the)|trying to (?:lose|quit|conceive|cut|eat)"
-    "|building (?:a|my|our) (?:house|boat|cabin|app|company|startup|shed)|renovating|starting (?:a|an|my|at|work|school|university|college)"
-    "|turning \\d+|having (?:surgery|a baby|twins|an operation)|running (?:a|for|the)|restoring|preparing for (?:my|a|an|the) (?!call|chat|meeting)|practi[cs]ing|attending"
-    "|flying to|travell?ing to|visiting (?:(?-i:[A-Z])|my|our)|graduating|retiring|launching|opening (?:a|an|my)|hoping to|suffering from|struggling with"
-    "|going to (?:(?-i:[A-Z])|(?:move|marry|study|start|become|visit|retire|adopt|run|attend|propose|travel|fly|graduate|learn|apply|a \\w+ ?\\w*"
+    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|a|an)|part|full|night"
+    "|two|remotely|towards)|studying|majoring|training|learning"
+    "|planning (?:to|on (?!a call)|a (?:trip|wedding|vacation|holiday|move|party|road"
+    " ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book"
+    "|thesis|dissertation|memoir|screenplay|blog)"
+    "|getting (?:married|divorced|a (?:puppy|dog|cat|kitten))|expecting|moving|teaching"
+    "|raising|recovering|applying (?:for|to)"
+    "|volunteering|coaching|dating|seeing a therapist|taking (?!a (?:break|nap|shower"
+    "|look)|care|it|the)|trying to (?:lose|quit|conceive|cut|eat)"
+    "|building (?:a|my|our) (?:house|boat|cabin|app|company|startup|shed)|renovating"
+    "|starting (?:a|an|my|at|work|school|university|college)"
+    "|turning \\d+|having (?:surgery|a baby|twins|an operation)|running (?:a|for|the)"
+    "|restoring|preparing for (?:my|a|an|the) (?!call|chat|meeting)|practi[cs]ing|attending"
+    "|flying to|travell?ing to|visiting (?:(?-i:[A-Z])|my|our)|graduating|retiring|launching"
+    "|opening (?:a|an|my)|hoping to|suffering from|struggling with"
+    "|going to (?:(?-i:[A-Z])|(?:move|marry|study|start|become|visit|retire|adopt|run"
+    "|attend|propose|travel|fly|graduate|learn|apply|a \\w+ ?\\w*"
     " (?:conference|concert|festival|wedding|workshop|retreat|meetup|convention))\\b)"
 )
 NUM = (
-    r"(?:an?|\d+|one|two|three|four|five|six|seven|eight|nine|ten|twin|several|many|some|no|lots of|my own|our own|the)"
+    r"(?:an?|\d+|one|two|three|four|five|six|seven|eight|nine|ten|twin|several|many|some"
+    r"|no|lots of|my own|our own|the)"
 )
 OWNED = (
-    r"(?:dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitty|kitties|pets?|rabbits?|horses?|parrots?|fish|tortoise|turtles?|hamsters?|chickens|goats?|bees"
-    r"|snakes?|lizard|gecko|guinea pigs?|kids?|child|children|sons?|daughters?|twins|bab(?:y|ies)|toddlers?|brothers?|sisters?|siblings?|grandkids"
-    r"|grandchildren|grandsons?|granddaughters?|nephews?|nieces?|wife|husband|girlfriend|boyfriend|partner|fianc[eé]e?|family|roommates?|flatmates?"
-    r"|house|apartment|flat|garden|cottage|cabin|farm|boat|car|van|motorbike|motorcycle|bike|truck|tesla|degree|phd|master['’]s|bachelor['’]s|diploma|licen[sc]e"
-    r"|tattoos?|piercings?|piano|guitar|violin|telescope|collection|company|business|startup|shop|store|studio|blog|podcast|channel|mortgage"
-    r"|allerg(?:y|ies)|asthma|diabetes|adhd|add|autism|anxiety|depression|dyslexia|migraines?|epilepsy|arthritis|insomnia|celiac|cancer|disorder|condition"
-    r"|hearing (?:loss|aids?)|pacemaker|phobia|fear|scar|freckles|hair|eyes|dream|goal|passion|hobby|tradition|habit|sweet tooth|green thumb|black belt"
-    r"|citizenship|passport|visa|glasses|internship|scholarship|fellowship|wedding|interview|exam|surgery|appointment|marathon|recital|competition"
+    r"(?:dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitty|kitties|pets?|rabbits?|horses?"
+    r"|parrots?|fish|tortoise|turtles?|hamsters?|chickens|goats?|bees"
+    r"|snakes?|lizard|gecko|guinea pigs?|kids?|child|children|sons?|daughters?|twins"
+    r"|bab(?:y|ies)|toddlers?|brothers?|sisters?|siblings?|grandkids"
+    r"|grandchildren|grandsons?|granddaughters?|nephews?|nieces?|wife|husband|girlfriend"
+    r"|boyfriend|partner|fianc[eé]e?|family|roommates?|flatmates?"
+    r"|house|apartment|flat|garden|cottage|cabin|farm|boat|car|van|motorbike|motorcycle"
+    r"|bike|truck|tesla|degree|phd|master['’]s|bachelor['’]s|diploma|licen[sc]e"
+    r"|tattoos?|piercings?|piano|guitar|violin|telescope|collection|company|business"
+    r"|startup|shop|store|studio|blog|podcast|channel|mortgage"
+    r"|allerg(?:y|ies)|asthma|diabetes|adhd|add|autism|anxiety|depression|dyslexia|migraines?"
+    r"|epilepsy|arthritis|insomnia|celiac|cancer|disorder|condition"
+    r"|hearing (?:loss|aids?)|pacemaker|phobia|fear|scar|freckles|hair|eyes|dream|goal"
+    r"|passion|hobby|tradition|habit|sweet tooth|green thumb|black belt"
+    r"|citizenship|passport|visa|glasses|internship|scholarship|fellowship|wedding|interview"
+    r"|exam|surgery|appointment|marathon|recital|competition"
     r"|performance|photo ?shoot|exhibition|flight|trip|conference|presentation|deadline|blood pressure)"
 )
-PLACES = r"(?:abroad|downtown|alone|together|on my own|by myself|with|near|by|on|in|at|outside|close to|next to|within|there with)"
+PLACES = (
+    r"(?:abroad|downtown|alone|together|on my own|by myself|with|near|by|on|in|at|outside"
+    r"|close to|next to|within|there with)"
+)
 ACTS = (
-    rf"live {PLACES}|reside in|dwell in|rent (?:a|an|my)|own (?:a|an|my|two|three|\d+)|commute|work (?!on (?:it|this|that)|with you|out (?:how|what|if))"
-    r"(?:as|at|for|in|from|on|with|night|nights|part|full|out|remotely|the|two|three|mostly|a|evenings|weekends|shifts)|study|teach|run (?:a|an|my|our|every|marathons)"
-    r"|manage (?:a|an|the|my|our)|speak (?!to\b|with\b|up\b|of\b|about\b)|play (?!with\b|along\b)|drive(?=\W*$)|drive an?|drive to|ride|sing|dance|paint|draw|knit|crochet|sew|garden|bake|cook"
-    r"|swim|hike|bike|cycle|jog|climb|surf|ski|snowboard|fish|meditate|journal|camp|box|travel|volunteer|coach|collect|breed|grow|brew|compose|write (?:poetry|poems|novels|songs"
-    r"|stories|fiction|children|for|a (?:\w+ )?(?:blog|column|diary|journal))|blog|stream|wear|smoke|vape|drink (?!it\b)|eat (?!it\b)|attend|take (?:\w+ ){0,3}(?:classes|lessons|medication|insulin|pills|the (?:bus|train|subway)|walks)"
-    r"|practi[cs]e|train|exercise|go (?:to (?:bed|the gym|church|mass|school|college|university|therapy|yoga)|\w+ing\b|by|for (?:a|my) (?:run|walk|swim))|get up|wake up|sleep (?:in|on|\w+ hours|badly|poorly|only)"
-    r"|suffer from|struggle with|weigh|stand \d|follow an?|support|vote|believe in|value|care about|subscribe|foster|raise|fast|stream|host|serve (?:as|in|on)|belong|read (?:\w+ ){0,3}(?:books?|novels|every|before|a lot|fiction|manga|poetry|comics)"
-    r"|watch (?:a lot|\w+ every|\w+ movies|anime|football|horror)|use (?:a (?:wheelchair|cane|hearing|cpap|mac|linux)|(?-i:[A-Z]))|listen to|stay up|skip breakfast|bring|spend (?:my|every|most|a lot)"
+    rf"live {PLACES}|reside in|dwell in|rent (?:a|an|my)|own (?:a|an|my|two|three|\d+)"
+    rf"|commute|work (?!on (?:it|this|that)|with you|out (?:how|what|if))"
+    r"(?:as|at|for|in|from|on|with|night|nights|part|full|out|remotely|the|two|three"
+    r"|mostly|a|evenings|weekends|shifts)|study|teach|run (?:a|an|my|our|every|marathons)"
+    r"|manage (?:a|an|the|my|our)|speak (?!to\b|with\b|up\b|of\b|about\b)|play (?!with\b"
+    r"|along\b)|drive(?=\W*$)|drive an?|drive to|ride|sing|dance|paint|draw|knit|crochet"
+    r"|sew|garden|bake|cook"
+    r"|swim|hike|bike|cycle|jog|climb|surf|ski|snowboard|fish|meditate|journal|camp|box"
+    r"|travel|volunteer|coach|collect|breed|grow|brew|compose|write (?:poetry|poems|novels"
+    r"|songs"
+    r"|stories|fiction|children|for|a (?:\w+ )?(?:blog|column|diary|journal))|blog|stream"
+    r"|wear|smoke|vape|drink (?!it\b)|eat (?!it\b)|attend|take (?:\w+ ){0,3}(?:classes"
+    r"|lessons|medication|insulin|pills|the (?:bus|train|subway)|walks)"
+    r"|practi[cs]e|train|exercise|go (?:to (?:bed|the gym|church|mass|school|college"
+    r"|university|therapy|yoga)|\w+ing\b|by|for (?:a|my) (?:run|walk|swim))|get up|wake"
+    r" up|sleep (?:in|on|\w+ hours|badly|poorly|only)"
+    r"|suffer from|struggle with|weigh|stand \d|follow an?|support|vote|believe in|value"
+    r"|care about|subscribe|foster|raise|fast|stream|host|serve (?:as|in|on)|belong|read"
+    r" (?:\w+ ){0,3}(?:books?|novels|every|before|a lot|fiction|manga|poetry|comics)"
+    r"|watch (?:a lot|\w+ every|\w+ movies|anime|football|horror)|use (?:a (?:wheelchair"
+    r"|cane|hearing|cpap|mac|linux)|(?-i:[A-Z]))|listen to|stay up|skip breakfast|bring"
+    r"|spend (?:my|every|most|a lot)"
 )
 THING = (
-    rf"(?:an?|my|our|the|two|three|new)(?: (?!sense|lot|bit)[\w'’-]+){{0,4}}? (?:{OWNED[3:-1]}|jobs?|position|role|offer|promotion|raise|gig|grant|award|medal|prize|trophy|bakery|caf[eé]|restaurant"
-    r"|gallery|book|novel|album|song|game|project|group|club|team|band|choir|class|course|school|firm|gym|charity|foundation|organi[sz]ation|community|campaign|campaign|treehouse|shed|bookcase|instrument|keyboard)\b"
+    rf"(?:an?|my|our|the|two|three|new)(?: (?!sense|lot|bit)[\w'’-]+){{0,4}}? (?:{OWNED[3:-1]}"
+    rf"|jobs?|position|role|offer|promotion|raise|gig|grant|award|medal|prize|trophy|bakery"
+    rf"|caf[eé]|restaurant"
+    r"|gallery|book|novel|album|song|game|project|group|club|team|band|choir|class|course"
+    r"|school|firm|gym|charity|foundation|organi[sz]ation|community|campaign|campaign"
+    r"|treehouse|shed|bookcase|instrument|keyboard)\b"
 )
 PAST = (
-    rf"(?:got|get) (?:married|engaged|divorced|promoted|fired|laid off|hired|accepted|pregnant|separated|tenure|{THING})|moved|relocated|grew up|was born|were born"
-    rf"|was raised|were raised|was adopted|was diagnosed|was (?:promoted|fired|laid off|hired|elected|accepted|called)|graduated|majored|studied|attended|dropped out|trained as|worked (?:as|at|for|in)"
-    rf"|lived|served|taught|adopted|rescued|fostered|married|divorced|met (?:my|our)|broke (?:my|up)|sprained|lost (?:my (?:job|mother|mom|mum|father|dad|wife|husband|son|daughter|brother|sister|grand\w+|dog|cat|friend|leg|arm|sight|hearing|home|house)|our \w+|\d+)|quit|left (?:my|our|the|home|(?-i:[A-Z]))|resigned|retired|joined (?:the (?:army|navy|marines|team|board|choir|union|gym|club|local)|(?-i:[A-Z])|{THING})|switched to|switched (?:jobs|schools|careers|majors)|converted"
-    rf"|became|turned \d+|(?:bought|sold|built|founded|co-?founded|opened|launched|published|released|started|joined|got) {THING}|started (?:working (?!on it|again$)|learning|taking|playing|volunteering|school|university|college"
-    rf"|running|painting|transitioning|dating|going|at|as|doing|training|therapy|teaching|studying|cooking|writing|knitting|baking|cycling|hiking|collecting|attending|eating|using|wearing|living|seeing|new)"
-    rf"|(?:stopped|began) (?!trying|using|reading|getting|looking)\w+ing|gave up (?!on\b)|signed up|enrolled|registered for|took up|picked up|ran (?:a|my|the|for)|won|(?:finished|completed) (?!my (?:homework|dinner|lunch|breakfast|coffee|shift|work)\b)(?:my|a|an|writing|school|college|chemo)|passed (?:my|the)|failed my|climbed|travell?ed|visited|flew"
-    rf"|backpacked|went (?:to (?:(?-i:[A-Z])|an? [\w' -]{{3,40}}|my (?:first)? ?[\w' -]{{3,30}}|school|college|university)|vegan|vegetarian|back to (?:school|college|work)|on an? |camping|hiking|skiing|swimming|surfing|fishing|biking|kayaking|sailing|through)"
-    rf"|had (?:a baby|twins|surgery|a (?:miscarriage|stroke|heart attack|son|daughter|dog|cat)|an operation|my)|gave birth|came out|celebrated|hosted|performed|competed|painted (?:a|that|my)|wrote (?:a|my)|used to|inherited|received (?:a|an|my)|earned"
-    rf"|took (?:my|our|the) (?:kids|family|fam|dog|dogs|son|daughter)|have (?:never )?(?:lived|worked|been to (?-i:[A-Z])|known|had|moved|played|owned|studied|taught|visited|run|loved|adopted|quit|left|joined|given up|become|retired"
-    rf"|signed|lost|finished|won|written|published|decided|switched|collected|sung|practi[cs]ed|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back))"
+    rf"(?:got|get) (?:married|engaged|divorced|promoted|fired|laid off|hired|accepted"
+    rf"|pregnant|separated|tenure|{THING})|moved|relocated|grew up|was born|were born"
+    rf"|was raised|were raised|was adopted|was diagnosed|was (?:promoted|fired|laid off"
+    rf"|hired|elected|accepted|called)|graduated|majored|studied|attended|dropped out"
+    rf"|trained as|worked (?:as|at|for|in)"
+    rf"|lived|served|taught|adopted|rescued|fostered|married|divorced|met (?:my|our)|broke"
+    rf" (?:my|up)|sprained|lost (?:my (?:job|mother|mom|mum|father|dad|wife|husband|son"
+    rf"|daughter|brother|sister|grand\w+|dog|cat|friend|leg|arm|sight|hearing|home|house)"
+    rf"|our \w+|\d+)|quit|left (?:my|our|the|home|(?-i:[A-Z]))|resigned|retired|joined"
+    rf" (?:the (?:army|navy|marines|team|board|choir|union|gym|club|local)|(?-i:[A-Z])"
+    rf"|{THING})|switched to|switched (?:jobs|schools|careers|majors)|converted"
+    rf"|became|turned \d+|(?:bought|sold|built|founded|co-?founded|opened|launched|published"
+    rf"|released|started|joined|got) {THING}|started (?:working (?!on it|again$)|learning"
+    rf"|taking|playing|volunteering|school|university|college"
+    rf"|running|painting|transitioning|dating|going|at|as|doing|training|therapy|teaching"
+    rf"|studying|cooking|writing|knitting|baking|cycling|hiking|collecting|attending|eating"
+    rf"|using|wearing|living|seeing|new)"
+    rf"|(?:stopped|began) (?!trying|using|reading|getting|looking)\w+ing|gave up (?!on\b)"
+    rf"|signed up|enrolled|registered for|took up|picked up|ran (?:a|my|the|for)|won|(?:finished"
+    rf"|completed) (?!my (?:homework|dinner|lunch|breakfast|coffee|shift|work)\b)(?:my"
+    rf"|a|an|writing|school|college|chemo)|passed (?:my|the)|failed my|climbed|travell?ed"
+    rf"|visited|flew"
+    rf"|backpacked|went (?:to (?:(?-i:[A-Z])|an? [\w' -]{{3,40}}|my (?:first)? ?[\w' -]{{3,30}}"
+    rf"|school|college|university)|vegan|vegetarian|back to (?:school|college|work)|on"
+    rf" an? |camping|hiking|skiing|swimming|surfing|fishing|biking|kayaking|sailing|through)"
+    rf"|had (?:a baby|twins|surgery|a (?:miscarriage|stroke|heart attack|son|daughter"
+    rf"|dog|cat)|an operation|my)|gave birth|came out|celebrated|hosted|performed|competed"
+    rf"|painted (?:a|that|my)|wrote (?:a|my)|used to|inherited|received (?:a|an|my)|earned"
+    rf"|took (?:my|our|the) (?:kids|family|fam|dog|dogs|son|daughter)|have (?:never )?(?:lived"
+    rf"|worked|been to (?-i:[A-Z])|known|had|moved|played|owned|studied|taught|visited"
+    rf"|run|loved|adopted|quit|left|joined|given up|become|retired"
+    rf"|signed|lost|finished|won|written|published|decided|switched|collected|sung|practi[cs]ed"
+    rf"|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back))"
 )
 NO_BEEN = r"(?!.*\b(?:minutes?|hours?)\b)"
 BEEN = (
-    r"have been (?:married|divorced|single|sober|vegan|vegetarian|diagnosed|together|an? |to (?-i:[A-Z])|with|in (?-i:[A-Z])|into|living|working (?:as|at|for|in)|studying|learning|playing|training|volunteering|taking|dating|teaching"
-    r"|running|painting|writing|practi[cs]ing|doing \w+ (?:for|since)|seeing|collecting|cooking|reading|struggling with|suffering|coaching|climbing|cycling|swimming|hiking|dancing|singing|knitting|gardening|making|saving|going to|driving an?"
+    r"have been (?:married|divorced|single|sober|vegan|vegetarian|diagnosed|together"
+    r"|an? |to (?-i:[A-Z])|with|in (?-i:[A-Z])|into|living|working (?:as|at|for|in)|studying"
+    r"|learning|playing|training|volunteering|taking|dating|teaching"
+    r"|running|painting|writing|practi[cs]ing|doing \w+ (?:for|since)|seeing|collecting"
+    r"|cooking|reading|struggling with|suffering|coaching|climbing|cycling|swimming|hiking"
+    r"|dancing|singing|knitting|gardening|making|saving|going to|driving an?"
     r"|smoking|creating|eating|wearing|retired|unemployed|self-employed)"
 )
 NOT_LIKED = (
-    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when you|one|(?:all )?the (?!sea\b|ocean|mountains|beach|outdoors|rain|snow|countryside|city|forest|smell of (?!it|that|this)|sound of (?!it|that|this)|cold|heat|summer|winter|guitar|piano|water|theat|opera|violin|desert|woods|(?-i:[A-Z]))|to (?:know|hear|see|ask|get|find|have (?:a|the))|hearing|seeing (?:you|your|that)"
+    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when you|one|(?:all )?the"
+    r" (?!sea\b|ocean|mountains|beach|outdoors|rain|snow|countryside|city|forest|smell"
+    r" of (?!it|that|this)|sound of (?!it|that|this)|cold|heat|summer|winter|guitar|piano"
+    r"|water|theat|opera|violin|desert|woods|(?-i:[A-Z]))|to (?:know|hear|see|ask|get"
+    r"|find|have (?:a|the))|hearing|seeing (?:you|your|that)"
     r"|where|your|his|its|their|both|all|everything|nothing|so much|too|better)\b)"
 )
 LIKING = (
-    rf"(?:do not |does not )?(?:like|love|enjoy|hate|dislike|loathe|despise|adore|prefer|detest|fancy|likes|loves|enjoys|hates|dislikes|prefers|adores) {NOT_LIKED}\w"
-    rf"|(?:can|could) not stand {NOT_LIKED}\w|can not live without {NOT_LIKED}\w|do not care for {NOT_LIKED}\w|loved (?:reading )?(?=.*\b(?:as a (?:kid|child)|growing up)\b)"
+    rf"(?:do not |does not )?(?:like|love|enjoy|hate|dislike|loathe|despise|adore|prefer"
+    rf"|detest|fancy|likes|loves|enjoys|hates|dislikes|prefers|adores) {NOT_LIKED}\w"
+    rf"|(?:can|could) not stand {NOT_LIKED}\w|can not live without {NOT_LIKED}\w|do not"
+    rf" care for {NOT_LIKED}\w|loved (?:reading )?(?=.*\b(?:as a (?:kid|child)|growing"
+    rf" up)\b)"
 )
 HABIT = (
-    r"(?:usually|normally|typically|generally|often|always|rarely|seldom|never|hardly ever|almost always|tend to|try to) "
-    r"(?!said|say|knew|know|thought|heard|got|get|meant|mean|asked|wanted|did|forget|wonder|have|had|be|been|was|is|saw|see|mind|told|tell|the|this|that|a|good|happy|like that|understood|understand)\w+"
+    r"(?:usually|normally|typically|generally|often|always|rarely|seldom|never|hardly"
+    r" ever|almost always|tend to|try to) "
+    r"(?!said|say|knew|know|thought|heard|got|get|meant|mean|asked|wanted|did|forget"
+    r"|wonder|have|had|be|been|was|is|saw|see|mind|told|tell|the|this|that|a|good|happy"
+    r"|like that|understood|understand)\w+"
 )
 PLANS = (
-    r"(?:am |are )?(?:plan(?:ning)? (?:to|on)|aim(?:ing)? to|intend(?:ing)? to|decided to (?!go with|use|try|ask)|dream(?:ing)? of|have (?:always )?(?:dreamed|dreamt|wanted)|looking to (?:buy|adopt|move|rent)|looking for (?:a|an) (?:new )?(?:job|apartment|flat|house|roommate)"
-    r"|going to be an?)|want to (?:become|be an?|learn (?!how|more|about)|visit|travel|move|start (?:a|my|an)|buy a (?:house|car|home|boat|flat|farm|condo|motorbike)|adopt|retire|lose|quit|run a|open a|study|get (?:married|fit|a (?:dog|cat|puppy))|climb|see the|write (?:a|my) (?:\w+ )?(?:book|novel|memoir)|have (?:kids|children)|go to (?-i:[A-Z]))"
-    r"|will be \d+|will (?:start (?:a|my|working|at|school)|move|marry|graduate|retire|turn|visit|fly|travel|run|begin)"
+    r"(?:am |are )?(?:plan(?:ning)? (?:to|on)|aim(?:ing)? to|intend(?:ing)? to|decided"
+    r" to (?!go with|use|try|ask)|dream(?:ing)? of|have (?:always )?(?:dreamed|dreamt"
+    r"|wanted)|looking to (?:buy|adopt|move|rent)|looking for (?:a|an) (?:new )?(?:job"
+    r"|apartment|flat|house|roommate)"
+    r"|going to be an?)|want to (?:become|be an?|learn (?!how|more|about)|visit|travel"
+    r"|move|start (?:a|my|an)|buy a (?:house|car|home|boat|flat|farm|condo|motorbike)"
+    r"|adopt|retire|lose|quit|run a|open a|study|get (?:married|fit|a (?:dog|cat|puppy))"
+    r"|climb|see the|write (?:a|my) (?:\w+ )?(?:book|novel|memoir)|have (?:kids|children)"
+    r"|go to (?-i:[A-Z]))"
+    r"|will be \d+|will (?:start (?:a|my|working|at|school)|move|marry|graduate|retire"
+    r"|turn|visit|fly|travel|run|begin)"
 )
 OTHERS = (
-    r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?|used to"
-    r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|does not (?:like|eat|live|work|drink|speak)"
-    r"|is (?:my|our) |(?:is|are) \d+|(?:is|are|was|were) (?:my|our|about to turn|turning \d|getting (?:married|divorced)|studying|working (?:as|at|for|in)|living in|learning|training|retired|expecting|moving to|starting|called|named|dead|from|in (?:the )?(?:army|navy|hospital|college|high school|kindergarten|\w+ grade)"
+    r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?"
+    r"|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an"
+    r"|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?"
+    r"|used to"
+    r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought"
+    r"|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia"
+    r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|does not (?:like|eat|live|work"
+    r"|drink|speak)"
+    r"|is (?:my|our) |(?:is|are) \d+|(?:is|are|was|were) (?:my|our|about to turn|turning"
+    r" \d|getting (?:married|divorced)|studying|working (?:as|at|for|in)|living in|learning"
+    r"|training|retired|expecting|moving to|starting|called|named|dead|from|in (?:the"
+    r" )?(?:army|navy|hospital|college|high school|kindergarten|\w+ grade)"
     r"|allergic to|afraid of|diagnosed|buried)"
 )
 PRONOUN = re.compile(
-    r"^\s*(?:it|that|this|them|him|her|there|here|those|these|one|so|too|again|you|what|how)\b(?! \w+ (?:is|was))", re.I
+    r"^\s*(?:it|that|this|them|him|her|there|here|those|these|one|so|too|again|you|what" r"|how)\b(?! \w+ (?:is|was))",
+    re.I,
 )
 
 
-def _rule(kind: Kind, pattern: str) -> tuple[Kind, re.Pattern[str]]:
-    return kind, re.compile(rf"(?:{pattern})(?=\W|$|(?<=\W)|(?<=\W\w))", re.I)
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when first asked, not at import."""
+    return re.compile(rf"(?:{pattern})(?=\W|$|(?<=\W)|(?<=\W\w))", re.I)
 
 
 OF_SELF = (
-    _rule(Kind.IDENTITY, rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?(?=[\s.,!]|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))"),
-    _rule(Kind.IDENTITY, r"(?-i:am (?!Sure|Fine|Done|Back|Sorry|Here|Good|Batman|Groot|Superman|Iron|Spider|Jesus|God|Santa)[A-ZÀ-Þ][a-zà-ÿ]{2,}(?: [A-ZÀ-Þ][\w'’-]+){0,2})(?=\s*(?:$|[.,!]| and | from | by the way))"),
-    _rule(Kind.IDENTITY, r"go by |am (?:called|named|known as) "),
-    _rule(Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
-    _rule(Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
-    _rule(Kind.FACT, rf"(?:have|have got|do not have|no longer have|had)(?: {NUM})? (?:(?!to\b|question|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b(?!['’])"),
-    _rule(Kind.STATE, rf"{BEEN}{NO_BEEN}"),
-    _rule(Kind.PREFERENCE, LIKING),
-    _rule(Kind.PLAN, PLANS),
-    _rule(Kind.PREFERENCE, HABIT),
-    _rule(Kind.EPISODE, rf"{PAST}"),
-    _rule(Kind.FACT, rf"(?:do not |no longer |do not usually |can |can not |need (?:glasses|insulin|a wheelchair|hearing)|(?:usually|often|always|rarely|never) )?(?:{ACTS})"),
-)  # fmt: skip
+    _rule(
+        Kind.IDENTITY,
+        rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?(?=[\s.,!]"
+        rf"|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))",
+    ),
+    _rule(
+        Kind.IDENTITY,
+        r"(?-i:am (?!Sure|Fine|Done|Back|Sorry|Here|Good|Batman|Groot|Superman|Iron|Spider"
+        r"|Jesus|God|Santa)[A-ZÀ-Þ][a-zà-ÿ]{2,}(?: [A-ZÀ-Þ][\w'’-]+){0,2})(?=\s*(?:$|[.,!]"
+        r"| and | from | by the way))",
+    ),
+    (Kind.IDENTITY, r"go by |am (?:called|named|known as) "),
+    (Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
+    (Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
+    _rule(
+        Kind.FACT,
+        rf"(?:have|have got|do not have|no longer have|had)(?: {NUM})? (?:(?!to\b|question"
+        rf"|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b(?!['’])",
+    ),
+    (Kind.STATE, rf"{BEEN}{NO_BEEN}"),
+    (Kind.PREFERENCE, LIKING),
+    (Kind.PLAN, PLANS),
+    (Kind.PREFERENCE, HABIT),
+    (Kind.EPISODE, rf"{PAST}"),
+    _rule(
+        Kind.FACT,
+        rf"(?:do not |no longer |do not usually |can |can not |need (?:glasses|insulin|a wheelchair"
+        rf"|hearing)|(?:usually|often|always|rarely|never) )?(?:{ACTS})",
+    ),
+)
 OF_OTHERS = (
-    _rule(Kind.RELATIONSHIP, rf"(?:is|are|was|were)(?: not)? (?:{NP}|{STATES})"),
-    _rule(Kind.RELATIONSHIP, rf"(?:{OTHERS})"),
+    (Kind.RELATIONSHIP, rf"(?:is|are|was|were)(?: not)? (?:{NP}|{STATES})"),
+    (Kind.RELATIONSHIP, rf"(?:{OTHERS})"),
 )
 
 
@@ -175,7 +317,7 @@ def kind_of(does: str, *, of_others: bool) -> Kind | None:
     """The kind of what a predicate tells; None where it tells nothing that lasts."""
     said = plain_predicate(does)
     for kind, pattern in OF_OTHERS if of_others else OF_SELF:
-        match = pattern.match(said)
+        match = _compiled(pattern).match(said)
         if match and not PRONOUN.match(said[match.end() :]) and not LOOSE_END.search(said):
             return kind
     return None
@@ -184,7 +326,8 @@ def kind_of(does: str, *, of_others: bool) -> Kind | None:
 def tells_trait(value: str) -> bool:
     """Whether what is said of a trait ("my birthday is …") is a value."""
     return bool(re.search(r"\w", value)) and not re.match(
-        r"(?:not (?:important|relevant|your|the same)|none of|what|why|it\b|that\b|this\b|so\b|too\b|very\b|up to|on the way|coming|broken|ready|running|wrong)",
+        r"(?:not (?:important|relevant|your|the same)|none of|what|why|it\b|that\b|this\b"
+        r"|so\b|too\b|very\b|up to|on the way|coming|broken|ready|running|wrong)",
         value,
         re.I,
     )

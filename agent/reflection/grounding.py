@@ -10,57 +10,58 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .sentences import QUOTED
-from .words import MONTHS, NEGATORS, NUMBERS, content, fold, numbers, stem, tells, tokens
+from .words import MONTHS, NEGATORS, NUMBERS, content, fold, numbers, stem, tells, tokens, wordset
 
 MOST = 30  # words
 ENOUGH = 0.6  # of the words
 VOUCHED = 0.7  # cosine: with it a third of the words is enough
 LEAST_VOUCHED = 0.34
-FRAME = frozenset(
-    "user speaker person people said say state mention tell told report describe express indicate note call name refer individual"
-    " currently that who which own someone thing longer anymore year old age der die das ein eine nutzer benutzer nutzerin utilisateur utilisatrice le la un une el usuario usuaria utente il lo o usuario usuaria de het een gebruiker".split(
-        " "
-    )
+FRAME = wordset(
+    "user speaker person people said say state mention tell told report describe express indicate note"
+    " call name refer individual currently that who which own someone thing longer anymore year old age"
+    " der die das ein eine nutzer benutzer nutzerin utilisateur utilisatrice le la un une el usuario"
+    " usuaria utente il lo o de het een gebruiker"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
 GROUPS = (
     "live reside home move relocate settle base",
     "work job employ employee profession career occupation",
-    "like love enjoy adore fond favorite favourite prefer fan preference keen passionate hate dislike stand detest loathe despise",
+    "like love enjoy adore fond favorite favourite prefer fan preference keen passionate"
+    " hate dislike stand detest loathe despise",
     "study student learn major",
     "have own possess get got adopt pet",
     "plan intend want hope aim goal dream go will",
     "start begin began new take",
     "stop quit give gave leave left former",
-    "marry wedding wife husband spouse marriage",
+    "marry wedding marriage",
     "bear birthday birth born",
     "mother mom mum mama",
     "father dad papa",
     "child kid",
-    "partner girlfriend boyfriend wife husband spouse",
     "allergic allergy",
 )
-KIN = frozenset(
-    "mother mom mum father dad sister brother son daughter wife husband partner girlfriend boyfriend aunt uncle cousin nephew"
-    " niece grandmother grandma grandfather grandpa child kid twin boss colleague friend neighbor neighbour roommate fiance fiancee dog cat".split(
-        " "
-    )
+KIN = wordset(
+    "mother mom mum father dad sister brother son daughter wife husband partner girlfriend boyfriend aunt"
+    " uncle cousin nephew niece grandmother grandma grandfather grandpa child kid twin boss colleague"
+    " friend neighbor neighbour roommate fiance fiancee dog cat"
 )
-ADVERSE = frozenset("hate dislike loathe detest avoid refuse lack despise unable stand".split(" "))  # "can't stand"
+ADVERSE = wordset("hate dislike loathe detest avoid refuse lack despise unable stand")  # "can't stand"
 PROMPT = re.compile(
-    r"[{}\[\]<>|=;`\\]|\b(?:json|schema|system prompt|instructions?|the prompt|observations?|respond with|output|you are|you must|the assistant"
-    r"|language model|as an ai|memory (?:id|number)|conversation (?:between|about)|no (?:new )?(?:information|facts)|example)\b",
+    r"[{}\[\]<>|=;`\\]|\b(?:json|schema|system prompt|instructions?|the prompt|observations?"
+    r"|respond with|output|you are|you must|the assistant"
+    r"|language model|as an ai|memory (?:id|number)|conversation (?:between|about)|no"
+    r" (?:new )?(?:information|facts)|example)\b",
     re.I,
 )
 CLAUSE = re.compile(r"[,;:.!?…\n]+|\s[-–—]\s|\b(?:but|and|because|although|while|since|so)\b", re.I)
 CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
 VERB_NEXT = re.compile(
-    r"\s*(?:['’]s\b|(?:is|are|was|were|has|had|lives?|works?|loves?|likes?|and|will|moved|got|plays?|hates?|wants?|who)\b)"
+    r"\s*(?:['’]s\b|(?:is|are|was|were|has|had|lives?|works?|loves?|likes?|and|will|moved"
+    r"|got|plays?|hates?|wants?|who)\b)"
 )
-OPENINGS = frozenset(
-    "the user users user's user’s their his her my our she he they it we i a an this that speaker der die das nutzer benutzer nutzerin le la un une el il lo o de het een".split(
-        " "
-    )
+OPENINGS = wordset(
+    "the user users user's user’s their his her my our she he they it we i a an this that speaker der die"
+    " das nutzer benutzer nutzerin le la un une el il lo o de het een"
 )
 
 
@@ -95,7 +96,14 @@ def ground(text: str, sources: Sequence[str], *, cosine: float | None, known: Se
 FRAMED = frozenset(stem(word) for word in FRAME)
 KINDRED = frozenset(stem(word) for word in KIN)
 ADVERSES = frozenset(stem(word) for word in ADVERSE)
-LEAVING = frozenset(stem(word) for word in "quit resign fire hire join retire".split(" "))
+IMPLIED = tuple(
+    (frozenset(map(stem, words.split(" "))), frozenset(map(stem, meant.split(" "))))
+    for words, meant in (
+        ("quit resign fire hire join retire leave left", "work job"),
+        ("wife husband spouse", "marry spouse partner"),
+        ("girlfriend boyfriend fiance fiancee", "partner relationship"),
+    )
+)
 KINDS = tuple(frozenset(stem(word) for word in group.split(" ")) for group in GROUPS)
 
 
@@ -137,10 +145,12 @@ def _months(said: str) -> set[str]:
 def _widened(said: str) -> set[str]:
     """The stems of the sources, and all that says the same as one of them."""
     stems = set(content(said))
+    spoken = {stem(word) for word in tokens(said)}
     if re.search(r"\b(?:i['’]?m|i am|is|works?) (?:an? |now )", said, re.I):
         stems.add(stem("work"))  # "I'm a nurse": works as a nurse
-    if stems & LEAVING:
-        stems.add(stem("work"))
+    for words, meant in IMPLIED:
+        if words & spoken:
+            stems |= meant
     for group in KINDS:
         if group & stems:
             stems |= group

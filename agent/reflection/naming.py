@@ -11,41 +11,54 @@ from typing import Literal
 
 from .clauses import ADJ, KIN, PETS
 from .sentences import LINK, QUOTED
-from .words import fold
+from .words import fold, wordset
 
 Category = Literal["person", "place", "thing", "group"]
 LONGEST = 20_000  # characters that are looked at
 WORD = r"[A-ZÀ-ÞĀ-Ž][\w’'-]*[a-zà-ÿ\d][\w’-]*"
 SEQUENCE = re.compile(rf"(?<![\w’'-]){WORD}(?: (?:{WORD}|of|de|da|van|von|der|la)(?= {WORD})| {WORD}){{0,4}}")
-STOP = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november"
-    " december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec i im ive id ill ok okay god jesus christmas easter"
-    " halloween thanksgiving hanukkah ramadan english german french spanish italian portuguese dutch russian chinese japanese korean arabic"
-    " hindi latin greek polish turkish swedish norwegian danish finnish american british european asian african indian canadian australian"
-    " irish scottish mexican brazilian christian jewish muslim catholic buddhist mr mrs ms dr prof hi hey hello thanks thank yes no wow"
-    " yeah sorry please well mom dad mum grandma grandpa aunt uncle the a an my our your his her we you he she it they this that these"
-    " those what who where when why how so and but or if then now today tomorrow yesterday am pm tv ai usa-based lol haha btw fyi dna cv"
-    " internet web wifi user assistant".split(" ")
-)  # fmt: skip
+STOP = wordset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march"
+    " april may june july august september october november"
+    " december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct"
+    " nov dec i im ive id ill ok okay god jesus christmas easter"
+    " halloween thanksgiving hanukkah ramadan english german french spanish italian"
+    " portuguese dutch russian chinese japanese korean arabic"
+    " hindi latin greek polish turkish swedish norwegian danish finnish american british"
+    " european asian african indian canadian australian"
+    " irish scottish mexican brazilian christian jewish muslim catholic buddhist mr"
+    " mrs ms dr prof hi hey hello thanks thank yes no wow"
+    " yeah sorry please well mom dad mum grandma grandpa aunt uncle the a an my our"
+    " your his her we you he she it they this that these"
+    " those what who where when why how so and but or if then now today tomorrow yesterday"
+    " am pm tv ai usa-based lol haha btw fyi dna cv"
+    " internet web wifi user assistant"
+)
 PLACE = re.compile(
-    r"\b(?:in|to|from|near|around|outside|through|across|leaving|visit(?:ed|ing)?|toward|towards)\s+(?:the )?(?:(?:north|south|east|west|downtown|central|old)\w* )?$",
+    r"\b(?:in|to|from|near|around|outside|through|across|leaving|visit(?:ed|ing)?|toward"
+    r"|towards)\s+(?:the )?(?:(?:north|south|east|west|downtown|central|old)\w* )?$",
     re.I,
 )
 TO_PERSON = re.compile(
-    r"\b(?:talk|talked|talking|spoke|speak|listen|said|write|wrote|married|engaged|gave|give|introduced|explained|thanks|letter|according|happened) to\s+$|\bfrom my\b",
+    r"\b(?:talk|talked|talking|spoke|speak|listen|said|write|wrote|married|engaged|gave"
+    r"|give|introduced|explained|thanks|letter|according|happened) to\s+$|\bfrom my\b",
     re.I,
 )
 PERSON = re.compile(
-    rf"\b(?:(?:my|our|his|her|their) (?:(?:{ADJ}) )*(?:{KIN}),?|friend|named|called|mr\.?|mrs\.?|ms\.?|dr\.?|dating|married|met|i am|i['’]m|name is|name['’]s|call me)\s+$",
+    rf"\b(?:(?:my|our|his|her|their) (?:(?:{ADJ}) )*(?:{KIN}),?|friend|named|called|mr\.?"
+    rf"|mrs\.?|ms\.?|dr\.?|dating|married|met|i am|i['’]m|name is|name['’]s|call me)\s+$",
     re.I,
 )
 PET = re.compile(rf"\b(?:(?:my|our|his|her|their|the) (?:\w+ )?(?:{PETS}),?|(?:{PETS}),? (?:named|called))\s+$", re.I)
 GROUP = re.compile(
-    r"\b(?:work(?:s|ed|ing)? (?:at|for|with)|job at|employed (?:at|by)|intern(?:ed|ing)? at|joined|studied at|stud(?:y|ies|ying) at|hired by|left|member of|graduated from|university of)\s+(?:the )?$",
+    r"\b(?:work(?:s|ed|ing)? (?:at|for|with)|job at|employed (?:at|by)|intern(?:ed|ing)?"
+    r" at|joined|studied at|stud(?:y|ies|ying) at|hired by|left|member of|graduated from"
+    r"|university of)\s+(?:the )?$",
     re.I,
 )
 GROUPS = re.compile(
-    r"\b(?:university|college|school|institute|inc|ltd|gmbh|corp|company|club|church|band|bank|hospital|team|association|foundation|party|union)\b",
+    r"\b(?:university|college|school|institute|inc|ltd|gmbh|corp|company|club|church"
+    r"|band|bank|hospital|team|association|foundation|party|union)\b",
     re.I,
 )
 LIVES = re.compile(

@@ -8,17 +8,39 @@ import re
 
 from .clauses import PETS, clause
 from .english import plain_predicate
-from .words import STOP, stem, tokens
+from .words import STOP, stem, tokens, wordset
 
 SAME = {
-    "surname": "last name", "full name": "name", "first name": "name", "real name": "name", "given name": "name",
-    "date of birth": "birthday", "mobile": "phone", "cell": "phone", "phone number": "phone", "mobile number": "phone",
-    "cell number": "phone", "e-mail": "email", "email address": "email", "e-mail address": "email", "occupation": "job",
-    "profession": "job", "company": "employer", "home town": "hometown", "new car": "car", "first car": "first car",
-    "mother tongue": "native language", "first language": "native language", "dream": "goal", "ambition": "goal",
-    "star sign": "zodiac sign", "wedding day": "wedding", "wedding date": "wedding", "wedding anniversary": "anniversary",
+    "surname": "last name",
+    "full name": "name",
+    "first name": "name",
+    "real name": "name",
+    "given name": "name",
+    "date of birth": "birthday",
+    "mobile": "phone",
+    "cell": "phone",
+    "phone number": "phone",
+    "mobile number": "phone",
+    "cell number": "phone",
+    "e-mail": "email",
+    "email address": "email",
+    "e-mail address": "email",
+    "occupation": "job",
+    "profession": "job",
+    "company": "employer",
+    "home town": "hometown",
+    "new car": "car",
+    "first car": "first car",
+    "mother tongue": "native language",
+    "first language": "native language",
+    "dream": "goal",
+    "ambition": "goal",
+    "star sign": "zodiac sign",
+    "wedding day": "wedding",
+    "wedding date": "wedding",
+    "wedding anniversary": "anniversary",
     "hobbies": "hobby",
-}  # fmt: skip
+}
 MARITAL = "married|single|divorced|separated|widowed|engaged"
 DIET = "vegetarian|vegan|pescatarian|keto|gluten[- ]free|paleo|omnivore|flexitarian"
 NOT = r"(?:not |no longer |do not |does not |never |used to |have |has |been )*"
@@ -26,20 +48,68 @@ BE = r"(?:(?:am|is|are|was|were|be|have been|has been|been) )?(?:not |no longer 
 RULES = tuple(
     (tuple(slots.split()), re.compile(pattern, re.I))
     for slots, pattern in (
-        ("employer job", r"(?:got|was|were|am|have been|has been) (?:fired|laid off|unemployed|out of work|jobless|retired|self-employed)|(?:am|is|are) retired|retired\b|(?:quit|lost|left|resigned from) (?:my|his|her|their|the) (?:\w+ )?job|(?:quit|left) (?:my|his|her|their) job"),
-        ("residence", rf"{NOT}{BE}(?:lived?s?|living|resid\w+|based|settled?) (?:\w+ )?(?:in|at|on|near|outside|downtown|abroad)\b|(?:have )?(?:just )?(?:moved|moving|am moving|relocat\w+)\b(?! on\b)(?:.*\b(?:to|in|into)\b|.*\bback)"),
-        ("employer job", rf"{NOT}{BE}(?:works?|worked|working|started|start) (?:working )?as .{{2,40}}? (?:at|for)\b"),
-        ("job", rf"{NOT}{BE}(?:works?|worked|working|started|start|trained) (?:working )?(?:as|in (?:tech|finance|sales|marketing|education|healthcare|it|hr))\b"),
-        ("employer", rf"{NOT}{BE}(?:works?|worked|working|started|start|started a (?:new )?job|got a (?:new )?job|employed|joined|quit|left|was hired|got hired) (?:working )?(?:at|for|by|with|(?-i:[A-Z]))"),
+        (
+            "employer job",
+            r"(?:got|was|were|am|have been|has been) (?:fired|laid off|unemployed|out of work"
+            r"|jobless|retired|self-employed)|(?:am|is|are) retired|retired\b|(?:quit|lost|left"
+            r"|resigned from) (?:my|his|her|their|the) (?:\w+ )?job|(?:quit|left) (?:my|his|her"
+            r"|their) job",
+        ),
+        (
+            "residence",
+            rf"{NOT}{BE}(?:lived?s?|living|resid\w+|based|settled?) (?:\w+ )?(?:in|at|on|near"
+            rf"|outside|downtown|abroad)\b|(?:have )?(?:just )?(?:moved|moving|am moving|relocat\w+)\b(?!"
+            rf" on\b)(?:.*\b(?:to|in|into)\b|.*\bback)",
+        ),
+        (
+            "employer job",
+            rf"{NOT}{BE}(?:works?|worked|working|started|start) (?:working )?as .{{2,40}}? (?:at" rf"|for)\b",
+        ),
+        (
+            "job",
+            rf"{NOT}{BE}(?:works?|worked|working|started|start|trained) (?:working )?(?:as|in"
+            rf" (?:tech|finance|sales|marketing|education|healthcare|it|hr))\b",
+        ),
+        (
+            "employer",
+            rf"{NOT}{BE}(?:works?|worked|working|started|start|started a (?:new )?job|got a (?:new"
+            rf" )?job|employed|joined|quit|left|was hired|got hired) (?:working )?(?:at|for|by"
+            rf"|with|(?-i:[A-Z]))",
+        ),
         ("employer job", r"(?:started|got|have|found|took|accepted) (?:an? |my )?(?:\w+ )?(?:new )?job\b"),
-        ("birthday", r"(?:was|were) born (?:on|in) (?:the )?(?:\d|january|february|march|april|may|june|july|august|september|october|november|december)"),
+        (
+            "birthday",
+            r"(?:was|were) born (?:on|in) (?:the )?(?:\d|january|february|march|april|may|june"
+            r"|july|august|september|october|november|december)",
+        ),
         ("birthplace", r"(?:was|were) born (?:and raised )?in"),
         ("hometown", rf"{NOT}grew up|(?:was|were) raised|(?:am|is|are) (?:originally )?from\b"),
-        ("age", rf"{BE}(?:(?:about to )?turn(?:ed|ing|s)? )?(?:will be )?\d{{1,3}}(?: years?(?: old)?)?(?=\W*$|[,.;!]| now| and| today| years)|turned \w+|(?:am|is) (?:\w+-)?\w+ years old"),
-        ("name", rf"(?-i:am (?!\w+(?:ish|ese|ian|ean|an|ch)\b)[A-ZÀ-Þ][a-zà-ÿ]{{2,}}\b)|(?:go|goes) by\b|{BE}(?:called|named)\b"),
-        ("marital", rf"{BE}(?:{MARITAL})\b|(?:got|getting|get) (?:married|divorced|engaged|separated)|married\b|broke up"),
-        ("diet", rf"{BE}(?:an? )?(?:{DIET})\b|(?:went|gone|became|turned) (?:an? )?(?:{DIET})|(?:eat|eats|ate|started eating|stopped eating|do not eat|no longer eat|does not eat|quit eating|gave up) (?:meat|fish again)"),
-        ("car", r"(?:drives?|drove) an?\b|(?:bought|got|have|has|own|owns|sold) (?:an?|my|his|her|our) (?:\w+ ){0,3}(?:car|tesla|volvo|toyota|honda|bmw|ford|audi|vw|volkswagen|subaru|prius)\b"),
+        (
+            "age",
+            rf"{BE}(?:(?:about to )?turn(?:ed|ing|s)? )?(?:will be )?\d{{1,3}}(?: years?(?: old)?)?(?=\W*$"
+            rf"|[,.;!]| now| and| today| years)|turned \w+|(?:am|is) (?:\w+-)?\w+ years old",
+        ),
+        (
+            "name",
+            rf"(?-i:am (?!\w+(?:ish|ese|ian|ean|an|ch)\b)[A-ZÀ-Þ][a-zà-ÿ]{{2,}}\b)|(?:go|goes)"
+            rf" by\b|{BE}(?:called|named)\b",
+        ),
+        (
+            "marital",
+            rf"{BE}(?:{MARITAL})\b|(?:got|getting|get) (?:married|divorced|engaged|separated)" rf"|married\b|broke up",
+        ),
+        (
+            "diet",
+            rf"{BE}(?:an? )?(?:{DIET})\b|(?:went|gone|became|turned) (?:an? )?(?:{DIET})|(?:eat"
+            rf"|eats|ate|started eating|stopped eating|do not eat|no longer eat|does not eat|quit"
+            rf" eating|gave up) (?:meat|fish again)",
+        ),
+        (
+            "car",
+            r"(?:drives?|drove) an?\b|(?:bought|got|have|has|own|owns|sold) (?:an?|my|his|her"
+            r"|our) (?:\w+ ){0,3}(?:car|tesla|volvo|toyota|honda|bmw|ford|audi|vw|volkswagen"
+            r"|subaru|prius)\b",
+        ),
         ("smoking", rf"{NOT}smokes?\b|(?:quit|stopped|gave up) smoking|{BE}(?:an? )?(?:non-?|ex-?)?smoker"),
         ("partner", r"(?:am|is|are|have been|has been|started) (?:dating|seeing|engaged to|married to)\b"),
         ("studies", rf"{NOT}{BE}(?:stud(?:y|ies|ied|ying)|major(?:s|ed|ing)?)(?: in)?\b"),
@@ -47,37 +117,47 @@ RULES = tuple(
         ("height", r"(?:am|is|are) \d(?:['’.,]\d*|\d* ?cm|\d* ?m)\b.*tall"),
         ("weight", r"weighs? "),
     )
-)  # fmt: skip
-JOB = re.compile(r"(?:(?:am|is|are|was|became|become) )(?:not |no longer )?(?:now )?an? ((?:[\w-]+ ){0,3}[\w-]+)", re.I)
+)
+JOB = re.compile(
+    r"(?:(?:am|is|are|was|became|become) )(?:not |no longer )?(?:now )?an? ((?:[\w-]+" r" ){0,3}[\w-]+)", re.I
+)
 JOBS = re.compile(
-    r"\b(?:\w{2,}(?:er|or|ist|ian|eer|ant)|nurse|vet|chef|cook|pilot|judge|student|architect|mechanic|paramedic|surgeon|attorney|analyst|clerk|doctor)\b",
+    r"\b(?:\w{2,}(?:er|or|ist|ian|eer|ant)|nurse|vet|chef|cook|pilot|judge|student|architect"
+    r"|mechanic|paramedic|surgeon|attorney|analyst|clerk|doctor)\b",
     re.I,
 )
 NO_JOBS = re.compile(
-    r"\b(?:vegetarian|\w*ian\b(?<=[A-Z]ian)|lover|mother|father|sister|brother|daughter|supporter|believer|sister|member|smoker|drinker|owner|runner|early riser|beginner|survivor|importan|foreigner|eater|gamer|christian|person|fan)\b",
+    r"\b(?:vegetarian|\w*ian\b(?<=[A-Z]ian)|lover|mother|father|sister|brother|daughter"
+    r"|supporter|believer|sister|member|smoker|drinker|owner|runner|early riser|beginner"
+    r"|survivor|importan|foreigner|eater|gamer|christian|person|fan)\b",
     re.I,
 )
 TASTE = re.compile(
-    rf"{NOT}(?:can not )?(?:likes?|loves?|enjoys?|hates?|dislikes?|adores?|prefers?|stand|loathes?|detests?|fond of|into|eats?|drinks?|liked|loved|drinking|eating|stopped (?:liking|drinking|eating)|gave up|quit (?:drinking|eating)) (.+)",
+    rf"{NOT}(?:can not )?(?:likes?|loves?|enjoys?|hates?|dislikes?|adores?|prefers?|stand"
+    rf"|loathes?|detests?|fond of|into|eats?|drinks?|liked|loved|drinking|eating|stopped"
+    rf" (?:liking|drinking|eating)|gave up|quit (?:drinking|eating)) (.+)",
     re.I,
 )
 DOES = re.compile(
-    rf"{NOT}{BE}(plays?|played|playing|learn(?:s|ing|t|ed)?|speaks?|train(?:s|ing|ed)? for|takes?|taking|collects?|teach(?:es|ing)?|allergic to|allergy to|afraid of|scared of)\b (.+)",
+    rf"{NOT}{BE}(plays?|played|playing|learn(?:s|ing|t|ed)?|speaks?|train(?:s|ing|ed)?"
+    rf" for|takes?|taking|collects?|teach(?:es|ing)?|allergic to|allergy to|afraid of"
+    rf"|scared of)\b (.+)",
     re.I,
 )
 GIVEN_UP = re.compile(r"(?:quit|stopped|gave up|started|have started|took up|has stopped) (\w+ing) (.+)", re.I)
 COUNT = re.compile(
-    rf"{NOT}(?:have|has|had|have got|got|has got) (?:an? |\w+ )(?:[\w-]+ ){{0,2}}?({PETS}|kids?|child|children|sons?|daughters?|brothers?|sisters?|siblings?)\b",
+    rf"{NOT}(?:have|has|had|have got|got|has got) (?:an? |\w+ )(?:[\w-]+ ){{0,2}}?({PETS}"
+    rf"|kids?|child|children|sons?|daughters?|brothers?|sisters?|siblings?)\b",
     re.I,
 )
 CALL = re.compile(
-    r"(?:(?:you can|please|just|everyone|everybody|people|friends|my friends|they|everyone just) )*calls? me [A-ZÀ-Þ]",
+    r"(?:(?:you can|please|just|everyone|everybody|people|friends|my friends|they|everyone"
+    r" just) )*calls? me [A-ZÀ-Þ]",
     re.I,
 )
-BREAK = frozenset(
-    "and but because since when while so although though anymore more with in on at for every as now again after before again though than".split(
-        " "
-    )
+BREAK = wordset(
+    "and but because since when while so although though anymore more with in on at for every as now"
+    " again after before than"
 )
 MONTHS = "january february march april may june july august september october november december"
 

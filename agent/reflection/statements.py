@@ -1,7 +1,7 @@
 """The sentences of a turn in which people describe themselves, verbatim: what is kept where no model can be trusted.
 
-Sparse and true beats rich: a sentence is kept only where it stands by itself, in the speaker's own name, without a doubt
-or a joke near it, and tells something lasting of the speaker, their people or their pets (agent/reflection/english.py,
+Sparse and true beats rich: a sentence is kept only where it stands by itself, in the speaker's own name, without a
+doubt or a joke near it, and tells something lasting of them, their people or their pets (agent/reflection/english.py,
 and a few patterns in agent/reflection/languages.py). Who spoke and when is known from the turn.
 """
 
@@ -25,33 +25,45 @@ __all__ = ["Cue", "Statement", "slot_of", "slots_of", "statements"]
 Cue = Literal["new", "change", "correction"]
 MOST = 30  # words
 CORRECTION = re.compile(
-    r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke|my mistake|not true|not right|by mistake|mistaken"
-    r"|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b|, not \w+|\bnot [^,.]{1,30}, but\b",
+    r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke"
+    r"|my mistake|not true|not right|by mistake|mistaken"
+    r"|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b"
+    r"|, not \w+|\bnot [^,.]{1,30}, but\b",
     re.I,
 )
 CHANGE = re.compile(
-    r"\b(?:moved|moving|relocated|now(?!here)|nowadays|these days|no longer|any ?more|switched|quit|stopped|gave up|given up|left (?:my|the|[A-Z])|used to"
-    r"|became|become|turned \w+|retired|got (?:married|divorced|engaged|promoted|fired|laid off|a new|a job|hired)|broke up|sold|resigned"
-    r"|(?:started|began|found|have|got) (?:a|an|my) new|started (?:working|eating|at|as)|just (?:started|joined|became|bought|got)|laid off|fired|lost my job"
-    r"|passed away|died|recently|as of|changed|instead of|converted|back to|joined|new (?:job|name|phone|number|address|car|email|apartment|employer)"
-    r"|ya no|nicht mehr|umgezogen|jetzt|ne .{1,20} plus|déménagé|ahora|adesso|non .{1,20} più|agora|não .{1,20} mais|verhuisd|niet meer)\b",
+    r"\b(?:moved|moving|relocated|now(?!here)|nowadays|these days|no longer|any ?more"
+    r"|switched|quit|stopped|gave up|given up|left (?:my|the|[A-Z])|used to"
+    r"|became|become|turned \w+|retired|got (?:married|divorced|engaged|promoted|fired"
+    r"|laid off|a new|a job|hired)|broke up|sold|resigned"
+    r"|(?:started|began|found|have|got) (?:a|an|my) new|started (?:working|eating|at"
+    r"|as)|just (?:started|joined|became|bought|got)|laid off|fired|lost my job"
+    r"|passed away|died|recently|as of|changed|instead of|converted|back to|joined|new"
+    r" (?:job|name|phone|number|address|car|email|apartment|employer)"
+    r"|ya no|nicht mehr|umgezogen|jetzt|ne .{1,20} plus|déménagé|ahora|adesso|non .{1,20}"
+    r" più|agora|não .{1,20} mais|verhuisd|niet meer)\b",
     re.I,
 )
 STRONG = re.compile(
-    r"\b(?:i meant|wrong|correction|correct myself|misspoke|mistake|mistaken|make that|not true|typo)\b|, not \w+", re.I
+    r"\b(?:i meant|wrong|correction|correct myself|misspoke|mistake|mistaken|make that" r"|not true|typo)\b|, not \w+",
+    re.I,
 )
 AND_THEN = re.compile(
-    r"(?:\s*[,;–—]\s*|\s+-\s+|\s+)(?:and |so |but |, )?(?=(?:can|could|would|do|does|did|what|how|which|where|who|when|why|is|are|should|any|will|please|tell"
-    r"|give|help|suggest|recommend|thank|thanks|let)\b)|\s*,?\s+(?:and|but|so|because|since)\s+(?=(?:i|we|you|my|that|this|it|they)\b)",
+    r"(?:\s*[,;–—]\s*|\s+-\s+|\s+)(?:and |so |but |, )?(?=(?:can|could|would|do|does"
+    r"|did|what|how|which|where|who|when|why|is|are|should|any|will|please|tell"
+    r"|give|help|suggest|recommend|thank|thanks|let)\b)|\s*,?\s+(?:and|but|so|because"
+    r"|since)\s+(?=(?:i|we|you|my|that|this|it|they)\b)",
     re.I,
 )
 FOLLOW_UP = re.compile(
-    r"(?:and )?(?:(?:his|her|its|their) names? (?:is|are|was)|(?:it|he|she|they)(?:['’]s|['’]re| is| are) (?:called|named|an? \w+|\d+\b|from|my )"
+    r"(?:and )?(?:(?:his|her|its|their) names? (?:is|are|was)|(?:it|he|she|they)(?:['’]s"
+    r"|['’]re| is| are) (?:called|named|an? \w+|\d+\b|from|my )"
     r"|(?:he|she|they) (?:works?|lives?|loves?|plays?|stud(?:y|ies))\b)",
     re.I,
 )
 HERE_IS = re.compile(
-    r"(?:just|recently|finally) (?:moved|adopted|bought|started|quit|graduated|retired|signed up|turned \d+|got (?:married|engaged|promoted|hired|an? ))",
+    r"(?:just|recently|finally) (?:moved|adopted|bought|started|quit|graduated|retired"
+    r"|signed up|turned \d+|got (?:married|engaged|promoted|hired|an? ))",
     re.I,
 )
 AS_A = re.compile(r"(?:as|being) an? [\w' -]{3,40}, (?:i|we)\b", re.I)

@@ -9,30 +9,35 @@ from functools import lru_cache
 
 from graph.recall.lexical import STOP_WORDS
 
-STOP = frozenset(STOP_WORDS.split()) | frozenset(
+
+def wordset(words: str) -> frozenset[str]:
+    """Words, written with spaces between them, as a set."""
+    return frozenset(words.split())
+
+
+STOP = wordset(STOP_WORDS) | wordset(
     "i me my mine we us our ours you your he him his she her hers it its they them their theirs a an the and or but so"
     " of to in on at by for from with as is am are was were be been being do does did have has had will would can could"
-    " should may might must not no nor this that these those there here than then too very just also about into".split(
-        " "
-    )
+    " should may might must not no nor this that these those there here than then too very just also about into"
 )
-UNITS = (
+UNIT_NAMES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
-).split()
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
-ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(" ")
+)
+TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
+ORDINAL_NAMES = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+TENS = TEN_NAMES.split()
 PAIRS = {"both": "2", "twice": "2", "pair": "2", "couple": "2", "twins": "2", "dozen": "12", "hundred": "100"}
 NUMBERS = (
-    {word: str(at) for at, word in enumerate(UNITS)}
+    {word: str(at) for at, word in enumerate(UNIT_NAMES.split())}
     | {word: str(20 + 10 * at) for at, word in enumerate(TENS)}
-    | {word: str(at) for at, word in enumerate(ORDINALS, start=1)}
+    | {word: str(at) for at, word in enumerate(ORDINAL_NAMES.split(), start=1)}
     | PAIRS
 )
-NEGATORS = frozenset(
+NEGATORS = wordset(
     "not no never none nobody nothing without cannot cant dont doesnt didnt isnt arent wasnt werent wont havent hasnt"
     " hadnt couldnt shouldnt wouldnt neither nor aint stopped quit former formerly ex nicht kein keine keinen nie pas"
-    " jamais nunca nao não non mai niet geen nooit".split(" ")
+    " jamais nunca nao não non mai niet geen nooit"
 )
 MONTH_NAMES = "january february march april may june july august september october november december"
 MONTHS = {name: str(at) for at, word in enumerate(MONTH_NAMES.split(" "), start=1) for name in (word, word[:3])}

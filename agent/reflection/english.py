@@ -265,12 +265,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 OF_SELF = (
-    _rule(
+    (
         Kind.IDENTITY,
         rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?(?=[\s.,!]"
         rf"|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))",
     ),
-    _rule(
+    (
         Kind.IDENTITY,
         r"(?-i:am (?!Sure|Fine|Done|Back|Sorry|Here|Good|Batman|Groot|Superman|Iron|Spider"
         r"|Jesus|God|Santa)[A-ZÀ-Þ][a-zà-ÿ]{2,}(?: [A-ZÀ-Þ][\w'’-]+){0,2})(?=\s*(?:$|[.,!]"
@@ -279,7 +279,7 @@ OF_SELF = (
     (Kind.IDENTITY, r"go by |am (?:called|named|known as) "),
     (Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
     (Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
-    _rule(
+    (
         Kind.FACT,
         rf"(?:have|have got|do not have|no longer have|had)(?: {NUM})? (?:(?!to\b|question"
         rf"|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b(?!['’])",
@@ -289,7 +289,7 @@ OF_SELF = (
     (Kind.PLAN, PLANS),
     (Kind.PREFERENCE, HABIT),
     (Kind.EPISODE, rf"{PAST}"),
-    _rule(
+    (
         Kind.FACT,
         rf"(?:do not |no longer |do not usually |can |can not |need (?:glasses|insulin|a wheelchair"
         rf"|hearing)|(?:usually|often|always|rarely|never) )?(?:{ACTS})",

@@ -11,6 +11,7 @@ Invariants:
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ from .material import Material, Outcome, Store, gather, still_there
 from .steps import echoed, make_title, note_names, rate_turns
 
 T = TypeVar("T")
-TRIES = 2  # at one exchange, where what it stands on changed meanwhile
+TRIES = 2  # at one exchange, where what it stands on changes meanwhile
 FAILURES = (ModelError, AgentError, TimeoutError, InvalidEvent, NotFound, *SURPRISES)
 Step = Any  # of ReflectionFailed
 
@@ -102,11 +103,13 @@ class Reflector:
         """Do all there is to do now. Raises MemoryFailure, and then the rest is found again later."""
         async with self._one:
             model: Generator | None = None
+            tries: Counter[tuple[str, ...]] = Counter()
             while found := await self._next():
                 await self._quiet()
                 model = await self._model()
                 await self._tell(model)
-                await self._reflect_on(found, model, reinforce=reinforce)
+                tries[found.turns] += 1
+                await self._reflect_on(found, model, last=tries[found.turns] >= TRIES, reinforce=reinforce)
             await self._tell(model, left=0)
 
     # -- the background -------------------------------------------------------------------------------------------
@@ -150,17 +153,20 @@ class Reflector:
 
     # -- one exchange ---------------------------------------------------------------------------------------------
 
-    async def _reflect_on(self, found: Unreflected, model: Generator | None, *, reinforce: bool) -> None:
-        for _ in range(TRIES):
-            try:
-                return await self._once(found, model, reinforce=reinforce)
-            except Changed:
-                continue
-            except EngineClosed:
-                model = await self._model()  # another one took its place
-            except InvalidEvent:
-                continue  # what it names changed between reading and writing
-        self._given_up.add(found.turns)
+    async def _reflect_on(self, found: Unreflected, model: Generator | None, *, last: bool, reinforce: bool) -> None:
+        """Reflect on one exchange; where something changed under it, it is asked for and read again, but for the last
+        time."""
+        try:
+            await self._once(found, model, reinforce=reinforce)
+        except (Changed, EngineClosed):
+            if last:
+                self._given_up.add(found.turns)
+        except InvalidEvent as error:
+            if last:
+                self._given_up.add(found.turns)
+                material = await self._in_thread(gather, self._store, found)
+                failed = _failure(material, "observations", model, type(error).__name__)
+                await self._in_thread(self._append, material, [failed, _done(material, Outcome(errors=1))])
 
     async def _once(self, found: Unreflected, model: Generator | None, *, reinforce: bool) -> None:
         material = await self._in_thread(gather, self._store, found)

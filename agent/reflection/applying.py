@@ -5,6 +5,7 @@ no twin; a change acts by itself only on what the turns speak of, is never older
 there; a deletion only where the user's own words correct the same subject. All else waits for a review, or is nothing.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent.quoting import neutral
@@ -14,7 +15,7 @@ from graph.values import Turn
 
 from .consolidation import Action, Create, Delete, Update
 from .correcting import corrects
-from .grounding import Grounding, ground
+from .grounding import KINDRED, Grounding, ground
 from .likeness import Embed, cosine, names_of, negated, says_the_same, shared
 from .making import ACTIVE_ABOVE, Draft, speaks_of
 from .statements import slots_of
@@ -26,6 +27,7 @@ RELATED = 0.3  # share of the words, or
 RELATED_MEANING = 0.5  # cosine from which two sentences may be about the same
 FAR = 0.34  # below both, a sentence has nothing to do with its turns
 NO_LONGER = "No longer so: "
+JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously|before:) |,? (?:any ?more|before)\b", re.IGNORECASE)
 
 
 class Applier:
@@ -96,6 +98,8 @@ class Applier:
             heard = ground(old.text, words, cosine=await self._meaning(old.text, words), known=self._speakers())
             return heard.grounded and self._draft.support(old, [turn.id for turn in turns])
         grounding = self._ground(text, [*words, old.text], meaning)
+        if not grounding.grounded:  # that it was otherwise before is no denial
+            grounding = self._ground(JOURNEY.sub("", text), [*words, old.text], meaning)
         if invented(text, grounding) or not told_now(text, old.text, words):
             return False
         return self._revise(old, text, action.confidence, turns, grounding)
@@ -168,10 +172,11 @@ def sentence(text: str) -> str:
 
 
 def invented(text: str, grounding: Grounding) -> bool:
-    """Whether the sentence has names or numbers that nobody said."""
-    names = names_of(text)
+    """Whether the sentence has names, numbers or relatives that nobody spoke of, or says the opposite of what was
+    said."""
     lacking = {part for word in grounding.lacking for part in tokens(word)}
-    return any(word.isdigit() for word in lacking) or not names.isdisjoint(lacking)
+    facts = names_of(text) | KINDRED | {"not"}
+    return any(word.isdigit() for word in lacking) or not facts.isdisjoint(lacking)
 
 
 def far(grounding: Grounding, meaning: float | None) -> bool:

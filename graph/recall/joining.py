@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from graph.hits import Kind
 from graph.recall.evidence import Scores
-from graph.recall.learned import DERIVED, Learned
-from graph.recall.observing import Beside, Found
+from graph.recall.learned import Learned
+from graph.recall.observing import STANDS_FOR, Beside, Found
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -56,7 +56,7 @@ def join(
     for kind, each in more:
         if each is not None:
             places += [Place(kind, row, float(each.total[row])) for row in best(each, limit)]
-    places.sort(key=lambda place: -place.score)
+    places.sort(key=lambda place: (-place.score, place.kind == "turn"))  # of equals the observation
     return _bounded(_once(places, learned, *(set(rows.tolist()) for rows in held)), learned, limit)
 
 
@@ -72,8 +72,8 @@ def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set
                 new = place.row not in chunks
                 chunks.add(place.row)
             case _:
-                said = set(learned.of_turns[DERIVED].of(place.row).tolist())
-                read = set(learned.of_chunks[DERIVED].of(place.row).tolist())
+                said = {int(row) for relation in STANDS_FOR for row in learned.of_turns[relation].of(place.row)}
+                read = {int(row) for relation in STANDS_FOR for row in learned.of_chunks[relation].of(place.row)}
                 new = not (said <= told and read <= chunks)
                 if new:
                     told |= said

@@ -60,6 +60,7 @@ class Words:
         self._path = path
         self._db: sqlite3.Connection | None = None
         self.of_turns, self.of_learned = Postings("words"), Postings("learned")
+        self._asked: tuple[tuple[str, tuple[str, ...]] | None, dict[str, tuple[str, int]]] = None, {}
         self._erased = 0  # the last erasure that was seen
 
     @contextmanager
@@ -80,7 +81,7 @@ class Words:
     def terms(self, db: sqlite3.Connection, query: str, columns: Columns, *, without: Collection[str]) -> list[Term]:
         """The query's terms that tell most, rarest first: at most 8, none of the stop words and of `without`."""
         self._forget_erased(db)
-        words = stems(db, query, without)
+        words = self._stems(db, query, without)
         if not words:
             return self._symbols(db, query, columns)
         said = self.of_turns
@@ -98,7 +99,7 @@ class Words:
         if not learned.size:
             return [], []
         said, known = self.of_turns, self.of_learned
-        words = stems(db, query, without)
+        words = self._stems(db, query, without)
         last, count = learned.last, columns.size + learned.size
         counted = ((said.frequency(db, stem, columns.last) + known.frequency(db, stem, last), stem) for stem in words)
         found = sorted((frequency, stem) for frequency, stem in counted if frequency)
@@ -111,6 +112,13 @@ class Words:
                 rows = table.rows(events.astype("i8"))
                 each.append(Term(stem, place, rows[rows != NONE].astype(events.dtype), worth))
         return terms
+
+    def _stems(self, db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
+        """The stems of a query, which is asked for twice: of what was said, and of what was learned."""
+        key = query, tuple(without)
+        if self._asked[0] != key:
+            self._asked = key, stems(db, query, without)
+        return self._asked[1]
 
     def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns) -> list[Term]:
         """The emoji of a query that has nothing else, which are in no index: all texts are looked through."""
@@ -168,6 +176,7 @@ def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[
     words = list(dict.fromkeys(_WORD.findall(clipped.lower())))
     left_out = [STOP_WORDS, " ".join(without)]
     texts = [*left_out, *words]
+    db.execute("DELETE FROM temp.asked")
     db.executemany("INSERT INTO temp.asked (rowid, text) VALUES (?, ?)", enumerate(texts))
     found = db.execute("SELECT doc, term FROM temp.asked_stems ORDER BY doc").fetchall()
     ignored = {stem for doc, stem in found if doc < len(left_out)}

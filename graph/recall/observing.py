@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 OWN = COSINE + WINDOW / (1 + 2 * sum(AROUND))  # of the cosine, what a turn has of its own with all its neighbours
 PROOF = 0.1  # more than one turn says it: the most that adds
 SURE = 0.1  # the most that being sure adds, and being unsure takes
+STANDS_FOR = (DERIVED, SUPPORTED)
 USUAL = 0.7  # confidence that neither adds nor takes
 OF_THE_TURN = ("asking",)  # lifts of a turn that say nothing of what was learned from it
 
@@ -86,13 +87,12 @@ def observe(
     table, filters = learned.beliefs, asked.filters
     words = share_of(terms, table.size)
     own = np.float32(WORDS) * words + np.float32(OWN) * _filled(cosines, table.size)
-    base, lender = _lent(learned.of_turns[DERIVED], _beside(turns), table.size)
-    if chunks is not None:
-        of_chunk, _ = _lent(learned.of_chunks[DERIVED], chunks.total - chunks.own, table.size)
-        lender[of_chunk > base] = NONE
-        base = np.maximum(base, of_chunk)
+    total, lender = own.copy(), np.full(table.size, NONE, np.intp)
+    for relation in STANDS_FOR:
+        _stand(total, lender, own, learned.of_turns[relation], _beside(turns), turns.lexical + turns.semantic)
+        if chunks is not None:
+            _stand(total, None, own, learned.of_chunks[relation], chunks.total - chunks.own, chunks.own)
     boosts = _boosts(learned, columns, sight, asked)
-    total = np.where(np.isfinite(base), base, np.float32(0)) + own
     for boost in boosts.values():
         total += boost
     may = words > 0
@@ -160,17 +160,18 @@ def _beside(turns: Scores) -> "Floats":
     return beside
 
 
-def _lent(edges: Edges, beside: "Floats", size: int) -> "tuple[Floats, NDArray[np.intp]]":
-    """The most that any end of a row's edges has to lend, -inf without one; and which it is."""
+def _stand(
+    total: "Floats", lender: "NDArray[np.intp] | None", own: "Floats", edges: Edges, beside: "Floats", of_end: "Floats"
+) -> None:
+    """Put observations in the place of the best end of their edges, in `total`; and which that is in `lender`."""
     import numpy as np
 
-    best = np.full(size, -np.inf, np.float32)
-    lender = np.full(size, NONE, np.intp)
-    lent = np.append(beside, np.float32(-np.inf))[edges.other]
-    np.maximum.at(best, edges.one, lent)
-    of_best = np.isfinite(lent) & (lent == best[edges.one])
-    lender[edges.one[of_best]] = edges.other[of_best]
-    return best, lender
+    none = np.float32(-np.inf)
+    worth = np.append(beside, none)[edges.other] + np.minimum(own[edges.one], np.append(of_end, none)[edges.other])
+    np.maximum.at(total, edges.one, worth)
+    if lender is not None:
+        of_best = worth == total[edges.one]
+        lender[edges.one[of_best]] = edges.other[of_best]
 
 
 def _filled(cosines: "Floats | None", size: int) -> "Floats":

@@ -28,10 +28,13 @@ PETS = (
 PETS += "|fish|tortoise|turtles?|guinea pigs?|snakes?|lizards?|geckos?|goats?|chickens?|hens|ferrets?"
 TRAITS = (
     "(?:(?:full|first|last|middle|real|given|maiden|legal) )?name|surname|nickname|birthday|date of birth|age|address"
-    "|(?:phone|mobile|cell)(?: number)?|e-?mail(?: address)?|home ?town|job|occupation|profession|employer|company"
+    "|(?:phone|mobile|cell)(?: number)?|e-?mail(?: address)?|home ?town|(?:new )?job"
+    "|occupation|profession|employer|company"
     "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w'"
     " -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
-    "|mother tongue|dream(?: job)?|goal|ambition|blood type|height|weight|shoe size|(?:star|zodiac) sign|pronouns"
+    "|mother tongue|dream(?: job)?|goal|ambition|(?:flight|surgery|exam|interview|graduation"
+    "|appointment)(?: (?:to|with|in|for) [\\w' -]{2,20}?)?|blood type|height|weight"
+    "|shoe size|(?:star|zodiac) sign|pronouns"
     "|religion|nationality|major|diet|wedding(?: day| date)?|(?:wedding )?anniversary"
     "|degree|bucket list|go-to [\\w ]{2,20}?"
 )
@@ -61,7 +64,8 @@ LEAD = re.compile(
     r" that)?|did i (?:mention|tell you) that"
     r"|i (?:was|got (?:it|that)) wrong(?: (?:about|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
     r"| was| is) (?:wrong|not (?:right|true|quite right))"
-    r"|i misspoke|i made a mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should)"
+    r"|i said [^.]{1,60}?but (?:that|it) was (?:wrong|a mistake)|i misspoke|i made a"
+    r" mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should)"
     r" know(?: that)?|i guess you know|it['’]s true)"
     r"[ ]*[,:;!.\-–—]*\s+|[,\-–—]\s*)",
     re.I,

@@ -36,7 +36,7 @@ DOUBT = re.compile(
     re.I,
 )
 REPORTED = re.compile(
-    r"\b(?:said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed"
+    r"\b(?:(?<!\bi )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed"
     r"|ing)|writes|wrote me|asked|asks"
     r"|lyrics?|the song|call(?:s|ed) (?:me|us) an?|thinks|believes|heard|rumou?rs?|pointed"
     r" out|insists?|shouted|yelled|replied"

@@ -35,7 +35,8 @@ HEADS = (
     "|attorney|secretary|analyst|scientist|fellow|barista|ballerina|diva|sous-chef|au"
     " pair|paramedic|medic|cleric|critic|academic"
     "|mathematician|physician|technician|politician|musician|electrician|librarian|veterinarian"
-    "|surgeon|economist|hypochondriac"
+    "|surgeon|economist|hypochondriac|aries|taurus|gemini|leo|virgo|libra|scorpio|sagittarius"
+    "|capricorn|aquarius|pisces"
     "|perfectionist|detective|executive|representative|apprentice|stay-at-home|believer"
     "|procrastinator|wheelchair user"
 )
@@ -76,7 +77,7 @@ STATES = (
     "|in (?:(?:my|his|her|their) )?(?:\\w+ (?:grade|year|semester)|early|mid|late|high"
     " school|college|university|grad school|a wheelchair"
     "|recovery|remission|therapy)|in a (?:\\w+ )?(?:band|choir|relationship|wheelchair"
-    "|marriage)|due in|due on|in charge of|responsible for"
+    "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
 )
 DOING = (
     "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|a|an)|part|full|night"
@@ -130,7 +131,8 @@ ACTS = (
     rf"|commute|work (?!on (?:it|this|that)|with you|out (?:how|what|if))"
     r"(?:as|at|for|in|from|on|with|night|nights|part|full|out|remotely|the|two|three"
     r"|mostly|a|evenings|weekends|shifts)|study|teach|run (?:a|an|my|our|every|marathons)"
-    r"|manage (?:a|an|the|my|our)|speak (?!to\b|with\b|up\b|of\b|about\b)|play (?!with\b"
+    r"|manage (?:a|an|the|my|our)|take my (?:coffee|tea)|speak (?!to\b|with\b|up\b|of\b"
+    r"|about\b)|play (?!the devil|a (?:role|part)|dumb|with\b"
     r"|along\b)|drive(?=\W*$)|drive an?|drive to|ride|sing|dance|paint|draw|knit|crochet"
     r"|sew|garden|bake|cook"
     r"|swim|hike|bike|cycle|jog|climb|surf|ski|snowboard|fish|meditate|journal|camp|box"
@@ -158,7 +160,8 @@ THING = (
     r"|treehouse|shed|bookcase|instrument|keyboard)\b"
 )
 PAST = (
-    rf"(?:got|get) (?:married|engaged|divorced|promoted|fired|laid off|hired|accepted"
+    rf"(?:have )?(?:changed my \w+ to|named (?:my|our)|(?:got|get) (?:married|engaged"
+    rf"|divorced|promoted|fired|laid off|hired|accepted"
     rf"|pregnant|separated|tenure|{THING})|moved|relocated|grew up|was born|were born"
     rf"|was raised|were raised|was adopted|was diagnosed|was (?:promoted|fired|laid off"
     rf"|hired|elected|accepted|called)|graduated|majored|studied|attended|dropped out"
@@ -190,7 +193,7 @@ PAST = (
     rf"|worked|been to (?-i:[A-Z])|known|had|moved|played|owned|studied|taught|visited"
     rf"|run|loved|adopted|quit|left|joined|given up|become|retired"
     rf"|signed|lost|finished|won|written|published|decided|switched|collected|sung|practi[cs]ed"
-    rf"|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back))"
+    rf"|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back)))"
 )
 NO_BEEN = r"(?!.*\b(?:minutes?|hours?)\b)"
 BEEN = (
@@ -203,7 +206,7 @@ BEEN = (
     r"|smoking|creating|eating|wearing|retired|unemployed|self-employed)"
 )
 NOT_LIKED = (
-    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when you|one|(?:all )?the"
+    r"(?!(?:it|that|this|these|those|you|him|her|them|how|what|when (?:you|that|this|it)|one|(?:all )?the"
     r" (?!sea\b|ocean|mountains|beach|outdoors|rain|snow|countryside|city|forest|smell"
     r" of (?!it|that|this)|sound of (?!it|that|this)|cold|heat|summer|winter|guitar|piano"
     r"|water|theat|opera|violin|desert|woods|(?-i:[A-Z]))|to (?:know|hear|see|ask|get"
@@ -244,7 +247,8 @@ OTHERS = (
     r"|used to"
     r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought"
     r"|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia"
-    r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|does not (?:like|eat|live|work"
+    r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|had (?:a baby|a son|a daughter"
+    r"|twins|surgery|a stroke)|does not (?:like|eat|live|work"
     r"|drink|speak)"
     r"|is (?:my|our) |(?:is|are) \d+|(?:is|are|was|were) (?:my|our|about to turn|turning"
     r" \d|getting (?:married|divorced)|studying|working (?:as|at|for|in)|living in|learning"
@@ -267,8 +271,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 OF_SELF = (
     (
         Kind.IDENTITY,
-        rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?(?=[\s.,!]"
-        rf"|$)|(?-i:(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))",
+        rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?"
+        rf"(?=\s*(?:$|[.,!]| and | now| today| years))|(?-i:(?:half |part )?[A-Z]\w+(?:ish"
+        rf"|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))",
     ),
     (
         Kind.IDENTITY,
@@ -327,7 +332,7 @@ def tells_trait(value: str) -> bool:
     """Whether what is said of a trait ("my birthday is …") is a value."""
     return bool(re.search(r"\w", value)) and not re.match(
         r"(?:not (?:important|relevant|your|the same)|none of|what|why|it\b|that\b|this\b"
-        r"|so\b|too\b|very\b|up to|on the way|coming|broken|ready|running|wrong)",
+        r"|so\b|too\b|irrelevant|dead|slow|very\b|up to|on the way|coming|broken|ready|running|wrong)",
         value,
         re.I,
     )

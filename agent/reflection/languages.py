@@ -259,7 +259,8 @@ RULES = _made(
     (
         Kind.FACT,
         "residence",
-        r"(?:ik woon|wij wonen|we wonen|ik leef) .*(?:in|bij|met|op) .+|ik ben .*(?:naar" r"|in) .+ verhuisd.*",
+        r"(?:ik woon|wij wonen|we wonen|ik leef) .*(?:in|bij|met|op) .+|ik ben .*(?:naar"
+        r"|in) .+ verhuisd.*|ik ben .*verhuisd naar .+",
     ),
     (Kind.FACT, "hometown", r"ik kom .*uit .+|ik ben (?:opgegroeid|geboren) .+"),
     (Kind.FACT, "employer", r"ik werk .*bij .+"),

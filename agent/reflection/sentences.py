@@ -16,7 +16,7 @@ QUOTED = re.compile(
 LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 FOREIGN_LINE = re.compile(
     r"\s*(?:[-*+•>#|$%{}<\[\]/\\]|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
-    r"|ERROR|DEBUG)\b|[A-Z][\w .-]{0,30}:\s|\t| {4})"
+    r"|ERROR|DEBUG)\b|(?!I\b)[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(
     r"(?:note|remember|fyi|btw|by the way|about me|update|correction|fun fact|info|also|ps|p\.s\.|edit)\s*:", re.I

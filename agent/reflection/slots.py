@@ -29,6 +29,7 @@ SAME = {
     "profession": "job",
     "company": "employer",
     "home town": "hometown",
+    "new job": "job",
     "new car": "car",
     "first car": "first car",
     "mother tongue": "native language",

@@ -16,8 +16,10 @@ def wordset(words: str) -> frozenset[str]:
 
 
 STOP = wordset(STOP_WORDS) | wordset(
-    "i me my mine we us our ours you your he him his she her hers it its they them their theirs a an the and or but so"
-    " of to in on at by for from with as is am are was were be been being do does did have has had will would can could"
+    "i me my mine we us our ours you your he him his she her hers it its they them their"
+    " theirs a an the and or but so"
+    " of to in on at by for from with as is am are was were be been being do does did"
+    " have has had will would can could"
     " should may might must not no nor this that these those there here than then too very just also about into"
 )
 UNIT_NAMES = (

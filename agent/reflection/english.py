@@ -257,7 +257,10 @@ OTHERS = (
     r"|allergic to|afraid of|diagnosed|buried)"
 )
 PRONOUN = re.compile(
-    r"^\s*(?:it|that|this|them|him|her|there|here|those|these|one|so|too|again|you|what" r"|how)\b(?! \w+ (?:is|was))",
+    r"^\s*(?:it|that|this(?! (?:year|month|week|summer|winter|spring|autumn|fall|semester"
+    r"|morning|weekend|coming|past|time))|them|him|her|there|here|those|these|one|so"
+    r"|too|again|you|what"
+    r"|how)\b(?! \w+ (?:is|was))",
     re.I,
 )
 
@@ -307,7 +310,10 @@ OF_OTHERS = (
 
 
 LOOSE_END = re.compile(
-    r"(?:\b(?:of|to|by|with|for|from|that|and|but|or|the|an?|my|your|if|as|than|because|when)|[:\-–—])\W*$", re.I
+    r"(?:\b(?:with|for|to|about|of|from|on|like) (?:them|him|her|it|that|this|those|these)\W*$"
+    r"|\b(?:of|to|by|with|for|from|that|and|but|or|the|an?|my|your|if|as|than|because"
+    r"|when)|[:\-–—])\W*$",
+    re.I,
 )
 
 

@@ -49,7 +49,7 @@ STRONG = re.compile(
     re.I,
 )
 AND_THEN = re.compile(
-    r"(?:\s*[,;–—]\s*|\s+-\s+|\s+)(?:and |so |but |, )?(?=(?:can|could|would|do|does"
+    r"(?:\s*[,;–—]\s*(?:and |so |but )?|\s+-\s+|\s+(?:and|so|but) )(?=(?:can|could|would|do|does"
     r"|did|what|how|which|where|who|when|why|is|are|should|any|will|please|tell"
     r"|give|help|suggest|recommend|thank|thanks|let)\b)|\s*,?\s+(?:and|but|so|because"
     r"|since)\s+(?=(?:i|we|you|my|that|this|it|they)\b)",

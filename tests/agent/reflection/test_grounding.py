@@ -58,8 +58,8 @@ def test_names_numbers_family_and_negation_are_never_vouched_for(
 
 def test_likeness_makes_up_for_words_but_not_for_all_of_them() -> None:
     source = "I spend my weekends on the slopes with my snowboard"
-    assert not ground("The user spends snowy days racing a snowboard", [source], cosine=None).grounded
-    assert ground("The user goes snowboard riding often", [source], cosine=0.9).grounded
+    assert not ground("The user spends winter days racing a snowboard", [source], cosine=None).grounded
+    assert ground("The user spends winter days racing a snowboard", [source], cosine=0.9).grounded
     assert not ground("The user collects antique porcelain", [source], cosine=0.99).grounded
 
 

@@ -32,6 +32,10 @@ said.role <> 'tool' AND said.text IS NOT NULL AND 'turn.hidden' IS NOT (
     SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
     AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
 ) AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+AND 'turn.withheld' IS NOT (
+    SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
+    AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1
+)
 """
 _ABOUT = f"""
 SELECT said.seq, said.told, said.session, said.turn, said.speaker IN (SELECT value FROM json_each(:names))

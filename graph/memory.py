@@ -9,14 +9,16 @@ import atexit
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph import contents, rebuild
+from graph.beliefs import Near, Status
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
+from graph.entities import Entities
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
@@ -25,10 +27,11 @@ from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
+from graph.quoted import Believed, believed
 from graph.reading import LogReader
-from graph.readings import Readings
 from graph.recall.search import Recall
 from graph.recovery import recover
+from graph.remembered import Remembered
 from graph.values import Check, Progress, Recorded
 from graph.witness import WITNESS, examine_witness
 
@@ -39,10 +42,11 @@ if TYPE_CHECKING:
 ALL = Filters()
 
 
-class Memory(Readings):
+class Memory(Remembered, Entities):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
+        super().__init__()
         self._folder = folder
         self._lock = lock
         self._log = log
@@ -163,6 +167,29 @@ class Memory(Readings):
         closed or behind: the chat goes on without.
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
+
+    def near(
+        self,
+        text: str,
+        *,
+        vector: Vector | None,
+        world: str,
+        project: str | None,
+        limit: int = 15,
+        status: Sequence[Status] = ("candidate", "active"),
+    ) -> list[Near]:
+        """The observations nearest to some words, in use or under review, of a project and of none.
+
+        Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
+        """
+        found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
+        there = self.observations(id for id, _, _ in found)
+        return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
+
+    def believed(self, ids: Iterable[str]) -> dict[str, Believed]:
+        """Those of the observations that a prompt may quote, with whose words they are, by their ids."""
+        with self.snapshot() as db:
+            return believed(db, ids)
 
     def communities(
         self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6

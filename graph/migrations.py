@@ -165,7 +165,8 @@ _LEARNED_SCHEMA = (
     """,
     "CREATE INDEX by_item ON events (item, kind, seq) WHERE item IS NOT NULL",
     "CREATE INDEX by_series ON events (series, kind, seq) WHERE series IS NOT NULL",
-    "CREATE INDEX of_roots ON events (session, seq) WHERE kind = 'turn.said' AND parent IS NULL AND queued = 0",
+    "CREATE INDEX pivotal ON events (seq) WHERE kind = 'turn.rated' AND structure ->> '$.significance' = 3",
+    "CREATE INDEX of_roots ON events (session, seq) WHERE queued = 0 AND parent IS NULL",
     """
     CREATE TABLE named (
         name TEXT    NOT NULL,

@@ -6,9 +6,7 @@ the conversation. Texts that were erased read as None; turns keep their place.
 
 import json
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Unpack, overload
@@ -18,6 +16,7 @@ from graph.about import about, speakers
 from graph.events import MAIN_WORLD
 from graph.finding import search
 from graph.hits import About, Found
+from graph.kept_readings import KeptReadings
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
@@ -37,12 +36,8 @@ WITH RECURSIVE path (turn, depth) AS (
 """
 
 
-class Readings(ABC):
+class Readings(KeptReadings):
     """The questions that the log alone answers. Thread-safe, if `snapshot` is."""
-
-    @abstractmethod
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def sessions(self, *, archived: bool = False) -> list[Session]:
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
@@ -167,7 +162,10 @@ class Readings(ABC):
                     return newest.sessions(limit)
 
     def pinned(self, world: str = MAIN_WORLD) -> list[Turn]:
-        """The pinned turns of a world that are live, the oldest first."""
+        """The pinned turns of a world that are live, the oldest first: by hand, and the newest pivotal ones.
+
+        A turn that was rated 3 is pinned by itself, the newest 8 of a speaker, unless it was unpinned by hand.
+        """
         with self.snapshot() as db:
             return Recent(db, world=world).pinned()
 

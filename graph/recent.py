@@ -4,6 +4,7 @@ Read from the log, so that what was said lately is known also while the graph is
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
@@ -19,6 +20,25 @@ from graph.values import Exchange, Session, Turn
 from graph.walks import BEGUN
 
 _BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}
+
+MOST_PIVOTAL = 8  # turns of a speaker that are pinned by their significance
+
+_PINNED = f"""
+{TURN} WHERE {SAID} AND said.turn IN (
+    SELECT turn FROM events AS pin WHERE pin.kind <> 'turn.said' AND pin.kind = 'pin.set'
+)
+"""
+# Rated 3 last, and neither pinned nor unpinned by hand; the newest first.
+_PIVOTAL = f"""
+{TURN} WHERE {SAID} AND said.turn IN (
+    SELECT rating.turn FROM events AS rating
+    WHERE rating.kind = 'turn.rated' AND rating.structure ->> '$.significance' = 3
+    AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.turn = rating.turn AND later.kind = 'turn.rated'
+        AND later.seq > rating.seq)
+    AND NOT EXISTS (SELECT 1 FROM events AS pin WHERE pin.turn = rating.turn
+        AND pin.kind IN ('pin.set', 'pin.cleared'))
+) AND said.text IS NOT NULL ORDER BY said.told DESC, said.seq DESC
+"""
 
 
 class Within(TypedDict, total=False):
@@ -73,11 +93,16 @@ class Recent:
         return found
 
     def pinned(self) -> list[Turn]:
-        """Live pinned turns, the oldest first."""
-        pins = "SELECT turn FROM events AS pin WHERE pin.kind <> 'turn.said' AND pin.kind = 'pin.set'"
-        query = f"{TURN} WHERE {SAID} AND said.turn IN ({pins}) ORDER BY said.told, said.seq"
-        rows = self._db.execute(query).fetchall()
-        return turns_of(self._db, [row for row in rows if turn_of(row, 0).pinned and self._holds(row)])
+        """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones."""
+        rows = self._db.execute(_PINNED).fetchall()
+        found = [row for row in rows if turn_of(row, 0).pinned and self._holds(row)]
+        by_themselves: Counter[str] = Counter()
+        for row in self._db.execute(_PIVOTAL).fetchall():
+            speaker = turn_of(row, 0).speaker
+            if by_themselves[speaker] < MOST_PIVOTAL and self._holds(row):
+                by_themselves[speaker] += 1
+                found.append(row)
+        return turns_of(self._db, sorted(found, key=lambda row: (row[1], row[0])))
 
     def _live(self, condition: str) -> Iterator[Raw]:
         """Rows of live turns with words, the newest first, read only as far as they are asked for."""
@@ -90,7 +115,7 @@ class Recent:
 
     def _holds(self, row: Raw) -> bool:
         turn = turn_of(row, 0)
-        return self._paths.session(turn.session).world == self._world and self._paths.live(turn)
+        return not turn.withheld and self._paths.session(turn.session).world == self._world and self._paths.live(turn)
 
     def _reply(self, turn: Turn) -> Turn | None:
         return next((reply for reply in replies(self._db, turn.id) if self._paths.live(reply)), None)

@@ -4,18 +4,26 @@ A reading asks once which, once for all their proof and once for whom they are a
 of a series: a revision takes the place of the one before it.
 """
 
+import json
+import sqlite3
+import threading
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from graph.beliefs import Observation, Story, Wanted
+from graph.beliefs import Observation, Project, Story, Unreflected, Wanted
 from graph.errors import Ambiguous, GraphFailure, NotFound
 from graph.events import MAIN_WORLD
 from graph.exchanges import SHORTEST_PREFIX
 from graph.finding import fts_query
+from graph.paths import Paths
 from graph.proof import RETURN, proofs, with_proof
 from graph.readings import Readings
+from graph.rows import SAID, TURN, turn_of
+from graph.survivors import survivors
+from graph.unreflected import Pending
 
 ANY = Wanted()
 
@@ -47,10 +55,24 @@ SELECT series FROM family
 """
 _WORDS = "SELECT rowid FROM learned WHERE learned MATCH ?"
 _MADE = "SELECT item, series FROM events WHERE kind = 'observation.made' AND"
+_SIGNIFICANCE = """
+MATCH (t:Turn) WHERE t.live AND t.significance IS NOT NULL AND t.text IS NOT NULL
+RETURN t.significance AS rating, count(*) AS turns
+"""
+_OF_PROJECTS = """
+MATCH (o:Observation) WHERE o.current AND o.project IS NOT NULL RETURN o.project AS project, count(*) AS current
+"""
+_LIVING = "MATCH (t:Turn) WHERE t.id IN $ids AND t.live AND NOT t.withheld RETURN t.id AS id"
+
+COUNTED = 200  # so much is counted one by one
 
 
 class Remembered(Readings):
     """The questions about what was learned that need the graph. Each raises GraphFailure while that is closed."""
+
+    def __init__(self) -> None:
+        self._left = Pending()
+        self._looking = threading.Lock()  # guards what is left, which remembers
 
     @property
     @abstractmethod
@@ -114,6 +136,61 @@ class Remembered(Readings):
         if not found:
             raise NotFound(f"The memory {id} was forgotten already. `clew memories` lists what there is.")
         return found
+
+    def significance(self) -> dict[int, int]:
+        """How many live turns were rated 0, 1, 2 and 3."""
+        rows = self._asked(_SIGNIFICANCE)
+        if rows is None:
+            return super().significance()
+        return dict.fromkeys(range(4), 0) | {row["rating"]: row["turns"] for row in rows}
+
+    def projects(self) -> list[Project]:
+        """Every project that was made or that a session belongs to, by name, with its current observations.
+
+        While the graph is behind, these are not counted.
+        """
+        counted = {row["project"]: row["current"] for row in self._asked(_OF_PROJECTS) or []}
+        return [replace(project, observations=counted.get(project.name, 0)) for project in super().projects()]
+
+    def unreflected(self, limit: int) -> list[Unreflected]:
+        """What was not reflected on: exchanges that ended, newest first; then imported turns, in runs, newest first.
+
+        Last, for each observation that died because a source was taken away, its turns that are left. Raises
+        GraphFailure where the graph does not answer.
+        """
+        with self._looking, self.snapshot() as db:
+            found = self._left.find(db, self._living, limit)
+            if len(found) < limit and self.graph_ready:
+                found += survivors(db, self.query, limit - len(found))
+        return found
+
+    def unreflected_count(self) -> int:
+        """About how much there is to reflect on; exactly while it is little."""
+        found = self.unreflected(COUNTED)
+        if len(found) < COUNTED:
+            return len(found)
+        with self._looking, self.snapshot() as db:
+            return max(COUNTED, sum(self._left.open(db)))
+
+    def _asked(self, cypher: str) -> list[dict[str, Any]] | None:
+        """What the graph answers, None while it is behind."""
+        if not self.graph_ready:
+            return None
+        try:
+            return self.query(cypher)
+        except GraphFailure:
+            return None
+
+    def _living(self, db: sqlite3.Connection, turns: Collection[str]) -> set[str]:
+        """Those of the turns that are live and not kept out of memory."""
+        if self.graph_ready:
+            return {row["id"] for row in self.query(_LIVING, {"ids": list(turns)})} if turns else set()
+        paths, listed = Paths(db), json.dumps(list(turns))
+        rows = db.execute(
+            f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))", (listed,)
+        ).fetchall()
+        said = [turn_of(row, 0) for row in rows]
+        return {turn.id for turn in said if not turn.withheld and paths.live(turn)}
 
     def _all(self, condition: str, values: Mapping[str, Any], now: datetime | None) -> list[Observation]:
         matching = f"MATCH (o:Observation) WHERE NOT o.deleted AND {condition} {RETURN} ORDER BY o.at, o.seq"

@@ -36,7 +36,9 @@ SELECT said.seq, said.told, said.session, said.structure, said.text,
     (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
      AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1),
     (SELECT pin.kind FROM events AS pin WHERE pin.turn = said.turn
-     AND pin.kind IN ('pin.set', 'pin.cleared') ORDER BY pin.seq DESC LIMIT 1)
+     AND pin.kind IN ('pin.set', 'pin.cleared') ORDER BY pin.seq DESC LIMIT 1),
+    (SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
+     AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1)
 FROM events AS said
 """
 
@@ -75,7 +77,7 @@ def event_of(row: Raw) -> Stored:
 
 def turn_of(row: Raw, index: int) -> Turn:
     """A turn, from a row of TURN; `index` is its number in its session."""
-    _, told, _, structure, text, taken, seen, pin = row
+    _, told, _, structure, text, taken, seen, pin, kept = row
     said = json.loads(structure)
     placed = json.loads(taken) if taken is not None else said
     waits = said["queued"] and taken is None
@@ -102,6 +104,7 @@ def turn_of(row: Raw, index: int) -> Turn:
         total_ms=said.get("total_ms"),
         recalled=RECALLED.validate_python(said["recalled"]) if said.get("recalled") else (),
         pinned=pin == "pin.set",
+        withheld=kept == "turn.withheld",
     )
 
 

@@ -11,11 +11,24 @@ from graph.walks import Walks
 _NEAR = 8  # turns above a source that the glance looks at
 
 _TAKEN_AWAY = """
-EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
-OR 'turn.hidden' IS (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
-    AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
-OR 'turn.withheld' IS (SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
-    AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1)
+EXISTS (SELECT 1 FROM events AS once WHERE once.turn = said.turn
+    AND once.kind IN ('turn.deleted', 'turn.hidden', 'turn.withheld'))
+AND (
+    EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+    OR 'turn.hidden' IS (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+        AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
+    OR 'turn.withheld' IS (SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
+        AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1)
+)
+"""
+# The source begins its chat, or answers what does, and nothing else begins it or stands beside the source.
+_BEGINS = """
+said.queued = 0 AND NOT EXISTS (
+    SELECT 1 FROM events AS other WHERE other.parent = said.parent AND other.turn <> said.turn
+) AND (
+    SELECT count(*) = 1 AND (said.parent IS NULL OR max(root.turn) = said.parent) FROM events AS root
+    WHERE root.session = said.session AND root.queued = 0 AND root.parent IS NULL
+)
 """
 _BRANCHES = f"""
 EXISTS (
@@ -28,8 +41,8 @@ EXISTS (
     SELECT 1 FROM up WHERE up.steps = {_NEAR} OR up.queued = 1
     OR EXISTS (SELECT 1 FROM events AS other WHERE other.parent = up.parent AND other.turn <> up.turn)
     OR up.parent IS NULL AND EXISTS (
-        SELECT 1 FROM events AS other WHERE other.session = up.session AND other.kind = 'turn.said'
-        AND other.parent IS NULL AND other.queued = 0 AND other.turn <> up.turn
+        SELECT 1 FROM events AS other WHERE other.session = up.session AND other.queued = 0 AND other.parent IS NULL
+        AND other.turn <> up.turn
     )
 )
 """
@@ -39,7 +52,9 @@ EXISTS (SELECT 1 FROM events AS moved WHERE moved.session = said.session
 """
 _TITLES = f"""
 SELECT title.text, title.structure -> '$.sources', (
-    SELECT max(CASE WHEN {_TAKEN_AWAY} THEN 2 WHEN {_MOVED} OR {_BRANCHES} THEN 1 ELSE 0 END)
+    SELECT max(CASE
+        WHEN {_TAKEN_AWAY} THEN 2 WHEN {_MOVED} THEN 1 WHEN {_BEGINS} THEN 0 WHEN {_BRANCHES} THEN 1 ELSE 0
+    END)
     FROM json_each(title.structure, '$.sources') AS source
     JOIN events AS said ON said.turn = source.value AND said.kind = 'turn.said'
 ) FROM events AS title

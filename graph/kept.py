@@ -1,0 +1,187 @@
+"""What is kept besides the conversation, as the log tells it: core blocks, projects, documents and their chunks.
+
+Read from the log, so that it is known while the graph is behind, and beside the holder.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from graph.beliefs import Chunk, CoreBlock, Document, Project
+from graph.contents import hash_of
+from graph.errors import NotFound
+from graph.events import MAIN_WORLD
+from graph.ids import as_datetime
+from graph.paths import Paths
+from graph.rows import PROJECT, SAID, TURN, Raw, said_row, turn_of
+from graph.walks import BEGUN
+
+_OF_KIND = "SELECT seq, structure, text FROM events WHERE kind <> 'turn.said' AND kind = ? ORDER BY seq DESC"
+# The latest reading of each document that was not removed.
+_READINGS = """
+SELECT read.at, read.structure, read.text FROM events AS read
+WHERE read.kind <> 'turn.said' AND read.kind = 'document.read'
+AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.item = read.item AND later.seq > read.seq
+    AND later.kind IN ('document.read', 'document.removed'))
+"""
+_CHUNKS = """
+SELECT place.value, place.key, read.structure, read.text FROM json_each(?) AS place
+JOIN events AS read ON read.item = place.value AND read.kind = 'chunk.read' ORDER BY place.key
+"""
+_DOCUMENTS_OF = """
+SELECT DISTINCT structure ->> '$.document' FROM events
+WHERE item IN (SELECT value FROM json_each(?)) AND kind = 'chunk.read'
+"""
+_NOTES = f"""
+SELECT begun.session FROM events AS begun WHERE {BEGUN} AND begun.structure ->> '$.client' = 'notes'
+AND {PROJECT} = ? AND begun.structure ->> '$.world' = ? AND NOT EXISTS (
+    SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
+) ORDER BY begun.seq LIMIT 1
+"""
+_RATED = f"""
+{TURN} WHERE {SAID} AND said.turn IN (
+    SELECT rating.turn FROM events AS rating WHERE rating.kind <> 'turn.said' AND rating.kind = 'turn.rated'
+    AND rating.structure ->> '$.significance' = ?
+    AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.turn = rating.turn AND later.kind = 'turn.rated'
+        AND later.seq > rating.seq)
+) AND said.text IS NOT NULL ORDER BY said.told DESC, said.seq DESC
+"""
+_IS_TURN = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'"
+
+
+class Sources:
+    """Whether what something was made from stands: turns that are live and not withheld, chunks that are there."""
+
+    def __init__(self, db: sqlite3.Connection, paths: Paths) -> None:
+        self._db = db
+        self._paths = paths
+
+    def stand(self, sources: Iterable[str]) -> bool:
+        return all(map(self._stands, sources))
+
+    def _stands(self, source: str) -> bool:
+        if self._db.execute(_IS_TURN, (source,)).fetchone() is None:
+            return bool(chunks(self._db, [source]))
+        turn = turn_of(said_row(self._db, source), 0)
+        return self._paths.live(turn) and not turn.withheld
+
+
+def blocks(db: sqlite3.Connection, world: str) -> list[CoreBlock]:
+    """The core blocks of a world, by name: of each the latest version whose words may be shown, if it says anything."""
+    sources = Sources(db, Paths(db))
+    found: dict[str, CoreBlock | None] = {}
+    for seq, structure, text in db.execute(_OF_KIND, ("core.written",)).fetchall():
+        written = json.loads(structure)
+        name = written["block"]
+        if written["world"] == world and name not in found and text is not None and sources.stand(written["sources"]):
+            found[name] = CoreBlock(name, world, text, written["by"], seq) if text.strip() else None
+    return [block for _, block in sorted(found.items()) if block is not None]
+
+
+def projects(db: sqlite3.Connection) -> list[Project]:
+    """Every project that was made or that a session belongs to, by name; without the number of its observations."""
+    deleted = "SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'"
+    query = f"SELECT {PROJECT} FROM events AS begun WHERE {BEGUN} AND NOT EXISTS ({deleted})"
+    sessions = Counter(project for (project,) in db.execute(query) if project)
+    made: dict[str, tuple[str, str]] = {}
+    for _, structure, text in db.execute(_OF_KIND, ("project.made",)):
+        event = json.loads(structure)
+        made.setdefault(event["project"], (text or "", event["status"]))
+    found = []
+    for name in sorted(made.keys() | sessions.keys(), key=lambda each: (each.casefold(), each)):
+        description, status = made.get(name, ("", "active"))
+        standing: Literal["active", "archived"] = "archived" if status == "archived" else "active"
+        found.append(Project(name, description, standing, sessions[name], 0))
+    return found
+
+
+def documents(db: sqlite3.Connection) -> list[Document]:
+    """The documents as they were read last, the newest reading first."""
+    return [_document(*row) for row in db.execute(f"{_READINGS} ORDER BY read.seq DESC")]
+
+
+def document(db: sqlite3.Connection, id: str) -> Document:
+    """One document. Raises NotFound."""
+    return _document(*_reading(db, id))
+
+
+def document_chunks(db: sqlite3.Connection, id: str) -> list[Chunk]:
+    """The chunks of a document as it was read last, in order. Raises NotFound."""
+    return list(_chunks(db, _reading(db, id)))
+
+
+def chunk_hashes(db: sqlite3.Connection, id: str) -> dict[bytes, str]:
+    """Chunk by content hash, for a document as it was read last; nothing of one that is not there."""
+    row = db.execute(f"{_READINGS} AND read.item = ?", (id,)).fetchone()
+    held = json.dumps(json.loads(row[1])["chunks"] if row is not None else [])
+    texts = ((chunk, text) for chunk, _, _, text in db.execute(_CHUNKS, (held,)) if text is not None)
+    hashed = ((hash_of(text.encode()), chunk) for chunk, text in texts)
+    return {hash: chunk for hash, chunk in hashed if hash is not None}
+
+
+def chunks(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Chunk]:
+    """Those of the chunks that their document, as it was read last, holds."""
+    wanted = set(ids)
+    of = [document for (document,) in db.execute(_DOCUMENTS_OF, (json.dumps(list(wanted)),))]
+    rows = db.execute(f"{_READINGS} AND read.item IN (SELECT value FROM json_each(?))", (json.dumps(of),)).fetchall()
+    return {chunk.id: chunk for row in rows for chunk in _chunks(db, row, wanted)}
+
+
+def rated(db: sqlite3.Connection, significance: int) -> Iterator[Raw]:
+    """Rows of the live turns that were rated so last, the newest first."""
+    paths = Paths(db)
+    return (row for row in db.execute(_RATED, (significance,)).fetchall() if paths.live(turn_of(row, 0)))
+
+
+def notes_session(db: sqlite3.Connection, project: str | None) -> str | None:
+    """Where what the user states by hand is kept, for a project or for none."""
+    row = db.execute(_NOTES, (project or "", MAIN_WORLD)).fetchone()
+    return row[0] if row is not None else None
+
+
+def _reading(db: sqlite3.Connection, id: str) -> tuple[int, str, str | None]:
+    row: tuple[int, str, str | None] | None = db.execute(f"{_READINGS} AND read.item = ?", (id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no document {id}. `clew documents` lists them.")
+    return row
+
+
+def _document(at: int, structure: str, text: str | None) -> Document:
+    read = json.loads(structure)
+    title, _, path = (text or "").partition("\n")
+    return Document(
+        id=read["document"],
+        title=title,
+        path=path,
+        type=read["category"],
+        project=read.get("project"),
+        tags=tuple(read["tags"]),
+        size=read["size"],
+        at=as_datetime(at),
+        chunks=len(read["chunks"]),
+    )
+
+
+def _chunks(
+    db: sqlite3.Connection, reading: tuple[int, str, str | None], only: set[str] | None = None
+) -> Iterator[Chunk]:
+    """The chunks of a reading that have their text, in order; of those in `only`, if it is given."""
+    whole, held = _document(*reading), json.loads(reading[1])["chunks"]
+    places = [(chunk, place) for place, chunk in enumerate(held) if only is None or chunk in only]
+    rows = db.execute(_CHUNKS, (json.dumps([chunk for chunk, _ in places]),)).fetchall()
+    for (_, place), (id, _, structure, text) in zip(places, rows, strict=True):
+        if text is None:
+            continue
+        lines, headings = text.split("\n"), json.loads(structure)["headings"]
+        yield Chunk(
+            id=id,
+            document=whole.id,
+            title=whole.title,
+            path=whole.path,
+            position=place,
+            headings=tuple(lines[:headings]),
+            text="\n".join(lines[headings:]),
+            at=whole.at,
+        )

@@ -1,0 +1,80 @@
+"""The questions about what is kept besides the conversation, for whoever can take a snapshot of the log."""
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from itertools import islice
+
+from graph import kept
+from graph.beliefs import Chunk, CoreBlock, Document, Project
+from graph.events import MAIN_WORLD
+from graph.rows import turns_of
+from graph.values import Turn
+from graph.versions import versions
+
+
+class KeptReadings(ABC):
+    """Core blocks, projects, documents, notes and significance, as the log has them."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+
+    def blocks(self, world: str = MAIN_WORLD) -> list[CoreBlock]:
+        """The core blocks of a world that say anything, by name.
+
+        One that was made from words which were taken away since is read as it was before.
+        """
+        with self.snapshot() as db:
+            return kept.blocks(db, world)
+
+    def block_versions(self, seqs: Iterable[int]) -> set[int]:
+        """Those of some versions of core blocks that a prompt may go on holding, later ones or not."""
+        with self.snapshot() as db:
+            return versions(db, seqs)
+
+    def projects(self) -> list[Project]:
+        """Every project that was made or that a session belongs to, by name."""
+        with self.snapshot() as db:
+            return kept.projects(db)
+
+    def documents(self) -> list[Document]:
+        """The documents as they were read last, the newest reading first."""
+        with self.snapshot() as db:
+            return kept.documents(db)
+
+    def document(self, id: str) -> Document:
+        """One document as it was read last. Raises NotFound, also for one that was removed."""
+        with self.snapshot() as db:
+            return kept.document(db, id)
+
+    def document_chunks(self, document: str) -> list[Chunk]:
+        """The chunks of a document as it was read last, in order. Raises NotFound."""
+        with self.snapshot() as db:
+            return kept.document_chunks(db, document)
+
+    def chunk_hashes(self, document: str) -> dict[bytes, str]:
+        """Chunk by content hash of its whole text, for a document as it was read last; {} for an unknown one."""
+        with self.snapshot() as db:
+            return kept.chunk_hashes(db, document)
+
+    def chunks(self, ids: Iterable[str]) -> dict[str, Chunk]:
+        """Those of the chunks that their document holds as it was read last, by their ids."""
+        with self.snapshot() as db:
+            return kept.chunks(db, ids)
+
+    def significance(self) -> dict[int, int]:
+        """How many live turns were rated 0, 1, 2 and 3."""
+        with self.snapshot() as db:
+            return {rating: sum(1 for _ in kept.rated(db, rating)) for rating in range(4)}
+
+    def rated(self, significance: int, limit: int) -> list[Turn]:
+        """Live turns that were rated so, the newest first."""
+        with self.snapshot() as db:
+            return turns_of(db, list(islice(kept.rated(db, significance), max(limit, 0))))
+
+    def notes_session(self, project: str | None) -> str | None:
+        """The session that keeps what the user states by hand, of a project or of none; None before the first."""
+        with self.snapshot() as db:
+            return kept.notes_session(db, project)

@@ -31,9 +31,10 @@ from bench.scoring import Seen, Tally, score, summary
 from bench.scripted import Hostile, Perfect, Way
 from bench.seeding import Seeds
 from graph.beliefs import Observation, Wanted
-from graph.events import Role, SessionStarted, StopReason, TurnSaid
+from graph.events import ReflectionFailed, Role, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
 from graph.memory import Memory
+from graph.reading import LogReader
 from models.protocols import Embedder, Generator
 
 FILE = Path(__file__).with_name("observations.json")
@@ -46,7 +47,7 @@ class Watched(Agent):
     """An Agent whose memory can be written to and looked into."""
 
     @property
-    def memory(self) -> Memory:
+    def store(self) -> Memory:
         """The open memory."""
         return self._memory
 
@@ -111,17 +112,31 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
         for exchange in conversation.exchanges():
             await chat.say(exchange)
             if seeds is not None:
-                await asyncio.to_thread(agent.memory.append, *seeds.after(exchange))
+                await asyncio.to_thread(agent.store.append, *seeds.after(exchange))
             if isinstance(run.model, Perfect):
                 run.model.conversation, run.model.said = conversation, exchange.stop
             await agent.idle()
             await agent.reflect()
         found = await asyncio.to_thread(
-            agent.memory.memories, Wanted(everything=True), now=datetime.now(UTC), limit=1000
+            agent.store.memories, Wanted(everything=True), now=datetime.now(UTC), limit=1000
         )
-        return score(conversation, [seen(each, chat.places) for each in found], held=seeds.active if seeds else ())
+        tally = score(conversation, [seen(each, chat.places) for each in found], held=seeds.active if seeds else ())
+        for failed in await asyncio.to_thread(failures, home):
+            tally.failures += 1
+            tally.amiss.append(f"{conversation.id}: the step {failed.step} failed: {failed.error}")
+        return tally
     finally:
         await agent.close()
+
+
+def failures(home: Home) -> list[ReflectionFailed]:
+    """The steps of reflections that failed, as the log tells them."""
+    reader = LogReader.open(home.memory)
+    try:
+        stored = reader.events(limit=100_000)
+    finally:
+        reader.close()
+    return [each.event for each in stored if isinstance(each.event, ReflectionFailed)]
 
 
 class Chat:
@@ -145,7 +160,7 @@ class Chat:
             events.append(self._turn(self.ids[place], said.text, Role(said.role), moment))
         if self._conversation.turns[exchange[-1]].role == "user":
             events.append(self._turn(new_id(), WITHOUT_REPLY, Role.ASSISTANT, None))
-        await asyncio.to_thread(self._agent.memory.append, *events)
+        await asyncio.to_thread(self._agent.store.append, *events)
 
     def _turn(self, id: str, text: str, role: Role, moment: int | None) -> TurnSaid:
         before, self._last = self._last, id
@@ -216,7 +231,7 @@ def figures(runs: Sequence[Run]) -> dict[str, Any]:
 
 def show(name: str, found: dict[str, Any]) -> None:
     """The figures as a table."""
-    columns = [*FRACTIONS, "exchanges", "observations", "known", "candidates"]
+    columns = [*FRACTIONS, "exchanges", "observations", "known", "candidates", "failures"]
     print(f"{name:<28}" + "".join(f"{column:>16}" for column in columns))
     for label, row in [("overall", found["overall"]), *found["by_class"].items()]:
         print(f"  {label:<26}" + "".join(f"{row[column]:>16}" for column in columns))

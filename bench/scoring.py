@@ -66,6 +66,7 @@ class Tally:
     retired: int = 0
     candidates: int = 0
     false_candidates: int = 0
+    failures: int = 0  # steps of reflections that came to nothing
     amiss: list[str] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
@@ -89,6 +90,7 @@ class Tally:
             "junk": self.junk,
             "candidates": self.candidates,
             "false_candidates": self.false_candidates,
+            "failures": self.failures,
         }
 
 

@@ -53,7 +53,7 @@ class Blocks(Vertical):
         """Read them again."""
         blocks = await self._host.service.blocks()
         self.rows.fill(blocks, choose=choose)
-        self.rows.display = bool(blocks)
+        self.rows.set_class(not blocks, "-empty")  # its keys stay
         self._moved()
 
     @on(LongList.Moved)

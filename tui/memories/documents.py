@@ -59,7 +59,7 @@ class Documents(Vertical):
         """Read them again."""
         documents = await self._host.service.documents()
         self.rows.fill(documents, choose=choose)
-        self.rows.display = bool(documents)
+        self.rows.set_class(not documents, "-empty")  # its keys stay
         self._moved()
 
     @on(LongList.Moved)

@@ -118,7 +118,7 @@ class Observations(Vertical):
         rows = self.rows
         rows.fill(found, choose=self._choose)
         self._choose = None
-        rows.display = bool(found)
+        rows.set_class(not found, "-empty")  # its keys stay
         if not found:
             self.query_one(Detail).tell(answer if isinstance(answer, str) else self._nothing())
         else:

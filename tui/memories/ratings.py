@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from graph.values import Turn
@@ -49,9 +50,21 @@ class Turns(LongList[Turn]):
         *(Binding(f"{digit}", f"rate({digit})", show=False) for digit in range(4)),
         Binding("space", "mark", show=False),
         Binding("A", "mark_all", show=False),
-        Binding("o", "open", show=False),
         Binding("left,h,escape", "back", show=False),
     ]
+
+    class Asked(Message):
+        """`significance` for the marked turns; None: back to the bars."""
+
+        def __init__(self, significance: int | None) -> None:
+            super().__init__()
+            self.significance = significance
+
+    def action_rate(self, significance: int) -> None:
+        self.post_message(self.Asked(significance).set_sender(self))
+
+    def action_back(self) -> None:
+        self.post_message(self.Asked(None).set_sender(self))
 
     def action_mark(self) -> None:
         self.toggle_mark()
@@ -146,10 +159,15 @@ class Ratings(Vertical):
         if turn is not None:
             self._host.go_to(turn.session, turn.id)
 
-    def action_back(self) -> None:
-        self.rows.focus()
+    @on(Turns.Asked)
+    def _asked(self, event: Turns.Asked) -> None:
+        if event.significance is None:
+            self.rows.focus()
+        else:
+            self.rate(event.significance)
 
-    def action_rate(self, significance: int) -> None:
+    def rate(self, significance: int) -> None:
+        """Rate the marked turns, or the chosen one."""
         bar, turns = self.rows.chosen, self.turns.marked
         if bar is None or not turns:
             return

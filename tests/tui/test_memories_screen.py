@@ -1,0 +1,343 @@
+"""The memory screen: each key does what it says, the rest stays where it is, and any text is only text."""
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.events import GraphProgress, MemoriesChanged
+from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tests.tui.fake_memory import belief
+from tui.app import ClewApp
+from tui.memories.detail import Detail
+from tui.memories.observations import PAGE, Observations
+from tui.memories.screen import MemoriesScreen
+from tui.widgets.dialogs import Confirm, Reader
+
+
+def words(app: ClewApp) -> str:
+    """What the screen says, on one line."""
+    return " ".join(screen_text(app).split())
+
+
+def listed(app: ClewApp) -> list[str]:
+    """The ids on the page."""
+    return [each.id for each in screen_of(app).page.rows.items]
+
+
+async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
+    await pilot.press("f4", *keys)
+    await wait_until(pilot, lambda: shows in words(app), shows)
+    return screen_of(app)
+
+
+def observations(app: ClewApp) -> Observations:
+    page = screen_of(app).page
+    assert isinstance(page, Observations)
+    return page
+
+
+async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
+    """Put the mark at an observation, and wait until all about it is shown."""
+    page = observations(app)
+    page.rows.choose(listed(app).index(identity))
+    detail = page.query_one(Detail)
+    await wait_until(pilot, lambda: detail.story is not None and detail.story.observation.id == identity, identity)
+
+
+async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -> None:
+    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        assert listed(app) == [STARTER, CELLO, SISTER, BERLIN]
+        await chosen(app, pilot, BERLIN)
+        await wait_until(pilot, lambda: "How it came about" in words(app))
+        assert "2025-06-03 ↷ Lives in Munich" in words(app)
+        assert "2025-06-03 → ● Moved to Berlin" in words(app)
+        assert "› 2025-06-03 you: “I moved to Berlin”" in words(app)
+        assert "you (says the same): “Ada carried everything”" in words(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        assert app.focused is app.composer
+
+
+async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        await chosen(app, pilot, BERLIN)
+        await pilot.press("right", "enter")
+        await wait_until(pilot, lambda: app.current_session == "S001")
+        third = agent.turns["S001"][2].id
+        await wait_until(pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.transcript.messages))
+        await pilot.press("alt+left")
+        await wait_until(pilot, lambda: app.current_session == "S000")
+
+
+async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister")
+        for keys, ids in (
+            ("S", [SISTER, BERLIN]),
+            ("SS", [STARTER, CELLO]),
+            ("SSS", [MUNICH]),
+            ("SSSSS", [STARTER, CELLO, SISTER, BERLIN, MUNICH]),
+            ("KKKK", [BERLIN]),
+            ("W", [CELLO, SISTER]),
+            ("T", [SISTER]),
+            ("P", [SISTER]),
+            ("PP", [STARTER, CELLO, BERLIN]),
+        ):
+            await pilot.press(*keys)
+            await wait_until(pilot, lambda ids=ids: listed(app) == ids, keys)  # type: ignore[misc]
+            await pilot.press("backspace")
+            await wait_until(pilot, lambda: len(listed(app)) == 4, "all of them again")
+        await pilot.press("slash", *"ulysses", "enter")
+        await wait_until(pilot, lambda: listed(app) == [STARTER])
+        assert "“ulysses”" in words(app)
+        await pilot.press("T")
+        await wait_until(pilot, lambda: "Nothing fits these filters" in words(app))
+
+
+async def test_p_pins_and_u_undoes(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        await chosen(app, pilot, BERLIN)
+        await pilot.press("p")
+        await wait_until(pilot, lambda: agent._observation(BERLIN).pinned and "u undoes it" in words(app))
+        await wait_until(pilot, lambda: observations(app).chosen == agent._observation(BERLIN))
+        await pilot.press("p")
+        await wait_until(pilot, lambda: not agent._observation(BERLIN).pinned)
+        await pilot.press("u", "u")
+        await wait_until(pilot, lambda: not agent._observation(BERLIN).pinned and "Undone: pinned" in words(app))
+        await pilot.press("u")
+        await wait_until(pilot, lambda: "nothing to undo" in words(app))
+
+
+async def test_c_corrects_keeps_the_journey_and_is_undone(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        await chosen(app, pilot, SISTER)
+        await pilot.press("c")
+        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await pilot.press("ctrl+a", "ctrl+k", *"Has a cousin called Ada", "enter")
+        await wait_until(pilot, lambda: "Has a cousin called Ada" in words(app) and "u undoes it" in words(app))
+        assert agent._observation(SISTER).status == "superseded"
+        await pilot.press("u")
+        await wait_until(pilot, lambda: agent._observation(SISTER).status == "active")
+        assert agent.memory_of.observations[-1].status == "invalid"
+
+
+@pytest.mark.parametrize("key", ["d", "delete"])
+async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister")
+        await chosen(app, pilot, BERLIN)
+        await pilot.press(key)
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "cannot be undone" in words(app))
+        assert "· Lives in Munich" in screen_text(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+        assert len(agent.memory_of.observations) == 5
+        await pilot.press(key)
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "all 2 versions" in words(app))
+        assert listed(app) == [STARTER, CELLO, SISTER]
+
+
+async def test_the_review_promotes_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, "2", shows="not all of it stands in the words below")
+        assert listed(app) == [STARTER, CELLO]
+        await pilot.press("a")
+        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        assert agent._observation(STARTER).status == "active"
+        await pilot.press("x")
+        await wait_until(pilot, lambda: "Nothing waits for you" in words(app))
+        assert agent._observation(CELLO).status == "invalid"
+        await pilot.press("u", "u")
+        await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
+        await pilot.press("home", "e")
+        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await pilot.press("end", *"!", "enter")
+        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        assert agent.memory_of.observations[-1].text == "The starter is named Ulysses!"
+
+
+async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        screen = await opened(app, pilot, "2", shows="Ulysses")
+        before = agent._observation(STARTER)
+        agent.memory_of.observations[4] = belief(5, before.text, status="active")
+        screen.do(screen.doing.promote(before))
+        await wait_until(pilot, lambda: "is in use already. Nothing was changed" in words(app))
+
+
+async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "3", shows="I am Noor.")
+        await pilot.press("n", *"scratchpad", "enter")
+        await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
+        await pilot.press(*"one", "ctrl+j", *"two", "enter")
+        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
+        await wait_until(pilot, lambda: "“scratchpad” is written" in words(app))
+        await pilot.press("e")
+        await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
+        await pilot.press(*"zero ", "enter")
+        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "zero one\ntwo")
+        await pilot.press("u")
+        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
+        await pilot.press("d")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: [block.name for block in agent.memory_of.blocks] == ["human", "persona"])
+
+
+async def test_turns_are_rated_anew_alone_and_in_bulk(chat: Running) -> None:
+    agent = learned_agent()
+    first, second, third, fourth = (turn.id for turn in agent.turns["S001"])
+    ratings = agent.memory_of.ratings
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "4", shows="0 routine")
+        await wait_until(pilot, lambda: "I moved to Berlin" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "0–3 rate" in words(app))
+        await pilot.press("3")
+        await wait_until(pilot, lambda: ratings == {first: 3, second: 0, third: 2, fourth: 0})
+        await wait_until(pilot, lambda: "It is rated 3" in words(app) and "3 pivotal" in words(app))
+        await pilot.press("A", "1")
+        await wait_until(pilot, lambda: ratings == {first: 3, second: 1, third: 2, fourth: 1})
+        await wait_until(pilot, lambda: "2 turns are rated 1" in words(app))
+        await pilot.press("u", "u")
+        await wait_until(pilot, lambda: ratings == {first: 0, second: 0, third: 2, fourth: 0})
+        await pilot.press("5")
+        await wait_until(pilot, lambda: "Field notes" in words(app), "the digits choose pages again")
+
+
+async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "5", shows="/notes/field.md")
+        assert "markdown, 18 KB, 24 pieces" in words(app)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        await pilot.press("escape", "x")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "Let “Field notes” go?" in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "bridges.pdf" in words(app) and "Field notes" not in words(app))
+
+
+async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Running) -> None:
+    agent = learned_agent()
+    agent.learn(*(belief(number, f"fact {number}") for number in range(10, 200)))
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, shows="fact 199")
+        rows = screen_of(app).page.rows
+        rows.choose(120)
+        identity, line = rows.items[120].id, rows.place * 2 - rows.scroll_y
+        agent.learn(belief(300, "newer"), belief(301, "newest"))
+        agent.tell(MemoriesChanged())
+        await wait_until(pilot, lambda: len(rows.items) == 196)
+        assert rows.chosen is not None
+        assert rows.chosen.id == identity
+        assert rows.place * 2 - rows.scroll_y == line
+
+
+async def test_thousands_are_read_piece_by_piece(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.learn(*(belief(number, f"fact {number}") for number in range(5_000)))
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot, shows="fact 4999")
+        rows = screen.page.rows
+        assert len(rows.items) == PAGE
+        while len(rows.items) < 5_000:
+            before = len(rows.items)
+            await pilot.press("end")
+            await wait_until(pilot, lambda before=before: len(rows.items) > before)  # type: ignore[misc]
+        await pilot.press("end")
+        await wait_until(pilot, lambda: "› ● fact 0" in words(app))
+        assert len(rows._rows) < 200
+
+
+async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
+    async with chat(FakeAgent(), size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, shows="Nothing learned yet. Talk a while")
+        for key, told in (
+            ("2", "Nothing waits for you"),
+            ("3", "No core blocks yet"),
+            ("4", "Nothing is rated yet"),
+            ("5", "No documents yet"),
+        ):
+            await pilot.press(key)
+            await wait_until(pilot, lambda told=told: told in words(app), told)  # type: ignore[misc]
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
+        await pilot.press("p", "c", "d", "a", "enter", "left", "space", "u")
+        await wait_until(pilot, lambda: "nothing to undo" in words(app))
+
+
+async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(chat: Running) -> None:
+    agent = learned_agent()
+    agent.memory_of.failure = "The graph is behind [now]."
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        agent.tell(GraphProgress("rebuilding", 1, 4))
+        await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)
+        await opened(app, pilot, shows="being rebuilt (25 %)")
+        agent.memory_of.failure = None
+        agent.tell(GraphProgress("ready"))
+        await wait_until(pilot, lambda: "Has a sister" in words(app))
+
+
+HOSTILE = (
+    "[red]not red[/red] [/] [@click=app.quit]x[/]",
+    "\x1b[2J\x1b]0;title\x07 after",
+    "\u202eright to left\u202c שלום עולם مرحبا",
+    "x" * 100_000,
+    "many\nlines\n" * 2_000,
+    "",
+    None,
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
+async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> None:
+    agent = learned_agent()
+    for number, text in enumerate(HOSTILE, 10):
+        agent.learn(belief(number, text, about=(text or "",), scope=text or "", project=text))
+        turn = agent.turns["S000"][0]
+        from tests.tui.fake_memory import proof
+
+        agent.memory_of.proofs[f"OBS{number:07}"] = (proof(turn, text=text, speaker=text or ""),)
+    async with chat(agent, size=size) as (app, pilot):
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: len(listed(app)) == 11)
+        for identity in listed(app):
+            await chosen(app, pilot, identity)
+            await pilot.press("right", "space", "W")
+            assert "\x1b" not in screen_text(app)
+            await pilot.press("backspace")
+            await wait_until(pilot, lambda: len(listed(app)) == 11)
+        if size == (80, 24):
+            await chosen(app, pilot, "OBS0000010")
+            await wait_until(pilot, lambda: "[red]not red[/red]" in words(app))
+
+
+async def test_it_stays_usable_when_the_terminal_shrinks_and_grows(chat: Running) -> None:
+    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        for width, height in ((40, 20), (20, 5), (200, 60), (80, 24)):
+            await pilot.resize_terminal(width, height)
+            await pilot.press("down")
+            await wait_until(pilot, lambda: screen_of(app).page.rows.region.height > 0)
+            await pilot.press("2", "3", "4", "5", "1")
+            await wait_until(pilot, lambda: screen_of(app).page_name == "observations")
+        await wait_until(pilot, lambda: "Has a sister called Ada" in words(app))
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)

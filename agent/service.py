@@ -137,7 +137,7 @@ class Agent(
         if load_embedder:
             self.embed(after=loading)
         if self.settings.reflect and load_model and open_graph:
-            self._reflector.start()
+            self._reflect_from_now_on(memory)
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
@@ -285,6 +285,18 @@ class Agent(
             notify=self._tell,
             review=lambda: self.settings.review,
         )
+
+    def _reflect_from_now_on(self, memory: Memory) -> None:
+        """Whatever is appended may be something to reflect on; appends are heard on any thread."""
+        loop, others = asyncio.get_running_loop(), memory.appended
+
+        def heard() -> None:
+            others()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._reflector.wake)
+
+        memory.appended = heard
+        self._reflector.start()
 
     async def _reflecting_model(self) -> Generator | None:
         """The model that is loaded, whichever it is: swapping it for the background's sake would cost a reply."""

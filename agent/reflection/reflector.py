@@ -61,7 +61,7 @@ class Reflector:
         self._model = model
         self._notify = notify
         self._review = review
-        self._given_up: set[tuple[str, ...]] = set()  # of this run: they are tried again after the next start
+        self._given_up: set[Unreflected] = set()  # of this run: they are tried again after the next start
         self._told: Notice | None = None
         self._warned = ""
         self._wake = asyncio.Event()
@@ -103,13 +103,15 @@ class Reflector:
         """Do all there is to do now. Raises MemoryFailure, and then the rest is found again later."""
         async with self._one:
             model: Generator | None = None
-            tries: Counter[tuple[str, ...]] = Counter()
+            tries: Counter[Unreflected] = Counter()
             while found := await self._next():
                 await self._quiet()
+                if not self._store.graph_ready:
+                    raise GraphFailure("What is known already cannot be read while the graph is being opened.")
                 model = await self._model()
                 await self._tell(model)
-                tries[found.turns] += 1
-                await self._reflect_on(found, model, last=tries[found.turns] >= TRIES, reinforce=reinforce)
+                tries[found] += 1
+                await self._reflect_on(found, model, last=tries[found] >= TRIES, reinforce=reinforce)
             await self._tell(model, left=0)
 
     # -- the background -------------------------------------------------------------------------------------------
@@ -136,7 +138,7 @@ class Reflector:
 
     async def _next(self) -> Unreflected | None:
         found = await self._in_thread(self._store.unreflected, len(self._given_up) + 1)
-        return next((each for each in found if each.turns not in self._given_up), None)
+        return next((each for each in found if each not in self._given_up), None)
 
     async def _quiet(self) -> None:
         """Wait until nobody waits for an answer and no prompt is shortened or warmed."""
@@ -160,10 +162,10 @@ class Reflector:
             await self._once(found, model, reinforce=reinforce)
         except (Changed, EngineClosed):
             if last:
-                self._given_up.add(found.turns)
+                self._given_up.add(found)
         except InvalidEvent as error:
             if last:
-                self._given_up.add(found.turns)
+                self._given_up.add(found)
                 material = await self._in_thread(gather, self._store, found)
                 failed = _failure(material, "observations", model, type(error).__name__)
                 await self._in_thread(self._append, material, [failed, _done(material, Outcome(errors=1))])
@@ -211,6 +213,8 @@ class Reflector:
 
     async def _title(self, material: Material, model: Generator) -> None:
         """Give a chat its title, unless it is renamed, deleted, or loses those words meanwhile."""
+        if material.instead_of is not None:
+            return
         session = await self._in_thread(self._store.session, material.session)
         better = await make_title(session, material, model)
         if better is None:
@@ -227,8 +231,7 @@ class Reflector:
     def _append(self, material: Material, events: list[Event]) -> None:
         """All of it or nothing. Raises Changed where a word it stands on is not to be kept any more."""
         known = {id for event in events for id in _known(event)}
-        made = {event.observation for event in events if isinstance(event, ObservationMade)}
-        if not still_there(self._store, material) or not known - made <= self._store.observations(known - made).keys():
+        if not still_there(self._store, material) or (known and not known <= self._store.observations(known).keys()):
             raise Changed
         self._store.append(*events)
 
@@ -262,7 +265,7 @@ def _done(material: Material, outcome: Outcome) -> ReflectionDone:
 
 
 def _known(event: Event) -> list[str]:
-    """The observations an event leans on, which must not have been forgotten meanwhile."""
+    """The observations that were there before and that an event leans on: they must not be gone since."""
     if isinstance(event, ObservationMade):
         return [event.supersedes] if event.supersedes is not None else []
     found = getattr(event, "observation", None)

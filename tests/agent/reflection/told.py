@@ -76,6 +76,10 @@ class Shelf:
     ratings: dict[str, int] = field(default_factory=dict)
     reinforced: set[tuple[str, str]] = field(default_factory=set)
 
+    @property
+    def graph_ready(self) -> bool:
+        return True
+
     def near(
         self,
         text: str,

@@ -1,0 +1,283 @@
+"""Reflection on a real memory: found again after a crash, one append an exchange, nothing twice, nobody waits."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.events import Learned, Notice, Reflecting
+from agent.reflection.learning import Learning
+from agent.reflection.probe import TASKS
+from agent.reflection.reflector import Reflector
+from agent.reflection.trust import Trusts
+from agent.service import Agent
+from agent.settings import Settings
+from graph.beliefs import Wanted
+from graph.errors import LogUnwritable
+from graph.events import Event, ReflectionDone, ReflectionFailed
+from graph.memory import Memory
+from graph.values import Recorded
+from models.errors import EngineClosed
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator, Reply
+
+from .told import no_vectors
+
+QUIET = Settings(reflect=False)
+OSLO = "I live in Oslo."
+Say = Callable[..., Awaitable[tuple[str, str]]]
+
+
+class Kept:
+    """A memory that notes what is appended, and can be told to fail."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self.events: list[Event] = []
+        self.appends = 0
+        self.fail: Exception | None = None
+        self.broken = ""
+        self.before_append: Callable[[], None] = lambda: None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self.broken:
+            raise ValueError("a row is damaged")
+        return getattr(self._memory, name)
+
+    def append(self, *events: Event) -> list[Recorded]:
+        self.before_append()
+        if self.fail is not None:
+            raise self.fail
+        self.appends += 1
+        self.events += events
+        return self._memory.append(*events)
+
+
+async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str, str]:
+    """Send a message; its session and its turn."""
+    accepted = (await collect(agent.send(session, text)))[0]
+    await agent.idle()
+    return accepted.session, accepted.turn  # type: ignore[union-attr]
+
+
+def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | None = None) -> Reflector:
+    learning = Learning(store, Trusts(tmp_path / "trusted.json"), no_vectors, agent._foreground)
+
+    async def get() -> FakeGenerator | None:
+        return model
+
+    return Reflector(
+        store,
+        learning,
+        agent._prompts,
+        agent._foreground,
+        model=get,
+        notify=lambda notice: None,
+        review=lambda: "auto",
+    )
+
+
+async def texts(agent: Agent, **wanted: Any) -> list[str | None]:
+    return [each.text for each in await agent.memories(Wanted(**wanted))]
+
+
+async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"))
+    heard = agent.notices()
+    session, turn = await say(agent, f"Hi! {OSLO}")
+    (oslo,) = await agent.memories()
+    assert (oslo.text, oslo.origin, oslo.sources) == (OSLO, "verbatim", (turn,))
+    assert "you" in oslo.about
+    assert await agent.unreflected() == 0
+    await agent.close()
+    notices: list[Notice] = [notice async for notice in heard]
+    assert [(each.session, each.review) for each in notices if isinstance(each, Learned)] == [(session, 0)]
+    reflecting = [each for each in notices if isinstance(each, Reflecting)]
+    assert (reflecting[-1].left, reflecting[-1].trust) == (0, "verbatim")
+
+
+async def test_the_title_comes_first_and_the_probe_after_it(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Crabs live there.", answers=[{"title": "Crabs in tide pools"}]))
+    session, _ = await say(agent, "What lives in tide pools?")
+    assert (await agent.session(session)).name == "Crabs in tide pools"
+
+
+async def test_a_trusted_model_is_asked_and_its_file_probed_once(make_agent: MakeAgent) -> None:
+    create = {"action": "create", "text": "The user has a red boat.", "category": "fact", "sources": [1]}
+    right = [task.right for task in TASKS]
+    model = FakeGenerator("Nice!", answers=[{"title": "a red boat"}, *right, {"actions": [create]}, {"actions": []}])
+    agent = await make_agent(model)
+    session, _ = await say(agent, "I have a red boat.")
+    await say(agent, "ok thanks", session)
+    assert await texts(agent) == ["The user has a red boat."]
+    assert model.answers == []
+
+
+async def test_all_of_an_exchange_is_one_append_that_ends_with_its_being_done(
+    make_agent: MakeAgent, tmp_path: Path
+) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await say(agent, OSLO)
+    store = Kept(agent._memory)
+    await reflector(agent, store, tmp_path).reflect()
+    assert store.appends == 1
+    assert isinstance(store.events[-1], ReflectionDone)
+    assert (store.events[-1].created, store.events[-1].trust) == (1, "verbatim")
+
+
+async def test_what_a_crash_interrupts_is_found_again_and_learned_once(make_agent: MakeAgent, tmp_path: Path) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await say(agent, OSLO)
+    store = Kept(agent._memory)
+    store.fail = LogUnwritable("the disk is full")
+    with pytest.raises(LogUnwritable):
+        await reflector(agent, store, tmp_path).reflect()
+    assert (await texts(agent), await agent.unreflected()) == ([], 1)
+    store.fail = None
+    await reflector(agent, store, tmp_path).reflect()
+    await reflector(agent, store, tmp_path).reflect()
+    assert (await texts(agent), await agent.unreflected(), store.appends) == ([OSLO], 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("broken", "step"), [("entities", "entities"), ("judged", "significance"), ("near", "observations")]
+)
+async def test_a_step_that_fails_is_recorded_and_takes_nothing_from_the_others(
+    make_agent: MakeAgent, tmp_path: Path, broken: str, step: str
+) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await say(agent, f"{OSLO} I met Ana.")
+    store = Kept(agent._memory)
+    store.broken = broken
+    await reflector(agent, store, tmp_path).reflect()
+    failed = [each for each in store.events if isinstance(each, ReflectionFailed)]
+    assert step in [each.step for each in failed]
+    assert all(each.error == "ValueError" for each in failed)
+    assert isinstance(store.events[-1], ReflectionDone)
+    assert await agent.unreflected() == 0
+    if step != "observations":
+        assert await texts(agent) == [OSLO]
+
+
+async def test_nothing_is_kept_of_words_that_were_hidden_meanwhile(make_agent: MakeAgent, tmp_path: Path) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    _, turn = await say(agent, OSLO)
+    store = Kept(agent._memory)
+    waits = asyncio.Event()
+
+    class Slow(FakeGenerator):
+        async def structured(self, prompt: Any, schema: Any, *, max_tokens: int = 512) -> Any:
+            if not waits.is_set():
+                waits.set()
+                await agent.hide(turn)
+            return await super().structured(prompt, schema, max_tokens=max_tokens)
+
+    reflecting = reflector(agent, store, tmp_path, Slow())
+    await reflecting.reflect()
+    assert waits.is_set()
+    assert await texts(agent) == []
+    assert store.appends == 0
+    await agent.unhide(turn)
+    await reflecting.reflect()
+    assert await texts(agent) == [OSLO]
+
+
+async def test_a_model_that_is_swapped_meanwhile_is_asked_no_more_and_the_next_one_is(
+    make_agent: MakeAgent, tmp_path: Path
+) -> None:
+    class Closed(FakeGenerator):
+        async def structured(self, prompt: Any, schema: Any, *, max_tokens: int = 512) -> Any:
+            raise EngineClosed
+
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await say(agent, OSLO)
+    models = [Closed(), FakeGenerator(name="next")]
+    reflecting = reflector(agent, Kept(agent._memory), tmp_path)
+
+    async def get() -> FakeGenerator:
+        return models.pop(0)
+
+    reflecting._model = get
+    await reflecting.reflect()
+    assert (await texts(agent), models) == ([OSLO], [])
+
+
+async def test_it_begins_nothing_while_a_message_waits_for_its_answer(make_agent: MakeAgent, tmp_path: Path) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await say(agent, OSLO)
+    store = Kept(agent._memory)
+    with agent._foreground.held():
+        reflecting = asyncio.create_task(reflector(agent, store, tmp_path).reflect())
+        done, _ = await asyncio.wait({reflecting}, timeout=0.05)
+        assert not done
+        assert store.appends == 0
+    await reflecting
+    assert store.appends == 1
+
+
+async def test_a_reply_does_not_wait_for_a_reflection_that_is_stuck(make_agent: MakeAgent) -> None:
+    stuck = asyncio.Event()
+
+    class Stuck(FakeGenerator):
+        async def structured(self, prompt: Any, schema: Any, *, max_tokens: int = 512) -> Any:
+            stuck.set()
+            await asyncio.Event().wait()
+
+    agent = await make_agent(Stuck("One.", "Two."))
+    events = await collect(agent.send(None, OSLO))
+    await stuck.wait()
+    again = await collect(agent.send(events[0].session, "And?"))  # type: ignore[union-attr]
+    assert type(again[-1]).__name__ == "ReplyEnded"
+    await agent.close()  # and neither does the end
+
+
+async def test_what_survives_of_a_hidden_exchange_is_reflected_on_anew_and_nothing_is_there_twice_after(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"))
+    session, first = await say(agent, OSLO)
+    _, second = await say(agent, OSLO, session)
+    (oslo,) = await agent.memories()
+    assert (oslo.sources, oslo.supports) == ((first,), (second,))
+    await agent.hide(first)
+    await agent.idle()
+    (again,) = await agent.memories()
+    assert (again.text, again.sources, again.id != oslo.id) == (OSLO, (second,), True)
+    for _ in range(2):
+        await agent.unhide(first)
+        await agent.idle()
+        assert [each.id for each in await agent.memories()] == [oslo.id]
+        await agent.hide(first)
+        await agent.idle()
+        assert [each.id for each in await agent.memories()] == [again.id]
+
+
+async def test_an_echo_can_be_switched_off_and_done_later_and_counts_once(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!", "You told me: i live in oslo, I know."), QUIET)
+    session, _ = await say(agent, OSLO)
+    await agent.reflect()
+    events = await collect(agent.send(session, "Where do I live?"))
+    await agent.idle()
+    await agent.reflect(reinforce=False)
+    (before,) = await agent.memories()
+    assert before.reference_count == 0
+    reply = events[-1].reply_turn  # type: ignore[union-attr]
+    (echo,) = await agent.reinforce([reply])
+    assert (echo.by_turn, await agent.reinforce([reply])) == (reply, [])
+    (after,) = await agent.memories()
+    assert (after.reference_count, after.confidence) == (1, pytest.approx(before.confidence + 0.02))
+
+
+async def test_switched_off_it_learns_nothing_but_the_title(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!", answers=[{"title": "living in Oslo"}]), QUIET)
+    session, _ = await say(agent, f"I am living here. {OSLO}")
+    assert (await agent.session(session)).name == "living in Oslo"
+    assert (await texts(agent), await agent.unreflected()) == ([], 1)
+
+
+async def test_a_reply_that_was_stopped_is_reflected_on_too(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator(Reply("Nice", reason="length")))
+    await say(agent, OSLO)
+    assert await texts(agent) == [OSLO]

@@ -32,7 +32,8 @@ TRAITS = (
     "|occupation|profession|employer|company"
     "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w'"
     " -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
-    "|mother tongue|dream(?: job)?|goal|ambition|(?:flight|surgery|exam|interview|graduation"
+    "|mother tongue|dream(?: job)?|goal|ambition|(?:flight|lease|marathon|meeting|allerg(?:y"
+    "|ies)|surgery|exam|interview|graduation"
     "|appointment)(?: (?:to|with|in|for) [\\w' -]{2,20}?)?|blood type|height|weight"
     "|shoe size|(?:star|zodiac) sign|pronouns"
     "|religion|nationality|major|diet|wedding(?: day| date)?|(?:wedding )?anniversary"
@@ -56,7 +57,7 @@ LEAD = re.compile(
     r"|firstly|first of all|second(?:ly)?|as (?:you know|i said|mentioned)|you know|you"
     r" see|like i said|unlike \w+|personally"
     r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
-    r"|about me|a bit about me|still|again|rather"
+    r"|about me|(?:quick )?intro|a bit about me|still|again|rather"
     r"|(?:please |pls |can you |could you )?(?:remember|note|keep in mind|don['’]t forget|know)(?: this| that|,)?"
     r"|(?:i|I) (?:should|must|have to|forgot to|wanted to|want to|need to) (?:add|mention"
     r"|say|tell you|confess|admit|correct myself)(?: that)?"
@@ -107,7 +108,7 @@ PERSON_NAMED = re.compile(rf"(?P<name>{NAME}), (?:my|our) {ONE}, ", re.I)
 IS_MY = re.compile(
     rf"(?P<name>[A-ZÀ-Þ][\w'’ -]{{1,40}}?) (?:is|are|was) (?P<whole>(?:my|our) (?:{ONE}|(?P<trait>{TRAITS}))\b)", re.I
 )
-TRAIT = re.compile(rf"(?:(?:my|our) |the )(?P<trait>{TRAITS})(?:['’]s| is| are| was) ", re.I)
+TRAIT = re.compile(rf"(?:(?:my|our) |the )(?P<trait>{TRAITS})(?:['’]s| is| are| was| ends| starts| begins) ", re.I)
 OWN_TRAIT = re.compile(rf"(?P<trait>{TRAITS}|wedding|school|job) (?:is|are|was) ", re.I)
 SAYS_IS = re.compile(r"(?<=\w)['’]s (?=(?:a|an|the|now|not|called|named|from|in|pregnant|\d)\b)", re.I)
 NOT_NAMES = wordset("it this that he she they what who there here which everything nothing something one")

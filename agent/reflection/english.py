@@ -80,8 +80,10 @@ STATES = (
     "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
 )
 DOING = (
-    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|a|an)|part|full|night"
-    "|two|remotely|towards)|studying|majoring|training|learning"
+    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[\w-]+ ){0,2}(?:novel"
+    "|book|album|thesis|dissertation|degree|business|startup|store|studio|platform|painting"
+    "|song|film|phd|garden|house|fitness|health)|part|full|night"
+    "|two|remotely|towards)|studying|majoring|training|learning (?!about|that|how)"
     "|planning (?:to|on (?!a call)|a (?:trip|wedding|vacation|holiday|move|party|road"
     " ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book"
     "|thesis|dissertation|memoir|screenplay|blog)"
@@ -91,7 +93,7 @@ DOING = (
     "|look)|care|it|the)|trying to (?:lose|quit|conceive|cut|eat)"
     "|building (?:a|my|our) (?:house|boat|cabin|app|company|startup|shed)|renovating"
     "|starting (?:a|an|my|at|work|school|university|college)"
-    "|turning \\d+|having (?:surgery|a baby|twins|an operation)|running (?:a|for|the)"
+    "|turning \\d+|having (?:surgery|a baby|twins|an operation)|running (?:a|for|the|my (?:first|own|second))"
     "|restoring|preparing for (?:my|a|an|the) (?!call|chat|meeting)|practi[cs]ing|attending"
     "|flying to|travell?ing to|visiting (?:(?-i:[A-Z])|my|our)|graduating|retiring|launching"
     "|opening (?:a|an|my)|hoping to|suffering from|struggling with"
@@ -106,7 +108,8 @@ NUM = (
 OWNED = (
     r"(?:dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitty|kitties|pets?|rabbits?|horses?"
     r"|parrots?|fish|tortoise|turtles?|hamsters?|chickens|goats?|bees"
-    r"|snakes?|lizard|gecko|guinea pigs?|kids?|child|children|sons?|daughters?|twins"
+    r"|snakes?|lizard|gecko|guinea pigs?|greyhound|labrador|poodle|retriever|beagle|terrier"
+    r"|bulldog|dachshund|husky|corgi|kids?|child|children|sons?|daughters?|twins"
     r"|bab(?:y|ies)|toddlers?|brothers?|sisters?|siblings?|grandkids"
     r"|grandchildren|grandsons?|granddaughters?|nephews?|nieces?|wife|husband|girlfriend"
     r"|boyfriend|partner|fianc[eé]e?|family|roommates?|flatmates?"
@@ -131,7 +134,9 @@ ACTS = (
     rf"|commute|work (?!on (?:it|this|that)|with you|out (?:how|what|if))"
     r"(?:as|at|for|in|from|on|with|night|nights|part|full|out|remotely|the|two|three"
     r"|mostly|a|evenings|weekends|shifts)|study|teach|run (?:a|an|my|our|every|marathons)"
-    r"|manage (?:a|an|the|my|our)|take my (?:coffee|tea)|speak (?!to\b|with\b|up\b|of\b"
+    r"|keep (?:bees|chickens|goats|horses|a (?:diary|journal))|start (?:a|my|at|work"
+    r"|school|university)|manage (?:a|an|the|my|our)|take my (?:coffee|tea)|speak (?!to\b"
+    r"|with\b|up\b|of\b"
     r"|about\b)|play (?!the devil|a (?:role|part)|dumb|with\b"
     r"|along\b)|drive(?=\W*$)|drive an?|drive to|ride|sing|dance|paint|draw|knit|crochet"
     r"|sew|garden|bake|cook"
@@ -224,7 +229,8 @@ HABIT = (
     r"(?:usually|normally|typically|generally|often|always|rarely|seldom|never|hardly"
     r" ever|almost always|tend to|try to) "
     r"(?!said|say|knew|know|thought|heard|got|get|meant|mean|asked|wanted|did|forget"
-    r"|wonder|have|had|be|been|was|is|saw|see|mind|told|tell|the|this|that|a|good|happy"
+    r"|wonder|have (?:to|an?|the|no|some|trouble|problems?|issues?)|had|be|been|was|is"
+    r"|saw|see|mind|told|tell|the|this|that|a|good|happy"
     r"|like that|understood|understand)\w+"
 )
 PLANS = (
@@ -250,7 +256,8 @@ OTHERS = (
     r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|had (?:a baby|a son|a daughter"
     r"|twins|surgery|a stroke)|does not (?:like|eat|live|work"
     r"|drink|speak)"
-    r"|is (?:my|our) |(?:is|are) \d+|(?:is|are|was|were) (?:my|our|about to turn|turning"
+    r"|is (?:my|our) |(?:is|are) (?:\d+|one|two|three|four|five|six|seven|eight|nine"
+    r"|ten|eleven|twelve)\b|(?:is|are|was|were) (?:my|our|about to turn|turning"
     r" \d|getting (?:married|divorced)|studying|working (?:as|at|for|in)|living in|learning"
     r"|training|retired|expecting|moving to|starting|called|named|dead|from|in (?:the"
     r" )?(?:army|navy|hospital|college|high school|kindergarten|\w+ grade)"
@@ -276,7 +283,8 @@ OF_SELF = (
         Kind.IDENTITY,
         rf"(?:am|are|was|were)(?: not| no longer)? (?:{NP}|(?<!was )\d{{1,3}}(?: years? old)?"
         rf"(?=\s*(?:$|[.,!]| and | now| today| years))|(?-i:(?:half |part )?[A-Z]\w+(?:ish"
-        rf"|ese|ian|ean|an|ch|i))(?=[\s.,!]|$))",
+        rf"|ese|ian|ean|[a-z]ican|exan|erman|rench|elsh|zech|utch|reek|hai|wiss|raqi|sraeli"
+        rf"|kistani|ilipin[oa]|atin[oa]))(?=[\s.,!]|$))",
     ),
     (
         Kind.IDENTITY,
@@ -285,6 +293,11 @@ OF_SELF = (
         r"| and | from | by the way))",
     ),
     (Kind.IDENTITY, r"go by |am (?:called|named|known as) "),
+    (
+        Kind.PLAN,
+        r"have an? (?:[\w'’-]+ ){0,3}(?:meeting|call|date|exam|test|party|dinner|class|session)\b.{0,60}\b(?:on"
+        r"|next|tomorrow|this weekend)\b",
+    ),
     (Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
     (Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
     (

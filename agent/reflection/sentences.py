@@ -19,7 +19,9 @@ FOREIGN_LINE = re.compile(
     r"|ERROR|DEBUG)\b|(?!I\b)[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(
-    r"(?:note|remember|fyi|btw|by the way|about me|update|correction|fun fact|info|also|ps|p\.s\.|edit)\s*:", re.I
+    r"(?:note|(?:quick )?intro|remember|fyi|btw|by the way|about me|update|correction"
+    r"|fun fact|info|also|ps|p\.s\.|edit)\s*:",
+    re.I,
 )
 END = re.compile(r"(?:[.!?…]+[)\]'’]*(?=\s|$)|[。！？]+|\n+)[\s]*")
 ABBREVIATED = re.compile(

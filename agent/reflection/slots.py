@@ -153,7 +153,7 @@ COUNT = re.compile(
 )
 CALL = re.compile(
     r"(?:(?:you can|please|just|everyone|everybody|people|friends|my friends|they|everyone"
-    r" just) )*calls? me [A-ZÀ-Þ]",
+    r" just) )*calls? me (?-i:[A-ZÀ-Þ])",
     re.I,
 )
 BREAK = wordset(

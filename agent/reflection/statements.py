@@ -66,7 +66,7 @@ HERE_IS = re.compile(
     r"|signed up|turned \d+|got (?:married|engaged|promoted|hired|an? ))",
     re.I,
 )
-AS_A = re.compile(r"(?:as|being) an? [\w' -]{3,40}, (?:i|we)\b", re.I)
+AS_A = re.compile(r"(?:as|being) an? [\w' -]{3,40}?,? (?:i|we)\b", re.I)
 BORN = re.compile(r"(?:born and raised in|born in) [A-Z]")
 
 
@@ -151,7 +151,7 @@ def _versions(text: str) -> Iterator[str]:
         return
     for match in AND_THEN.finditer(text):
         first = text[: match.start()].rstrip(" ,;–—-")
-        if len(first.split()) > 2 and _sure(first) and "?" not in first:
+        if len(first.split()) > 1 and _sure(first) and "?" not in first:
             yield first
 
 
@@ -165,7 +165,8 @@ def _kind(text: str) -> ObservationKind | None:
     if taken := clause(text):
         if taken.trait:
             return _kind_of_trait(taken.who, taken.trait) if tells_trait(taken.does) else None
-        return kind_of(taken.does, of_others=bool(taken.who))
+        if kind := kind_of(taken.does, of_others=bool(taken.who)):
+            return kind
     bare = led_in(text)
     if AS_A.match(bare) and (made := kind_of("am " + bare[bare.index(" ") + 1 :], of_others=False)):
         return made

@@ -129,7 +129,9 @@ class Changes:
         turns = self._memory.quotable({turn, *held})
         quoted = {item.id for each in turns.values() if each.role == "tool" for item in each.recalled}
         turns |= self._memory.quotable(quoted)
-        said = {each.id: ((each.id,), each.text or "") for each in turns.values() if each.role != "tool"}
+        said: dict[str, tuple[tuple[str, ...], str]] = {
+            each.id: ((each.id,), each.text or "") for each in turns.values() if each.role != "tool"
+        }
         said |= {
             each.id: ((*each.sources, *each.supports), each.text or "")
             for each in self._memory.observations(held | quoted).values()

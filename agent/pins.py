@@ -50,7 +50,7 @@ class Pins:
         world: str,
     ) -> Quotes:
         """A prompt's quotes with what is in every prompt; `packs` are those that `quotes` was made from."""
-        core = self._blocks(generator, limits, world)
+        core, pinned = self._blocks(generator, limits, world), self._pinned(generator, limits, world)
         now = {quote.id: quote for quote in core}
         given = {turn: [item.id for item in pack if item.kind == "block"] for turn, pack in packs.items()}
         known = {id for ids in given.values() for id in ids} | {id for id in (log.held if log else ()) if _is_block(id)}
@@ -63,8 +63,8 @@ class Pins:
             quotes,
             packs=with_blocks,
             core=core,
-            pins=(*quotes.pins, *self._pinned(generator, limits, world)),
-            gone=frozenset({id for id in quotes.gone if not _is_block(id)} | gone),
+            pins=(*quotes.pins, *pinned),
+            gone=frozenset({id for id in quotes.gone if not _is_block(id)} | gone) - {quote.id for quote in pinned},
             stale=frozenset(known - now.keys() - gone),
         )
 

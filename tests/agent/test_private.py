@@ -37,7 +37,7 @@ def holding(folder: Path, word: str) -> list[Path]:
 
 
 async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent, home: Path, ram: Path) -> None:
-    model = FakeGenerator("I see, Zephyrine it is.")
+    model = FakeGenerator("Noted.", "I see, Zephyrine it is.")
     agent = await ready(make_agent, model, PLAIN)
     public, _, _ = await say(agent, None, "My dog is called Biscuit.")
     events, sessions = agent._memory.head(), await agent.sessions()

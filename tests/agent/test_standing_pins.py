@@ -73,7 +73,7 @@ async def test_a_block_that_is_emptied_leaves_the_prompt(make_agent: MakeAgent) 
     agent = await ready(make_agent, model, PLAIN)
     await agent.write_block("persona", "You are Zephyrine.")
     session, _, _ = await say(agent, None, "hello there")
-    assert f"{CORE}\n" not in spelled(model, model.prompts[-1])  # it came with the message
+    assert f"{CORE}\n" in spelled(model, model.prompts[-1])
     await agent.write_block("persona", "")
     await say(agent, session, "ok thanks")
     assert "Zephyrine" not in spelled(model, model.prompts[-1])

@@ -247,6 +247,7 @@ async def test_the_real_small_model_can_only_call_tools_there_are_and_comes_to_a
     )
     agent = await ready(make_agent, generator, settings)
     names = {"recent_conversations", "search_memory", "about", "open_turn", "themes"}
+    names |= {"remember", "forget", "correct", "write_block"}
     for text in ("My dog Biscuit is a brown beagle.", "Search your memory: what is my dog called?"):
         events = await collect(agent.send(None, text))
         assert set(calls(events)) <= names

@@ -1,0 +1,171 @@
+"""What was learned enters the log only where it stands on what is there; all else is refused, and nothing is stored."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from graph.errors import InvalidEvent
+from graph.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    ApprovalRefused,
+    ChunkRead,
+    CoreWritten,
+    DocumentRead,
+    DocumentRemoved,
+    EntityNoted,
+    ObservationDeleted,
+    ObservationPromoted,
+    ObservationReinforced,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    ObservationSupported,
+    PinCleared,
+    PinSet,
+    ProjectAssigned,
+    ProjectMade,
+    ReflectionDone,
+    SessionTitled,
+    TurnRated,
+    TurnWithheld,
+)
+from graph.memory import Memory
+from tests.graph.talk import talk
+from tests.graph.teach import observed, read
+
+FIRST = observed("m1", "s0")
+
+
+@pytest.fixture
+def taught(memory: Memory) -> Memory:
+    talk(memory, 6)
+    memory.append(*read("d", "c1"), FIRST, observed("m2", "s2", status="candidate"))
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (observed("m3", "s0", "s1", "s2", "s3", "s4", "nowhere"), "no turn or chunk nowhere"),
+        (observed("m3", "s0", "s0"), "a source twice"),
+        (observed("m1", "s0"), "m1 exists already"),
+        (observed("m3", "s0", text=" \n"), "says nothing"),
+        (observed("m3", "s0", text=None), "says nothing"),
+        (observed("m3", "s0", series="m1"), "another series"),
+        (observed("m3", "s0", supersedes="gone", series="gone"), "no observation gone"),
+        (observed("m3", "s2", supersedes="m1", series="m1"), "leaves out the source s0"),
+        (observed("m3", "s0", supersedes="m1", series="m3"), "of another series"),
+        (observed("m3", "s0", instead_of="gone"), "no observation gone"),
+        (observed("m3", "s0", about=("Nobody",)), "no entity Nobody"),
+        (ObservationSupported(observation="gone", source="s2"), "no observation gone"),
+        (ObservationSupported(observation="m1", source="gone"), "no turn or chunk gone"),
+        (ObservationSupported(observation="m1", source="s0"), "cannot say it again"),
+        (ObservationRetired(observation="m1", by_turn="gone"), "no turn gone"),
+        (ObservationReinforced(observation="m1", by_turn="c1", step=0.1, before=0.7, after=0.8), "no turn c1"),
+        (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=0.6), "rise by its step"),
+        (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=1.0), "rise by its step"),
+        (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=7.0, after=7.1), "rise by its step"),
+        (
+            ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=float("nan"), after=0.8),
+            "rise by its step",
+        ),
+        (ObservationPromoted(observation="m1"), "m1 is active"),
+        (ObservationDeleted(series="m9"), "no observation m9"),
+        (EntityNoted(entity="e", category="person", by_turn="gone", text="Ann"), "no turn gone"),
+        (EntityNoted(entity="e", category="person", by_turn="s0", text=" "), "names nothing"),
+        (ProjectMade(project=" ", text="blank"), "no fit name"),
+        (ProjectAssigned(session="gone", project="p"), "no session gone"),
+        (CoreWritten(block="a\nb", by="user", text="x"), "no fit name"),
+        (CoreWritten(block="human", by="agent", sources=("gone",), text="x"), "no turn or chunk gone"),
+        (ReflectionDone(reflection="r", turns=("s0", "gone"), trust="model"), "no turn or chunk gone"),
+        (ReflectionDone(reflection="r", turns=("s0",), instead_of="gone", trust="model"), "no observation gone"),
+        (SessionTitled(session="s", sources=("gone",), text="x"), "no turn or chunk gone"),
+        (TurnRated(turn="gone", significance=1, by="user"), "no turn gone"),
+        (TurnWithheld(turn="gone"), "no turn gone"),
+        (PinSet(), "one turn or one observation"),
+        (PinSet(turn="s0", observation="m1"), "one turn or one observation"),
+        (PinCleared(observation="gone"), "no observation gone"),
+        (ChunkRead(chunk="c1", document="d", text="again"), "c1 exists already"),
+        (ChunkRead(chunk="s0", document="d", text="a turn"), "s0 exists already"),
+        (DocumentRead(document="d2", category="text", size=1, chunks=("c1",), text="t\np"), "c1 of it was not read"),
+        (DocumentRead(document="d", category="text", size=-1, chunks=(), text="t\np"), "below zero"),
+        (DocumentRemoved(document="d2"), "no document d2"),
+        (ApprovalGiven(approval="a"), "nothing was asked"),
+        (ApprovalRefused(approval="a"), "nothing was asked"),
+        (ApprovalAsked(approval="a", session="s", by_turn="gone", tool="remember", text="?"), "no turn gone"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_stands_on_nothing_is_refused(taught: Memory, event: Any, why: str) -> None:
+    before = taught.head()
+    with pytest.raises(InvalidEvent, match=f"not stored: .*{why}"):
+        taught.append(event)
+    assert taught.head() == before
+
+
+@pytest.mark.parametrize("number", [7, -0.1, float("nan"), float("inf"), "high"])
+def test_a_confidence_is_a_number_from_0_to_1(number: Any) -> None:
+    with pytest.raises(ValidationError):
+        observed("m", "s0", confidence=number)
+    with pytest.raises(ValidationError):
+        ObservationSupported(observation="m", source="s0", amount=number)
+
+
+def test_the_second_of_two_reviews_is_refused_and_an_undo_opens_the_review_again(taught: Memory) -> None:
+    taught.append(ObservationRejected(observation="m2"))
+    for late in (ObservationPromoted(observation="m2"), ObservationRejected(observation="m2")):
+        with pytest.raises(InvalidEvent, match="m2 is invalid"):
+            taught.append(late)
+    with pytest.raises(InvalidEvent, match="m2 is invalid"):
+        taught.append(ObservationRetired(observation="m2"))
+    taught.append(ObservationReturned(observation="m2", status="candidate"), ObservationPromoted(observation="m2"))
+    with pytest.raises(InvalidEvent, match="m2 is active"):
+        taught.append(ObservationPromoted(observation="m2"))
+
+
+def test_a_turn_proves_echoes_and_contradicts_once(taught: Memory) -> None:
+    again = (
+        ObservationSupported(observation="m1", source="s4", amount=0.1),
+        ObservationReinforced(observation="m1", by_turn="s3", step=0.5, before=0.7, after=1.0),
+        ObservationRetired(observation="m1", by_turn="s4"),
+    )
+    taught.append(*again)
+    for event in again:
+        with pytest.raises(InvalidEvent, match="already"):
+            taught.append(event)
+    taught.append(ObservationReturned(observation="m1", status="active"))  # it stands again, though it was judged so
+
+
+def test_nothing_follows_what_was_forgotten_but_forgetting_it_again(taught: Memory) -> None:
+    taught.append(observed("m3", "s4", after=FIRST), ObservationDeleted(series="m1"), ObservationDeleted(series="m1"))
+    for late in (
+        observed("m4", "s5", after=FIRST),
+        observed("m4", "s5", instead_of="m3"),
+        ObservationSupported(observation="m3", source="s5"),
+        ObservationReturned(observation="m1", status="active"),
+        PinSet(observation="m3"),
+    ):
+        with pytest.raises(InvalidEvent, match="was forgotten"):
+            taught.append(late)
+
+
+def test_a_document_that_was_removed_takes_no_more_chunks(taught: Memory) -> None:
+    taught.append(*read("d", "c1", "c2", new=("c2",)), DocumentRemoved(document="d"))
+    for late in read("d", "c3"):
+        with pytest.raises(InvalidEvent, match="was removed"):
+            taught.append(late)
+
+
+def test_an_approval_is_asked_and_answered_once(taught: Memory) -> None:
+    asked = ApprovalAsked(approval="a", session="s", by_turn="s1", tool="remember", text="Remember it?")
+    taught.append(asked, ApprovalGiven(approval="a"))
+    for late in (asked, ApprovalGiven(approval="a"), ApprovalRefused(approval="a")):
+        with pytest.raises(InvalidEvent, match="already"):
+            taught.append(late)
+
+
+def test_an_entity_is_one_that_was_named_or_one_that_spoke(taught: Memory) -> None:
+    taught.append(EntityNoted(entity="e1", category="person", by_turn="s0", text="Ann"))
+    taught.append(observed("m3", "s0", "c1", about=("e1", "you", "assistant")))

@@ -25,7 +25,7 @@ HEADS = (
     "|intern|apprentice|trainee|mechanic|architect|dean|mom|mum|dad|grandma|grandpa"
     "|widow|twin|orphan|vegan|native|citizen"
     "|resident|expat|introvert|extrovert|ambivert|night owl|early bird|(?:morning|dog"
-    "|cat|night|people) person|fan|geek|nerd|bachelor"
+    "|cat|night|people) person|fan of|geek|nerd|bachelor"
     "|wife|husband|entrepreneur|ceo|cto|cfo|lead|head|captain|sergeant|chief|cop|guard"
     "|athlete|dj|poet|freelance|dropout|graduate|alum"
     "|alumn[iau]s?|single child|only child|teen|guy|lefty|atheist|muslim|jew|catholic"
@@ -80,7 +80,7 @@ STATES = (
     "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
 )
 DOING = (
-    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[\w-]+ ){0,2}(?:novel"
+    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
     "|book|album|thesis|dissertation|degree|business|startup|store|studio|platform|painting"
     "|song|film|phd|garden|house|fitness|health)|part|full|night"
     "|two|remotely|towards)|studying|majoring|training|learning (?!about|that|how)"
@@ -195,7 +195,7 @@ PAST = (
     rf"|dog|cat)|an operation|my)|gave birth|came out|celebrated|hosted|performed|competed"
     rf"|painted (?:a|that|my)|wrote (?:a|my)|used to|inherited|received (?:a|an|my)|earned"
     rf"|took (?:my|our|the) (?:kids|family|fam|dog|dogs|son|daughter)|have (?:never )?(?:lived"
-    rf"|worked|been to (?-i:[A-Z])|known|had|moved|played|owned|studied|taught|visited"
+    rf"|worked|been to (?-i:[A-Z])|known|moved|played|owned|studied|taught|visited"
     rf"|run|loved|adopted|quit|left|joined|given up|become|retired"
     rf"|signed|lost|finished|won|written|published|decided|switched|collected|sung|practi[cs]ed"
     rf"|volunteered|wanted|struggled|suffered|taken up|gone (?:vegan|vegetarian|back)))"
@@ -265,7 +265,7 @@ OTHERS = (
 )
 PRONOUN = re.compile(
     r"^\s*(?:it|that|this(?! (?:year|month|week|summer|winter|spring|autumn|fall|semester"
-    r"|morning|weekend|coming|past|time))|them|him|her|there|here|those|these|one|so"
+    r"|morning|weekend|coming|past|time))|them|him|her|there|here|us|those|these|one|so"
     r"|too|again|you|what"
     r"|how)\b(?! \w+ (?:is|was))",
     re.I,
@@ -330,6 +330,13 @@ LOOSE_END = re.compile(
 )
 
 
+POINTS = re.compile(  # at what was said or shown before
+    r"\bthis\b(?! (?:year|month|week|summer|winter|spring|autumn|fall|semester|morning|weekend|coming|past|time))"
+    r"|\b(?:these|those)\b(?! days)|\bthere\W*$|\b(?:them|him|her) around\b",
+    re.I,
+)
+
+
 def plain_predicate(does: str) -> str:
     """A predicate without emphasis at its beginning."""
     words = does.split(" ")
@@ -342,7 +349,7 @@ def kind_of(does: str, *, of_others: bool) -> Kind | None:
     said = plain_predicate(does)
     for kind, pattern in OF_OTHERS if of_others else OF_SELF:
         match = _compiled(pattern).match(said)
-        if match and not PRONOUN.match(said[match.end() :]) and not LOOSE_END.search(said):
+        if match and not PRONOUN.match(said[match.end() :]) and not LOOSE_END.search(said) and not POINTS.search(said):
             return kind
     return None
 

@@ -18,7 +18,7 @@ MOST_PIECES = 20_000
 SAFE = "Nothing of it was taken in, and what was read of it before stays."
 
 MARKDOWN = "md markdown mdown mkd qmd"
-TEXT = "txt text rst org adoc tex log csv tsv srt"
+TEXT = "txt text rst org adoc tex srt log csv tsv"
 CODE = (
     "py pyi js jsx mjs ts tsx java kt kts c h cc cpp hpp cxx cs go rs rb php swift scala clj ex exs erl hs ml lua pl "
     "pm r jl dart sh bash zsh fish ps1 sql html css scss vue svelte json yaml yml toml ini cfg nix zig cypher proto "
@@ -31,6 +31,7 @@ KINDS: dict[str, Kind] = {
     "pdf": "pdf",
 }
 NAMES: dict[str, Kind] = {"makefile": "code", "dockerfile": "code", "readme": "text", "license": "text"}
+DATA = {".json", ".csv", ".tsv", ".log"}  # taken in when named, not where a folder holds them
 PASSED_BY = {"node_modules", "__pycache__", "venv", "site-packages", "target", "dist", "build"}
 
 
@@ -51,7 +52,7 @@ def kind_of(path: Path) -> Kind | None:
 
 
 def find(folder: Path) -> Iterator[Path]:
-    """The documents below a folder, in order; hidden ones are passed by, as is what tools put there.
+    """The documents below a folder, in order; hidden ones are passed by, as is what tools put there, and data.
 
     Links to folders are not followed, so that no loop of them is walked; a link to a file counts as that file once.
     """
@@ -60,7 +61,7 @@ def find(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in PASSED_BY)
         for name in sorted(names):
             path = Path(at, name)
-            if not name.startswith(".") and kind_of(path) is not None:
+            if not name.startswith(".") and kind_of(path) is not None and path.suffix.lower() not in DATA:
                 real = path.resolve()
                 if real not in seen and real.is_file():
                     seen.add(real)

@@ -115,7 +115,15 @@ def test_utf_16_and_windows_line_ends_are_read(tmp_path: Path) -> None:
 def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path) -> None:
     (tmp_path / "a" / "node_modules").mkdir(parents=True)
     (tmp_path / ".git").mkdir()
-    for name in ("a/notes.md", "a/main.py", "a/photo.png", "a/node_modules/x.js", ".git/y.md", "a/.hidden.md"):
+    for name in (
+        "a/notes.md",
+        "a/main.py",
+        "a/photo.png",
+        "a/data.json",
+        "a/node_modules/x.js",
+        ".git/y.md",
+        "a/.hidden.md",
+    ):
         (tmp_path / name).write_text("words")
     (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "again.md").symlink_to(tmp_path / "a" / "notes.md")

@@ -74,7 +74,7 @@ LEAD = re.compile(
 VOCATIVE = re.compile(r"[A-Z][a-zà-ÿ]+[,!]\s+(?=[A-Za-z])")
 TIMES = re.compile(
     r"(?:(?:last|this|next|every|each|in|on|since|for|as of|after|at|during|when|these"
-    r"|most|the|a few|\d+|two|three|over"
+    r"|most|the (?:last|past|next|first|other|day|week|month|year|summer)|a few|\d+|two|three|over"
     r"|starting|until|till|back|growing up|as an? [\w -]{3,30}?,|once|twice|about|almost"
     r"|nearly|right now)\b(?![^,.;]{0,40}\b(?:opinion|case|mind|dreams?)\b)"
     r"[^,.;:?]{0,50}?)?,?\s*(?=\b(?:i|i['’]m|i['’]ve|we|we['’]ve|we['’]re|my|our)\b)",
@@ -106,7 +106,9 @@ ONE = rf"(?:(?:{ADJ})[ -])*(?P<kin>{KIN}|{PETS})"
 PERSON = re.compile(rf"(?:my|our) {ONE}(?:,? (?P<name>{NAME}))?(?P<own>['’]s?)?,? ", re.I)
 PERSON_NAMED = re.compile(rf"(?P<name>{NAME}), (?:my|our) {ONE}, ", re.I)
 IS_MY = re.compile(
-    rf"(?P<name>[A-ZÀ-Þ][\w'’ -]{{1,40}}?) (?:is|are|was) (?P<whole>(?:my|our) (?:{ONE}|(?P<trait>{TRAITS}))\b)", re.I
+    rf"(?P<name>(?-i:[A-ZÀ-Þ])[\w'’ -]{{1,40}}?) (?:is|are|was) (?P<whole>(?:my|our) (?:{ONE}"
+    rf"|(?P<trait>{TRAITS}))\b)",
+    re.I,
 )
 TRAIT = re.compile(rf"(?:(?:my|our) |the )(?P<trait>{TRAITS})(?:['’]s| is| are| was| ends| starts| begins) ", re.I)
 OWN_TRAIT = re.compile(rf"(?P<trait>{TRAITS}|wedding|school|job) (?:is|are|was) ", re.I)

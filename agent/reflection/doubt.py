@@ -46,7 +46,8 @@ REPORTED = re.compile(
 TECHNICAL = re.compile(
     r"\b(?:errors?|exceptions?|traceback|stack trace|crash\w*|compil\w+|bugs?|404|500"
     r"|timeout|null|undefined|segfault|admin"
-    r"|root access|superuser|permissions?|privileges?|authori[sz]ed|bypass|override)\b",
+    r"|(?:am|['’]?m) the (?:developer|creator|system|operator|programmer)|root access"
+    r"|superuser|permissions?|privileges?|authori[sz]ed|bypass|override)\b",
     re.I,
 )
 YOU = re.compile(

@@ -324,7 +324,7 @@ TAKEN = (
     "My hobbies are chess and climbing.",
     "I live at 12 Elm Street.",
     "My shoe size is 42.",
-    "I'm half Greek.",
+    "I'm half Italian.",
     "I've been sober for two years.",
     "I'm turning 40 next month.",
     "I have two daughters, Ava and Zoe.",

@@ -1,0 +1,164 @@
+"""Tools that change the memory: asked for, told in words, done with leave only, and never without an answer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agent.events import AgentEvent, ApprovalWanted, ReplyEnded, ToolDone
+from agent.quoting import mark_of
+from agent.service import Agent
+from agent.settings import Settings
+from agent.steps import REFUSED
+from graph.beliefs import Wanted
+from graph.errors import NotFound
+from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_recall import only, ready, say, spelled
+from tests.fakes import FakeGenerator
+
+TOOLS = Settings(tools="on", kv_mb=0, reflect=False)
+ANSWER = {"tool": "answer"}
+REMEMBER = {"tool": "remember", "text": "The user's boat is called Zephyrine."}
+EVERYTHING = Wanted(everything=True, dead=True)
+
+
+async def started(make_agent: MakeAgent, *, asks: bool = True) -> tuple[Agent, FakeGenerator]:
+    model = FakeGenerator("done")
+    agent = await ready(make_agent, model, TOOLS)
+    agent.can_ask(asks)
+    return agent, model
+
+
+def kinds(agent: Agent) -> list[str]:
+    """The kinds of all events about leave."""
+    with agent._memory.snapshot() as db:
+        return [kind for (kind,) in db.execute("SELECT kind FROM events WHERE kind LIKE 'approval.%' ORDER BY seq")]
+
+
+async def answering(
+    agent: Agent, model: FakeGenerator, text: str, step: dict[str, Any], *, allow: bool, session: str | None = None
+) -> list[AgentEvent]:
+    """Send a message for which the model takes a step, and answer when it asks for leave."""
+    model.structured_replies = [step, ANSWER]
+    events: list[AgentEvent] = []
+    async for event in agent.send(session, text):
+        events.append(event)
+        if isinstance(event, ApprovalWanted):
+            await (agent.approve(event.approval) if allow else agent.refuse(event.approval))
+    await agent.idle()
+    return events
+
+
+async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
+    wanted, done = only(events, ApprovalWanted), only(events, ToolDone)
+    assert (wanted.tool, wanted.what) == ("remember", "Remember: The user's boat is called Zephyrine.")
+    assert (done.error, done.result) == (None, 'Remembered: "The user\'s boat is called Zephyrine."')
+    (made,) = await agent.memories()
+    assert (made.text, made.status, made.sources) == (REMEMBER["text"], "active", (wanted.turn,))
+    assert kinds(agent) == ["approval.asked", "approval.given"]
+    with pytest.raises(NotFound, match="answered already"):
+        await agent.approve(wanted.approval)
+
+
+async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=False)
+    assert only(events, ToolDone).error == REFUSED
+    assert f"Error: {REFUSED}" in spelled(model, model.prompts[-1])
+    assert await agent.memories(EVERYTHING) == []
+    assert kinds(agent) == ["approval.asked", "approval.refused"]
+    assert only(events, ReplyEnded).text == "done"
+
+
+async def test_where_nobody_can_be_asked_it_is_refused_at_once(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent, asks=False)
+    model.structured_replies = [REMEMBER, ANSWER]
+    events = await collect(agent.send(None, "My boat is called Zephyrine."))
+    assert not [event for event in events if isinstance(event, ApprovalWanted)]
+    assert only(events, ToolDone).error == REFUSED
+    assert kinds(agent) == ["approval.asked", "approval.refused"]
+
+
+async def until_asked(events: AsyncIterator[AgentEvent]) -> ApprovalWanted:
+    async for event in events:
+        if isinstance(event, ApprovalWanted):
+            return event
+    raise AssertionError("nothing was asked")
+
+
+@pytest.mark.parametrize("how", ["stop", "another message", "close"])
+async def test_what_is_no_answer_refuses(make_agent: MakeAgent, how: str) -> None:
+    agent, model = await started(make_agent)
+    model.structured_replies = [REMEMBER, ANSWER, ANSWER]
+    events = agent.send(None, "My boat is called Zephyrine.")
+    wanted = await until_asked(events)
+    if how == "stop":
+        assert agent.stop()
+        await collect(events)
+    elif how == "another message":
+        await asyncio.gather(collect(events), collect(agent.send(wanted.session, "never mind")))
+    else:
+        await asyncio.gather(agent.close(), collect(events))
+        agent = await ready(make_agent, FakeGenerator("done"), TOOLS)
+    assert await agent.memories(EVERYTHING) == []
+    assert kinds(agent) == ["approval.asked", "approval.refused"]
+    with pytest.raises(NotFound):
+        await agent.approve(wanted.approval)
+
+
+async def test_a_memory_is_meant_by_the_mark_it_was_listed_with(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    made = await agent.remember("My boat is called Zephyrine.")
+    await agent.pin_memory(made.id)
+    step = {"tool": "correct", "mark": mark_of(made.id), "text": "The boat is called Boreas."}
+    events = await answering(agent, model, "It is called Boreas now.", step, allow=True)
+    assert only(events, ApprovalWanted).what == "Correct: My boat is called Zephyrine. → The boat is called Boreas."
+    (now,) = await agent.memories()
+    assert (now.text, now.supersedes) == ("The boat is called Boreas.", made.id)
+    assert set(now.sources) == {*made.sources, only(events, ReplyEnded).turn}
+    session = only(events, ReplyEnded).session
+    events = await answering(
+        agent, model, "Forget that.", {"tool": "forget", "mark": mark_of(now.id)}, allow=True, session=session
+    )
+    assert only(events, ToolDone).error is None
+    assert await agent.memories(EVERYTHING) == []
+    events = await answering(agent, model, "Again.", {"tool": "forget", "mark": "#NOSUCH"}, allow=True)
+    assert "There is no memory #NOSUCH" in (only(events, ToolDone).error or "")
+    assert not [event for event in events if isinstance(event, ApprovalWanted)]
+
+
+async def test_a_block_that_a_model_wrote_dies_with_the_words_it_was_made_from(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    step = {"tool": "write_block", "name": "human", "text": "Owns a boat, Zephyrine."}
+    events = await answering(agent, model, "I own a boat called Zephyrine.", step, allow=True)
+    (block,) = await agent.blocks()
+    assert (block.name, block.text, block.by) == ("human", "Owns a boat, Zephyrine.", "agent")
+    session, _, _ = await say(agent, None, "hello there")
+    assert "Zephyrine" in spelled(model, model.prompts[-1])
+    await agent.hide(only(events, ReplyEnded).turn)
+    assert await agent.blocks() == []
+    await say(agent, session, "and now?")
+    assert "Zephyrine" not in spelled(model, model.prompts[-1])
+
+
+async def test_what_a_memory_may_carry_of_other_turns_in_the_prompt_is_named(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    model.structured_replies = [ANSWER]
+    session, _, first = await say(agent, None, "My boat is called Zephyrine.")
+    step = {"tool": "remember", "text": "The boat Zephyrine is red."}
+    await answering(agent, model, "It is red. Keep that.", step, allow=True, session=session)
+    (made,) = await agent.memories()
+    assert first.turn in made.sources
+    await agent.hide(first.turn)
+    assert await agent.memories() == []
+
+
+async def test_a_message_that_is_withheld_is_not_remembered_by_a_tool_either(make_agent: MakeAgent) -> None:
+    agent, model = await started(make_agent)
+    text = "Don't remember this: my boat is called Zephyrine."
+    events = await answering(agent, model, text, REMEMBER, allow=True)
+    assert "out of memory" in (only(events, ToolDone).error or "")
+    assert (await agent.memories(EVERYTHING), kinds(agent)) == ([], [])

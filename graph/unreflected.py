@@ -82,6 +82,15 @@ JOIN events AS placed ON placed.seq = (
     SELECT max(seq) FROM events WHERE turn = said.turn AND kind IN ('turn.said', 'turn.taken')
 ) WHERE said.turn = ? AND said.kind = 'turn.said'
 """
+# Whether a turn was said where the turn before it left the head of the session.
+_FOLLOWS = """
+SELECT before.turn = :parent AND NOT EXISTS (SELECT 1 FROM events AS moved WHERE moved.session = said.session
+    AND moved.kind = 'head.moved' AND moved.seq BETWEEN before.seq AND said.seq)
+FROM events AS said JOIN events AS before ON before.seq = (
+    SELECT max(other.seq) FROM events AS other
+    WHERE other.session = said.session AND other.kind = 'turn.said' AND other.seq < said.seq
+) WHERE said.turn = :turn AND said.kind = 'turn.said'
+"""
 _IS_OPEN = "SELECT 1 FROM unreflected WHERE turn = ? AND imported = 1"
 _PLACE = f"SELECT begun.structure ->> '$.world', {PROJECT} FROM events AS begun WHERE begun.session = ? AND {BEGUN}"
 _GONE = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
@@ -99,6 +108,7 @@ class Pending:
     def __init__(self) -> None:
         self._out: set[str] = set()
         self._revived = 0
+        self._branching: set[str] = set()  # replies to what was not said below the turn before it
 
     def find(self, db: sqlite3.Connection, living: Living, limit: int) -> list[Unreflected]:
         """Exchanges that ended, the newest first; then imported turns in runs, the newest first."""
@@ -106,7 +116,10 @@ class Pending:
         if revived != self._revived:
             self._out.clear()
             self._revived = revived
-        fresh = list(islice(self._exchanges(db, living), max(limit, 0)))
+        known = -1
+        while known < len(self._branching):  # one that follows a path that was left brings back what is on it
+            known = len(self._branching)
+            fresh = list(islice(self._exchanges(db, living), max(limit, 0)))
         return fresh + list(islice(self._runs(db, living), max(limit - len(fresh), 0)))
 
     def open(self, db: sqlite3.Connection) -> tuple[int, int]:
@@ -126,11 +139,19 @@ class Pending:
             for turn, session in page:
                 asked = [each for each in above[turn] if each in live or not _is_gone(db, each)]
                 if turn in live and asked and live.issuperset(asked):
-                    if not self._out.isdisjoint(_before(db, asked[0])):
-                        self._out.clear()  # this exchange follows one that was off the path
+                    self._look_back(db, turn, asked[0])
                     yield _unit(db, (*asked, turn), session)
                 else:
                     self._out.add(turn)
+
+    def _look_back(self, db: sqlite3.Connection, reply: str, first: str) -> None:
+        """Look at everything again where an exchange came as a branch, once: it may follow what was off the path."""
+        if self._out and reply not in self._branching:
+            parent, _ = db.execute(_PLACED, (first,)).fetchone()
+            row = db.execute(_FOLLOWS, {"turn": first, "parent": parent}).fetchone()
+            if row is not None and not row[0]:
+                self._branching.add(reply)
+                self._out.clear()
 
     def _runs(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
         taken: set[str] = set()
@@ -168,12 +189,6 @@ def _above(db: sqlite3.Connection, reply: str) -> list[str]:
             found.insert(0, at)
         at = parent
     return found
-
-
-def _before(db: sqlite3.Connection, turn: str) -> list[str]:
-    """The turn above a turn."""
-    (parent, _) = db.execute(_PLACED, (turn,)).fetchone()
-    return [parent] if parent is not None else []
 
 
 def _run(db: sqlite3.Connection, last: str, taken: Collection[str]) -> list[tuple[str, str]]:

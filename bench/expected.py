@@ -18,6 +18,10 @@ from graph.beliefs import Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+CLAUSE = re.compile(r"(?<=[,;:])\s+|\s+[-–—]\s+")
+ONESELF = re.compile(
+    r"\b(?:i|i'm|i've|im|my|me|we|our|ich|wir|meine?|je|j'|mon|ma|mes|nous|soy|mi|mis|io|ho|mio|mia|eu|sou|meu|minha|ik|mijn)\b"
+)
 
 
 def _several(value: Any) -> Any:
@@ -110,7 +114,7 @@ class Conversation(_Part):
             said = self.turns[place].text
             for words in (*SENTENCE.split(said), said):
                 if item.said_in(words):
-                    return words.strip()
+                    return briefly(item, words)
         return " ".join(ways[0] for ways in item.terms)
 
     def followed(self) -> dict[int, int]:
@@ -138,6 +142,17 @@ class Conversation(_Part):
         later = [min(other.sources) for other in self.known if min(other.sources) > max(item.sources)]
         users = [number for number, said in enumerate(self.turns) if said.role == "user"]
         return min(later, default=users[-1] if users else len(self.turns) - 1)
+
+
+def briefly(item: Item, sentence: str) -> str:
+    """The fewest clauses of a sentence that have the terms, and speak of oneself or are its beginning."""
+    clauses = CLAUSE.split(sentence.strip())
+    runs = [(start, end) for start in range(len(clauses)) for end in range(start + 1, len(clauses) + 1)]
+    for start, end in sorted(runs, key=lambda run: run[1] - run[0]):
+        words = ", ".join(clause.rstrip(",;:") for clause in clauses[start:end])
+        if item.said_in(words) and (start == 0 or ONESELF.search(plain(words))):
+            return words
+    return sentence.strip()
 
 
 def plain(text: str) -> str:

@@ -378,7 +378,7 @@ class FakeAgent(FakeKeeping):
     async def context(self, reply_turn: str) -> list[Hit]:
         known = {hit.id: hit for hit in self.hits}
         recalled = [item.id for item in self.turn(reply_turn).recalled if item.id in known]
-        return [known[each] for each in recalled if not self.turn(each).hidden]
+        return [known[each] for each in recalled if known[each].kind != "turn" or not self.turn(each).hidden]
 
     async def missed(self, reply_turn: str) -> str:
         return self.missing.get(reply_turn, "")

@@ -22,7 +22,7 @@ def words(app: ClewApp) -> str:
 
 def listed(app: ClewApp) -> list[str]:
     """The ids on the page."""
-    return [each.id for each in screen_of(app).page.rows.items]
+    return [each.id for each in observations(app).rows.items]
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
@@ -239,7 +239,7 @@ async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Run
     agent.learn(*(belief(number, f"fact {number}") for number in range(10, 200)))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="fact 199")
-        rows = screen_of(app).page.rows
+        rows = observations(app).rows
         rows.choose(120)
         identity, line = rows.items[120].id, rows.place * 2 - rows.scroll_y
         agent.learn(belief(300, "newer"), belief(301, "newest"))

@@ -7,11 +7,15 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.events import EmbeddingProgress, GraphProgress
+from graph.beliefs import Document
 from graph.hits import Hit, Reason
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.fake_agent import START, FakeAgent
+from tests.tui.fake_memory import belief
 from tui import pack
 from tui.app import ClewApp
+from tui.memories.screen import MemoriesScreen
+from tui.widgets.dialogs import Reader
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer
 from tui.widgets.rows import Rows
@@ -292,6 +296,30 @@ async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
         assert "for “tide pools”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
+
+
+async def test_observations_and_pieces_of_documents_open_where_they_belong(chat: Running) -> None:
+    agent = agent_that_recalls()
+    agent.learn(belief(1, "Likes tide pools [x]"))
+    agent.memory_of.documents = [Document("D1", "Notes", "/notes/crete.md", "markdown", None, (), 9, START, 1)]
+    learned = Hit("observation", "OBS0000001", "S001", None, "user", "you", "Likes tide pools [x]", START, 1.0)
+    piece = Hit("chunk", "C1", "D1", "Notes, Gorges", "", "", "The gorge is closed. " * 90, START, 1.0)
+    agent.hits = [learned, piece]
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await say(app, pilot, "pools?")
+        await opened(app, pilot)
+        assert "learned Likes tide pools [x]" in words(app)
+        assert "Notes, Gorges The gorge is closed." in words(app)
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "Only messages are hidden." in screen_text(app))
+        await pilot.press("p")
+        await wait_until(pilot, lambda: agent._observation("OBS0000001").pinned and len(panel_of(app).pack.pinned) == 1)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.remembering.has_keys)
+        await pilot.press("end", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader) and "/notes/crete.md" in screen_text(app))
 
 
 async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) -> None:

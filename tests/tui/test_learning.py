@@ -1,0 +1,182 @@
+"""What was learned, told in the chat: the quiet notice, its two keys, the status bar; leave to change the memory."""
+
+import asyncio
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.events import ApprovalWanted, Learned, Reflecting, ReplyStarted, ToolDone
+from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of
+from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.app import ClewApp
+from tui.fold import fold
+from tui.keeping import NOTHING_LEARNED
+from tui.memories.screen import MemoriesScreen
+from tui.state import State
+from tui.widgets.approval import Approval
+
+ASKED = "Remember: “[b]Ada[/b] hates walnuts”"
+
+
+@pytest.fixture(autouse=True)
+def no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A y counts at once."""
+    monkeypatch.setattr(Approval, "guard_s", 0.0)
+
+
+def words(app: ClewApp) -> str:
+    return " ".join(screen_text(app).split())
+
+
+async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hel")
+        height = app.transcript.size.height
+        agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
+        await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
+        assert "+1 · 1 to review · F4 shows · F8 undoes" in words(app)
+        await pilot.press("l", "o")
+        assert app.composer.text == "hello"
+        assert app.transcript.size.height == height
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "How it came about" in words(app))
+        chosen = screen_of(app).page.rows.chosen
+        assert getattr(chosen, "id", None) == BERLIN
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Learned:" not in words(app) and app.composer.text == "hello")
+
+
+async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("f8")
+        await wait_until(pilot, lambda: NOTHING_LEARNED[:40] in words(app))
+        agent.tell(Learned("S000", ((SISTER, "Has a sister"), (CELLO, "Cello")), 1))
+        await wait_until(pilot, lambda: "Learned: Has a sister" in words(app))
+        await pilot.press("f8")
+        await wait_until(pilot, lambda: "All 2 are unlearned. F8 again brings them back." in words(app))
+        assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
+        await pilot.press("f8")
+        await wait_until(pilot, lambda: "They are known again." in words(app))
+        assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["active", "candidate"]
+
+
+async def test_a_long_notice_is_cut_and_its_keys_are_not(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(60, 20)) as (app, pilot):
+        agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * 5_000),), 0))
+        await wait_until(pilot, lambda: "F4 shows · F8 undoes" in words(app))
+        await pilot.resize_terminal(40, 20)
+        await wait_until(pilot, lambda: "… · F4 shows · F8 undoes" in words(app))
+        assert "\x1b" not in screen_text(app)
+
+
+async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent) as (app, pilot):
+        agent.tell(Reflecting(1_200, "model"))
+        await wait_until(pilot, lambda: "reflecting 1,200" in status_line(app))
+        agent.tell(Reflecting(0, "model"))
+        await wait_until(pilot, lambda: "reflecting" not in status_line(app))
+
+
+def asking_agent() -> FakeAgent:
+    agent = learned_agent()
+    agent.approvals = [("remember", ASKED)]
+    return agent
+
+
+async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
+    app.composer.put(text)
+    await pilot.press("enter")
+    shown = app.screen_stack[0].query_one(Approval)
+    await wait_until(pilot, lambda: shown.display and shown.region.height > 0, "the question")
+    return shown
+
+
+@pytest.mark.parametrize(("key", "allowed"), [("y", True), ("n", False), ("escape", False)])
+async def test_a_model_waits_for_leave_and_one_key_gives_or_refuses_it(chat: Running, key: str, allowed: bool) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        shown = await asked(app, pilot)
+        assert ASKED in words(app)
+        await wait_until(pilot, lambda: shown.has_focus and "y allow" in words(app))
+        assert "waiting for your leave" in status_line(app)
+        await pilot.press(key)
+        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        assert [given for _, given in agent.memory_of.answers] == [allowed]
+        assert not shown.display
+        assert app.composer.has_focus
+
+
+async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        shown = await asked(app, pilot)
+        await wait_until(pilot, lambda: shown.has_focus)
+        await pilot.press(*"many yes")
+        await wait_until(pilot, lambda: app.composer.text == "many yes")
+        assert agent.memory_of.answers == []
+        assert shown.display
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: shown.has_focus)
+        await pilot.press("y")
+        await wait_until(pilot, lambda: agent.memory_of.answers != [])
+        assert agent.memory_of.answers[0][1]
+        assert app.composer.text == "many yes"
+
+
+async def test_a_y_that_was_on_its_way_is_no_yes(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Approval, "guard_s", 1e9)
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        shown = await asked(app, pilot)
+        await wait_until(pilot, lambda: shown.has_focus)
+        await pilot.press("y")
+        await wait_until(pilot, lambda: app.composer.text == "y")
+        assert agent.memory_of.answers == []
+
+
+async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running) -> None:
+    agent = asking_agent()
+    agent.looking.clear()
+    agent.tools = [("search_memory", {"query": "x"}, "nothing")]
+    async with chat(agent) as (app, pilot):
+        app.composer.put("hi")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.state.tool is not None)
+        await pilot.press(*"next")
+        agent.looking.set()
+        shown = app.screen_stack[0].query_one(Approval)
+        await wait_until(pilot, lambda: shown.display)
+        assert app.composer.has_focus
+        await wait_until(pilot, lambda: "Tab answer it" in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: [given for _, given in agent.memory_of.answers] == [False])
+
+
+def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
+    wanted = ApprovalWanted("S", "T", "A", "remember", "what")
+    state = fold(State(), wanted)
+    assert state.approval == wanted
+    assert fold(state, ToolDone("S", "other", "C", "remember", "")).approval == wanted
+    assert fold(state, ToolDone("S", "T", "C", "remember", "")).approval is None
+    assert fold(state, ReplyStarted("S", "T", "R", "m", 1)).approval is None
+
+
+async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(chat: Running) -> None:
+    agent = learned_agent()
+    agent.reading_in.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/ingest ~/notes", "enter")
+        await wait_until(pilot, lambda: "Reading in 1 of 3: first.md" in words(app))
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: app.state.last is not None)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Stopped; the files that were read are kept" in words(app))
+        agent.reading_in.set()
+        await asyncio.sleep(0)
+        await pilot.press(*"/ingest ~/notes", "enter")
+        await wait_until(pilot, lambda: "Documents: 1 added" in words(app))

@@ -1,0 +1,127 @@
+"""The memory screen on the real agent, with a real log and graph; only the models are fakes."""
+
+from pathlib import Path
+
+from tests.fakes import FakeGenerator
+from tests.tui.conftest import wait_until
+from tests.tui.test_memories_screen import listed, observations, words
+from tests.tui.test_recall_for_real import running, say
+from tui.memories.screen import MemoriesScreen
+from tui.widgets.dialogs import Confirm
+from tui.widgets.message import Said
+
+
+async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgotten(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I moved to Berlin last week")
+        app.composer.put("/remember I live in Berlin")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Remembered: I live in Berlin" in words(app))
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
+        await wait_until(pilot, lambda: "you: “I live in Berlin”" in words(app))
+        first = listed(app)[0]
+        await pilot.press("p")
+        await wait_until(pilot, lambda: "Pinned: it is always given to the model" in words(app))
+        await pilot.press("c")
+        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await pilot.press("ctrl+a", "ctrl+k", *"I live in Potsdam", "enter")
+        await wait_until(pilot, lambda: "Corrected" in words(app) and listed(app) not in ([], [first]))
+        await wait_until(pilot, lambda: "How it came about" in words(app))
+        assert len((await agent.memory(first)).revisions) == 2
+        await pilot.press("u")
+        await wait_until(pilot, lambda: listed(app) == [first], "the one before")
+        await pilot.press("d")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "I live in Potsdam" in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
+        assert await agent.memories() == []
+
+
+async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Gorges\n\nThe Samaria gorge is closed in winter.\n", encoding="utf-8")
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I got married today")
+        message = next(each for each in app.transcript.messages if isinstance(each, Said))
+        await agent.rate(message.turn, 2)
+        await pilot.press("f4", "4", "down", "down")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I got married today" in words(app))
+        await pilot.press("enter", "3")
+        await wait_until(pilot, lambda: "It is rated 3" in words(app))
+        assert [turn.id for turn in await agent.rated(3)] == [message.turn]
+        await pilot.press("left", "3", "n", *"human", "enter")
+        await wait_until(pilot, lambda: "Core block: human" in words(app))
+        await pilot.press(*"I am Noor.", "enter")
+        await wait_until(pilot, lambda: "“human” is written" in words(app))
+        assert [block.text for block in await agent.blocks()] == ["I am Noor."]
+        await pilot.press("escape")
+        app.composer.put(f"/ingest {notes}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Documents: 1 added" in words(app))
+        app.composer.put("/documents")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "1 piece" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "The Samaria gorge is closed in winter." in words(app))
+        await pilot.press("escape", "escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        message.focus()
+        await pilot.press("o")
+        await wait_until(pilot, lambda: "It is kept out of memory" in words(app))
+        session = app.current_session
+        await app.open_session(None)
+        await app.open_session(session)
+        await wait_until(pilot, lambda: "kept out of memory" in words(app))
+
+
+async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Certainly."), reflect=False) as (app, pilot, agent):
+        app.composer.put("/private")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await say(app, pilot, "my secret is xyzzy")
+        await wait_until(pilot, lambda: "Certainly." in words(app))
+        assert await agent.search("xyzzy") == []
+        assert app.current_session not in [each.id for each in await agent.sessions()]
+    assert not any(b"xyzzy" in content for content in contents(tmp_path))
+
+
+def contents(folder: Path) -> list[bytes]:
+    """All that the files below a folder hold."""
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
+async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
+    from graph.events import ObservationKind, ObservationMade
+
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "Perhaps I should learn the cello")
+        turn = next(each.turn for each in app.transcript.messages if isinstance(each, Said))
+        made = ObservationMade(
+            observation="01JCANDIDATE00000000000000",
+            series="01JCANDIDATE00000000000000",
+            category=ObservationKind.PLAN,
+            status="candidate",
+            confidence=0.6,
+            grounded=True,
+            origin="model",
+            sources=(turn,),
+            text="Wants to learn the cello",
+        )
+        agent._memory.append(made)
+        await pilot.press("f4", "2")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "learn the cello" in words(app))
+        await wait_until(pilot, lambda: "Perhaps I should learn the cello" in words(app))
+        await pilot.press("a")
+        await wait_until(pilot, lambda: "Nothing waits for you" in words(app))
+        assert [each.status for each in await agent.memories()] == ["active"]
+        await pilot.press("u")
+        await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
+        await pilot.press("x")
+        await wait_until(pilot, lambda: "Rejected" in words(app) and "Nothing waits for you" in words(app))
+        assert await agent.memories() == []
+        await pilot.press("u")
+        await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: any(each.has_class("-flash") for each in app.transcript.messages))

@@ -64,6 +64,7 @@ MATCH (o:Observation) WHERE o.current AND o.project IS NOT NULL RETURN o.project
 """
 _LIVING = "MATCH (t:Turn) WHERE t.id IN $ids AND t.live AND NOT t.withheld RETURN t.id AS id"
 
+SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
 COUNTED = 200  # so much is counted one by one
 
 
@@ -89,11 +90,17 @@ class Remembered(Readings):
         """The observations that are asked for, the newest first. Raises GraphFailure."""
         pinned = self._pinned_series()
         condition, values = self._condition(wanted, pinned)
-        most = max(limit, 0)
-        page = f"LIMIT {most}" if wanted.trend is None else ""  # a trend is only known once the proof is read
-        matching = f"MATCH (o:Observation) WHERE {condition} {RETURN} ORDER BY o.at DESC, o.seq DESC {page}"
-        found = with_proof(self.query, self.query(matching, values) if most else [], now, pinned)
-        return [each for each in found if wanted.trend in (None, each.trend)][:most]
+        most, found, skip = max(limit, 0), list[Observation](), 0
+        page = max(most, SHORTEST_PAGE)
+        while len(found) < most:
+            matching = f"MATCH (o:Observation) WHERE {condition} {RETURN} ORDER BY o.at DESC, o.seq DESC"
+            rows = self.query(f"{matching} SKIP {skip} LIMIT {page}", values)
+            proved = with_proof(self.query, rows, now, pinned)
+            found += [each for each in proved if wanted.trend in (None, each.trend)]
+            if len(rows) < page:
+                break
+            skip, page = skip + page, 4 * page
+        return found[:most]
 
     def memory(self, id: str, *, now: datetime | None = None) -> Story:
         """An observation with its revisions and their proof, by its id or the first 6 or more characters of it.

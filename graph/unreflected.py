@@ -17,7 +17,7 @@ from graph.rows import PROJECT
 from graph.walks import BEGUN
 
 RUN = 6  # imported turns that are reflected on together
-PAGE = 256
+SHORTEST_PAGE, LONGEST_PAGE = 16, 512
 
 Living = Callable[[sqlite3.Connection, Collection[str]], set[str]]  # those of the turns that are live and not withheld
 
@@ -171,10 +171,10 @@ class Pending:
 
     def _pages(self, db: sqlite3.Connection, *, imported: int) -> Iterator[list[tuple[str, str]]]:
         """Turn and session of the candidates, without those that are out, some at a time."""
-        told, seq = 1 << 62, 1 << 62
-        while rows := db.execute(_ROWS, {"imported": imported, "told": told, "seq": seq, "page": PAGE}).fetchall():
+        told, seq, page = 1 << 62, 1 << 62, SHORTEST_PAGE
+        while rows := db.execute(_ROWS, {"imported": imported, "told": told, "seq": seq, "page": page}).fetchall():
             yield [(turn, session) for _, turn, session, _, _ in rows if turn not in self._out]
-            seq, told = rows[-1][0], rows[-1][4]
+            seq, told, page = rows[-1][0], rows[-1][4], min(2 * page, LONGEST_PAGE)
 
 
 def _above(db: sqlite3.Connection, reply: str) -> list[str]:

@@ -1,0 +1,209 @@
+"""What was learned is read with its proof, its trend and its past, and only what stands is in use."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graph.beliefs import Wanted
+from graph.errors import Ambiguous, GraphFailure, NotFound
+from graph.events import (
+    EntityNoted,
+    HeadMoved,
+    ObservationDeleted,
+    ObservationKind,
+    ObservationPromoted,
+    ObservationReinforced,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationSupported,
+    PinCleared,
+    PinSet,
+    ProjectMade,
+    TurnDeleted,
+    TurnHidden,
+    TurnRated,
+    TurnUnhidden,
+    TurnWithheld,
+)
+from graph.memory import Memory
+from tests.graph.talk import NOON, said, talk
+from tests.graph.teach import observed, read
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LIKES = observed("likes", "t0", "t40", category=ObservationKind.PREFERENCE, about=("you", "e1"), project="boats")
+
+
+def ms(days_ago: float) -> int:
+    return int((NOW - timedelta(days=days_ago)).timestamp() * 1000)
+
+
+def ids(memory: Memory, **wanted: object) -> list[str]:
+    return [each.id for each in memory.memories(Wanted(**wanted), now=NOW)]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def learned(whole: Memory) -> Memory:
+    """Turns t0, t10, … were said so many days ago; of some of them something was learned."""
+    talk(whole, 1)
+    before = "s0"
+    for days in (120, 80, 50, 40, 10, 0):
+        whole.append(said(f"t{days}", parent=before, said_at=ms(days)))
+        before = f"t{days}"
+    whole.append(
+        EntityNoted(entity="e1", category="thing", by_turn="t0", text="Sloops"),
+        *read("d", "c1"),
+        LIKES,
+        observed("lives", "t120", status="candidate"),
+        observed("works", "t80", "c1"),
+    )
+    return whole
+
+
+def test_observations_come_newest_first_with_their_proof_oldest_first(learned: Memory) -> None:
+    learned.append(ObservationSupported(observation="likes", source="t10", amount=0.2))
+    learned.append(ObservationReinforced(observation="likes", by_turn="t50", step=0.05, before=0.9, after=0.95))
+    assert ids(learned) == ["works", "lives", "likes"]
+    likes = learned.memories(now=NOW)[2]
+    assert (likes.sources, likes.supports, likes.proof_count) == (("t40", "t0"), ("t10",), 3)
+    assert [(NOW - time).days for time in likes.times] == [40, 10, 0]
+    assert likes.confidence == pytest.approx(0.95)
+    assert (likes.reference_count, likes.last_referenced_at) == (1, NOW - timedelta(days=50))
+    assert (likes.about, likes.scope, likes.trend) == (("Sloops", "you"), "boats", "strengthening")
+    assert (NOW - likes.first_seen).days == 40
+    assert [each.id for each in learned.memories(now=NOW, limit=1)] == ["works"]
+    assert learned.memories(now=NOW, limit=0) == learned.memories(now=NOW, limit=-3) == []
+
+
+def test_they_are_narrowed_by_all_that_can_be_asked_for(learned: Memory) -> None:
+    assert ids(learned, status="candidate") == ["lives"]
+    assert ids(learned, status="superseded") == []
+    assert ids(learned, kind=ObservationKind.PREFERENCE) == ["likes"]
+    assert ids(learned, about=" sLOOPS ") == ids(learned, about="You") == ids(learned, project="boats") == ["likes"]
+    assert ids(learned, about="nobody") == ids(learned, about="") == ids(learned, project="") == []
+    assert ids(learned, trend="stale") == ["lives"]
+    assert ids(learned, trend="new") == []
+    assert ids(learned, text="like") == ["likes"]
+    assert ids(learned, text='"') == ids(learned, text="\x00") == ids(learned, text="boats") == []
+    assert ids(learned, world="elsewhere") == []
+    assert ids(learned, pinned=True) == []
+    assert ids(learned, pinned=False) == ["works", "lives", "likes"]
+
+
+def test_what_died_is_shown_only_if_asked_for_and_comes_back(learned: Memory) -> None:
+    learned.append(TurnHidden(turn="t40"))
+    assert ids(learned) == ["works", "lives"]
+    assert ids(learned, everything=True) == ["works", "lives"]
+    assert ids(learned, dead=True) == ["works", "lives", "likes"]
+    assert learned.observations(["likes", "works", "gone"]).keys() == {"works"}
+    learned.append(TurnUnhidden(turn="t40"), TurnWithheld(turn="t0"))
+    assert ids(learned) == ["works", "lives"]
+    (dead,) = (each for each in learned.memories(Wanted(dead=True), now=NOW) if each.id == "likes")
+    assert (dead.live, dead.current, dead.sources, dead.proof_count) == (False, False, ("t40",), 1)
+
+
+def test_a_revision_takes_the_place_of_the_one_before_and_the_journey_can_be_read(learned: Memory) -> None:
+    learned.append(observed("likes2", "t10", after=LIKES), ObservationRejected(observation="lives"))
+    assert ids(learned) == ["likes2", "works"]
+    assert ids(learned, status="superseded") == ["likes"]
+    assert ids(learned, status="invalid") == ["lives"]
+    assert ids(learned, everything=True) == ["likes2", "works", "lives", "likes"]
+    story = learned.memory("likes2", now=NOW)
+    assert [each.id for each in story.revisions] == ["likes", "likes2"]
+    assert story.observation.supersedes == "likes"
+    assert story.observation.first_seen == story.revisions[0].first_seen
+    assert [(proof.id, proof.relation, proof.text) for proof in story.proofs["likes2"]] == [
+        ("t40", "DERIVED_FROM", "t40"),
+        ("t10", "DERIVED_FROM", "t10"),
+        ("t0", "DERIVED_FROM", "t0"),
+    ]
+    learned.append(TurnHidden(turn="t10"))
+    assert ids(learned) == ["works", "likes"]
+    (hidden,) = (proof for proof in learned.memory("likes2").proofs["likes2"] if proof.id == "t10")
+    assert (hidden.live, hidden.text) == (False, None)
+
+
+def test_a_story_tells_chunks_echoes_and_contradictions_with_where_they_are(learned: Memory) -> None:
+    learned.append(ObservationRetired(observation="works", by_turn="t0"))
+    proof = learned.memory("works").proofs["works"]
+    assert {(each.id, each.kind, each.relation, each.speaker, each.session) for each in proof} == {
+        ("t80", "turn", "DERIVED_FROM", "you", "s"),
+        ("t0", "turn", "RETIRED_BY", "you", "s"),
+        ("c1", "chunk", "DERIVED_FROM", "d", "d"),
+    }
+    assert ids(learned, status="invalid") == ["works"]
+    learned.append(HeadMoved(session="s", turn="t80"))
+    assert ids(learned) == ["works", "lives"]  # who contradicted it is off the path
+
+
+def test_an_id_is_found_by_its_beginning(learned: Memory) -> None:
+    first = observed("01KAAAAAAAAAAAAAAAAAAAAAAA", "t0")
+    learned.append(first, observed("01KAAAB0000000000000000000", "t0"))
+    assert learned.memory("01kaaaa").observation.id == first.observation
+    with pytest.raises(Ambiguous):
+        learned.memory("01kaaa")
+    for unknown in ("", "01k", "likesx", "nothing at all"):
+        with pytest.raises(NotFound, match="clew memories"):
+            learned.memory(unknown)
+    learned.append(ObservationDeleted(series="likes"))
+    with pytest.raises(NotFound, match="forgotten"):
+        learned.memory("likes")
+    assert "likes" not in ids(learned, everything=True, dead=True)
+
+
+def test_a_pin_is_of_the_series_and_sleeps_with_it(learned: Memory) -> None:
+    learned.append(PinSet(observation="likes"), observed("likes2", "t10", after=LIKES))
+    assert [each.id for each in learned.pinned_observations()] == ["likes2"] == ids(learned, pinned=True)
+    assert all(each.pinned for each in learned.memory("likes").revisions)
+    assert learned.pinned_observations("elsewhere") == []
+    learned.append(TurnHidden(turn="t10"))
+    assert [each.id for each in learned.pinned_observations()] == ["likes"]
+    learned.append(TurnUnhidden(turn="t10"), PinCleared(observation="likes2"))
+    assert learned.pinned_observations() == [] == ids(learned, pinned=True)
+
+
+def test_forgetting_names_every_revision_and_what_stands_in_for_a_dead_one(learned: Memory) -> None:
+    learned.append(observed("likes2", "t10", after=LIKES), TurnHidden(turn="t40"))
+    learned.append(observed("again", "t0", instead_of="likes"), observed("third", "t10", instead_of="again"))
+    expected = ["likes", "likes2", "again", "third"]
+    for id in expected:
+        assert [each.id for each in learned.forgetting(id)] == expected
+    assert [each.id for each in learned.forgetting("works")] == ["works"]
+    learned.append(*(ObservationDeleted(series=series) for series in ("likes", "again", "third")))
+    with pytest.raises(NotFound, match="already"):
+        learned.forgetting("again")
+
+
+def test_what_was_made_again_gives_way_when_the_first_comes_back(learned: Memory) -> None:
+    learned.append(TurnHidden(turn="t40"), observed("again", "t0", instead_of="likes"))
+    assert ids(learned, status="active") == ["again", "works"]
+    learned.append(TurnUnhidden(turn="t40"))
+    assert ids(learned, status="active") == ["works", "likes"]
+
+
+def test_an_erased_name_is_shown_no_more(learned: Memory) -> None:
+    learned.append(observed("big", "t10", about=("e1", "you")), TurnDeleted(turn="t0"))
+    assert learned.memory("big").observation.about == ("you",)
+
+
+def test_significance_is_counted_over_live_turns_alike_in_graph_and_log(learned: Memory, memory: Memory) -> None:
+    for turn, rating in (("t120", 3), ("t80", 1), ("t50", 3), ("t40", 0), ("t80", 2), ("t10", 3)):
+        learned.append(TurnRated(turn=turn, significance=rating, by="rule"))
+    learned.append(TurnHidden(turn="t50"))
+    assert learned.significance() == {0: 1, 1: 0, 2: 1, 3: 2} == learned._reader.significance()
+    assert [turn.id for turn in learned.rated(3, 9)] == ["t10", "t120"]
+    assert [turn.id for turn in learned.rated(3, 1)] == ["t10"]
+    assert learned.rated(7, 5) == learned.rated(3, 0) == []
+
+
+def test_projects_count_what_is_current(learned: Memory) -> None:
+    learned.append(ProjectMade(project="boats", text="To sea"), ObservationPromoted(observation="lives"))
+    assert [(each.name, each.observations) for each in learned.projects()] == [("boats", 1)]
+
+
+def test_while_the_graph_is_closed_pins_are_none_and_memories_say_so(memory: Memory) -> None:
+    talk(memory, 1)
+    memory.append(observed("m1", "s0"), PinSet(observation="m1"))
+    assert memory.pinned_observations() == []
+    for ask in (lambda: memory.memories(now=NOON), lambda: memory.memory("m1"), lambda: memory.observations(["m1"])):
+        with pytest.raises(GraphFailure):
+            ask()

@@ -1,0 +1,307 @@
+"""Belief follows proof, through the whole Agent: no word of a turn that is not live is shown to a model or a person.
+
+Each turn carries a nonce of its own, each reply too. What is derived (observations, core blocks, titles, names of
+entities) carries the nonces of the turns it names as its sources. After any deeds, what can be read is looked through.
+"""
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.errors import AgentError
+from agent.home import Home
+from agent.service import Agent
+from agent.settings import Settings
+from graph.beliefs import Wanted
+from graph.events import (
+    CoreWritten,
+    EntityNoted,
+    Event,
+    HeadMoved,
+    ObservationKind,
+    ObservationMade,
+    ObservationSupported,
+    SessionTitled,
+    TurnDeleted,
+    TurnWithheld,
+)
+from graph.ids import new_id
+from graph.memory import Memory
+from tests.agent.conftest import collect
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=700, low_water=350)
+NONCE = re.compile(r"nonce[a-z]+\d+")
+DEEDS = (
+    *("say", "say", "say", "learn", "learn", "support", "revise", "note", "correct", "block", "own block", "title"),
+    *("name", "hide", "hide", "unhide", "delete", "rewind", "forward", "promote", "reject", "restore", "forget", "pin"),
+    *("unpin", "pin turn", "withhold", "release", "delete chat"),
+)
+STEPS = st.lists(st.tuples(st.sampled_from(DEEDS), st.integers(0, 1000)), min_size=3, max_size=16)
+
+
+class Teller:
+    """Does the deeds, and looks for nonces where none may be. `number` chooses what a deed is done to."""
+
+    def __init__(self, agent: Agent, model: FakeGenerator) -> None:
+        self.agent = agent
+        self.model = model
+        self.chats: list[str] = []
+        self.made: list[str] = []
+        self.count = 0
+
+    @property
+    def memory(self) -> Memory:
+        return self.agent._memory
+
+    def word(self) -> str:
+        """A nonce nobody said yet."""
+        self.count += 1
+        return f"nonce{chr(ord('a') + self.count % 26)}{self.count}"
+
+    def turns(self) -> dict[str, str]:
+        """Every turn that was said, and its text; an erased one has none."""
+        with self.memory.snapshot() as db:
+            rows = db.execute("SELECT turn, coalesce(text, '') FROM events WHERE kind = 'turn.said' ORDER BY seq")
+            return dict(rows.fetchall())
+
+    def live(self) -> set[str]:
+        rows = self.memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")
+        return {row["id"] for row in rows}
+
+    def sources(self, number: int) -> tuple[str, ...]:
+        """One or two turns that are live."""
+        live = sorted(self.live())
+        return tuple(dict.fromkeys(live[(number * step) % len(live)] for step in (1, 7))) if live else ()
+
+    def told(self, sources: tuple[str, ...]) -> str:
+        """The nonces of turns."""
+        texts = self.turns()
+        return " ".join(word for turn in sources for word in NONCE.findall(texts[turn])[:1])
+
+    async def do(self, deed: str, number: int) -> None:
+        doing: Callable[[int], Awaitable[object]] = getattr(self, deed.replace(" ", "_"))
+        try:
+            await doing(number)
+        except AgentError:
+            return  # what cannot be done now
+        finally:
+            await self.agent.idle()
+
+    async def say(self, number: int) -> None:
+        chat = self.chats[number % len(self.chats)] if self.chats and number % 3 else None
+        events = await collect(self.agent.send(chat, f"What of the boat {self.word()} then?"))
+        if chat is None:
+            self.chats.append(events[0].session)  # type: ignore[union-attr]
+
+    async def learn(self, number: int) -> None:
+        if sources := self.sources(number):
+            self._made(sources, status="candidate" if number % 2 else "active")
+
+    async def support(self, number: int) -> None:
+        if self.made and (sources := self.sources(number)):
+            self._store(ObservationSupported(observation=self.made[number % len(self.made)], source=sources[0]))
+
+    async def revise(self, number: int) -> None:
+        found = await self.agent.memories()
+        if found and (sources := self.sources(number)):
+            old = found[number % len(found)]
+            self._made((*sources, *old.sources), supersedes=old.id, series=old.series)
+
+    async def note(self, number: int) -> None:
+        self.made.append((await self.agent.remember(f"I own {self.word()}.")).id)
+
+    async def correct(self, number: int) -> None:
+        if found := await self.agent.memories():
+            self.made.append((await self.agent.correct(found[number % len(found)].id, f"I own {self.word()}.")).id)
+
+    async def block(self, number: int) -> None:
+        if sources := self.sources(number):
+            name = f"b{number % 3}"
+            self._store(CoreWritten(block=name, by="agent", sources=sources, text=f"See {self.told(sources)}."))
+
+    async def own_block(self, number: int) -> None:
+        await self.agent.write_block(f"b{number % 3}", "" if number % 2 else "The user's own words.")
+
+    async def title(self, number: int) -> None:
+        if self.chats and (sources := self.sources(number)):
+            chat = self.chats[number % len(self.chats)]
+            self._store(SessionTitled(session=chat, sources=sources, text=f"On {self.told(sources)}"))
+
+    async def name(self, number: int) -> None:
+        if sources := self.sources(number)[:1]:
+            noted = EntityNoted(entity=new_id(), category="thing", by_turn=sources[0], text=self.told(sources))
+            self._store(noted)
+
+    async def hide(self, number: int) -> None:
+        if turn := self._any(number):
+            await self.agent.hide(turn)
+
+    async def unhide(self, number: int) -> None:
+        if turn := self._any(number):
+            await self.agent.unhide(turn)
+
+    async def delete(self, number: int) -> None:
+        if turn := self._any(number):
+            self._store(TurnDeleted(turn=turn))
+            await self.agent._prompts.forget_turns([turn])
+
+    async def rewind(self, number: int) -> None:
+        if self.chats:
+            chat = self.chats[number % len(self.chats)]
+            path = await self.agent.thread(chat)
+            to = path[number % len(path)].id if path and number % 4 else None
+            self._store(HeadMoved(session=chat, turn=to))
+
+    async def forward(self, number: int) -> None:
+        with self.memory.snapshot() as db:
+            said = db.execute("SELECT session, turn FROM events WHERE kind = 'turn.said' AND role <> 'note'").fetchall()
+        if said:
+            session, turn = said[number % len(said)]
+            if not self.memory.session(session).deleted:
+                self._store(HeadMoved(session=session, turn=turn))
+
+    async def promote(self, number: int) -> None:
+        await self._decide(number, self.agent.promote)
+
+    async def reject(self, number: int) -> None:
+        await self._decide(number, self.agent.reject)
+
+    async def restore(self, number: int) -> None:
+        await self._decide(number, lambda id: self.agent.restore(id, "candidate"))
+
+    async def forget(self, number: int) -> None:
+        await self._decide(number, self.agent.forget)
+
+    async def pin(self, number: int) -> None:
+        await self._decide(number, self.agent.pin_memory)
+
+    async def unpin(self, number: int) -> None:
+        await self._decide(number, self.agent.unpin_memory)
+
+    async def pin_turn(self, number: int) -> None:
+        if turn := self._any(number):
+            await self.agent.pin(turn)
+
+    async def withhold(self, number: int) -> None:
+        if turn := self._any(number):
+            self._store(TurnWithheld(turn=turn))
+
+    async def release(self, number: int) -> None:
+        if turn := self._any(number):
+            await self.agent.release(turn)
+
+    async def delete_chat(self, number: int) -> None:
+        if len(self.chats) > 1:
+            await self.agent.delete(self.chats.pop(number % len(self.chats)))
+
+    async def look(self) -> None:
+        """No nonce of a turn that is not live is anywhere to be read."""
+        prompt = await self.prompt()
+        live, texts = self.live(), self.turns()
+        there = {word for turn in live for word in NONCE.findall(texts[turn])}
+        for place, text in {**prompt, **await self.shown()}.items():
+            assert set(NONCE.findall(text)) <= there, (place, text)
+
+    async def prompt(self) -> dict[str, str]:
+        """What the model is given in one of the chats, and what is kept of it."""
+        if not self.chats:
+            return {}
+        chat = self.chats[self.count % len(self.chats)]
+        await collect(self.agent.send(chat, "go on"))
+        await self.agent.idle()
+        logs = [log for key, log in self.agent._prompts._logs.items() if key.session == chat]
+        kept = {f"prompt log of {chat}": self.model.detokenize(log.tokens) for log in logs}
+        return kept | {f"prompt of {chat}": self.model.detokenize(self.model.prompts[-1])}
+
+    async def shown(self) -> dict[str, str]:
+        """Everything that people are shown, and that is recalled, but for a chat's own thread, by where it stands."""
+        agent = self.agent
+        found = {f"observation {each.id}": each.text or "" for each in await agent.memories(Wanted(everything=True))}
+        found |= {f"block {each.name}": each.text for each in await agent.blocks()}
+        chats = [*await agent.sessions(), *await agent.sessions(archived=True)]
+        found |= {f"title of {each.id}": each.name or "" for each in chats}
+        rows = self.memory.query("MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title")
+        found |= {f"title of {row['id']} in the graph": row["title"] for row in rows}
+        hits = await agent.search("nonce*")
+        for word in {word for text in self.turns().values() for word in NONCE.findall(text)}:
+            hits += await agent.search(word)
+        for hit in hits:
+            if not hit.mark:
+                found[f"snippet of {hit.turn.id}"] = "".join(piece.text for piece in hit.snippet)
+        for hit in await agent.recall("the boat", limit=50):
+            found[f"recalled {hit.id}"] = hit.text
+        return found
+
+    def _made(
+        self,
+        sources: tuple[str, ...],
+        *,
+        status: str = "active",
+        supersedes: str | None = None,
+        series: str | None = None,
+    ) -> None:
+        id = new_id()
+        self._store(
+            ObservationMade(
+                observation=id,
+                series=series or id,
+                supersedes=supersedes,
+                category=ObservationKind.FACT,
+                status="active" if status == "active" else "candidate",
+                confidence=0.9,
+                grounded=True,
+                origin="model",
+                sources=tuple(dict.fromkeys(sources)),
+                text=f"The boat is {self.told(tuple(dict.fromkeys(sources)))}.",
+            )
+        )
+        self.made.append(id)
+
+    async def _decide(self, number: int, deed: Callable[[str], Awaitable[object]]) -> None:
+        found = await self.agent.memories(Wanted(everything=True))
+        if found:
+            await deed(found[number % len(found)].id)
+
+    def _any(self, number: int) -> str | None:
+        turns = list(self.turns())
+        return turns[number % len(turns)] if turns else None
+
+    def _store(self, event: Event) -> None:
+        self.memory.append(event)
+
+
+@given(STEPS)
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple[str, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(live_through(steps, Path(folder)))
+
+
+async def live_through(steps: list[tuple[str, int]], folder: Path) -> None:
+    said = 0
+
+    def reply(prompt: str) -> str:
+        nonlocal said
+        said += 1
+        return f"I see noncereply{said} there."
+
+    model = FakeGenerator(reply, context=PLAIN.context)
+    agent = Agent(Home.resolve(folder), PLAIN, client="test", loader=lambda name, progress: model)
+    try:
+        await agent.start(load_embedder=False)
+        await agent.idle()
+        teller = Teller(agent, model)
+        await teller.say(0)
+        for deed, number in steps:
+            await teller.do(deed, number)
+            await teller.look()
+    finally:
+        await agent.close()

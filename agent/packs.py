@@ -1,25 +1,29 @@
 """What a session's prompt quotes, read from the memory: the context packs its replies were stored with, and the pins.
 
-A pack says only which turns were put before the model. Their words are read each time a prompt is brought up to date,
-so what was hidden or erased in between is found out, and the same pack gives the same lines again after a restart.
+A pack says only which turns, observations and chunks were put before the model. Their words are read each time a prompt
+is brought up to date, so what was hidden or erased in between is found out, and the same pack gives the same lines
+again after a restart.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from graph.beliefs import Chunk
 from graph.events import Recalled
 from graph.hits import Hit
 from graph.memory import Memory
+from graph.quoted import Believed
 from graph.values import Turn
 from models.protocols import Generator
 
 from .events import Notice, Warned
 from .prompt import Limits, PromptLog, Quotes
-from .quoting import BOUND, PIN_BOUND, Quote, quote
+from .quoting import BOUND, PIN_BOUND, Quote, quote, quote_chunk, quote_memory
 
 Pack = tuple[Recalled, ...]
 DECIMALS = 4
+PLACE = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,14 @@ class Packs:
         pinned = self._memory.pinned()
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
-        there = self._memory.quotable(ids - {turn.id for turn in path} - {turn.id for turn in pinned})
-        there |= {turn.id: turn for turn in [*path, *pinned] if turn.text is not None and not turn.hidden}
-        said = {turn.id: turn.text or "" for turn in path}
+        given = [*path, *pinned]
+        said = self._memory.quotable(ids - {turn.id for turn in given})
+        said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
+        there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given})}
+        asks = {turn.id: turn.text or "" for turn in path}
         return Quotes(
             packs={
-                turn: tuple(self._quote(there[item.id], item, said.get(turn, "")) for item in pack if item.id in there)
+                turn: tuple(self._quote(there[item.id], item, asks.get(turn, "")) for item in pack if item.id in there)
                 for turn, pack in packs.items()
                 if pack
             },
@@ -84,10 +90,24 @@ class Packs:
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
-    def _quote(self, turn: Turn, item: Recalled, about: str) -> Quote:
-        if "pin" in item.ranks:
-            return self._pin(turn)
-        return quote(turn, about=about, bound=BOUND, zone=self._zone)
+    def _learned(self, ids: set[str]) -> dict[str, Believed | Chunk]:
+        """Those of the ids that are observations or chunks which may be quoted."""
+        if not ids:
+            return {}
+        believed = self._memory.believed(ids)
+        return {**believed, **self._memory.chunks(ids - believed.keys())}
+
+    def _quote(self, found: Turn | Believed | Chunk, item: Recalled, about: str) -> Quote:
+        bound = PIN_BOUND if "pin" in item.ranks else BOUND
+        about = "" if "pin" in item.ranks else about
+        match found:
+            case Chunk():
+                place = PLACE.join([found.title, *found.headings])
+                return quote_chunk(found.id, place, found.text, about=about, bound=bound)
+            case Believed():
+                return quote_memory(found, about=about, bound=bound, zone=self._zone)
+            case _:
+                return quote(found, about=about, bound=bound, zone=self._zone)
 
     def _pin(self, turn: Turn) -> Quote:
         return quote(turn, bound=PIN_BOUND, zone=self._zone)

@@ -22,7 +22,7 @@ from graph.values import Exchange, Turn
 from models.protocols import Generator
 
 from .events import Route
-from .quoting import quote
+from .quoting import quote_hit
 from .relevance import relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
@@ -197,7 +197,7 @@ def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds)
     taken: list[Hit] = []
     room = bounds.tokens
     for hit in hits:
-        size = len(generator.tokenize(quote(hit, about=text).line)) + 1
+        size = len(generator.tokenize(quote_hit(hit, about=text).line)) + 1
         if size <= room and len(taken) < bounds.turns:
             taken.append(hit)
             room -= size

@@ -17,8 +17,10 @@ NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated Eng
 RELATED = 0.3  # and from which it is, where a word is shared too
 WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
 LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
+SURE = 0.5  # cosine from which the meaning of an observation is reason enough: short sentences come near to much
 NEAREST = 0.6  # cosine for what the assistant said, where nobody asks for that
 NEW = 1 / 3  # of a hit's words must not be in the message already
+MEANING = frozenset({"semantic", "observation"})  # strategies whose score is a cosine
 SMALL_TALK = frozenset(
     content_words(
         "thanks thank okay please sure great good nice cool fine right hello yeah well really very much also just like "
@@ -90,10 +92,12 @@ def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
 
     What the assistant said itself it can say again: where nobody looks `back`, only what is very near counts.
     """
-    cosine = max((reason.score for reason in hit.reasons if reason.strategy == "semantic"), default=0.0)
+    cosine = max((reason.score for reason in hit.reasons if reason.strategy in MEANING), default=0.0)
+    shared = len(asked & set(content_words(hit.text)))
+    if hit.kind == "observation":
+        return cosine >= SURE or (shared > 0 and cosine >= NEAR) or shared * 2 >= max(len(asked), 2)
     if hit.role == "assistant" and not back:
         return cosine >= NEAREST
-    shared = len(asked & set(content_words(hit.text)))
     return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)
 
 
@@ -104,7 +108,9 @@ def lent(hit: Hit, kept: Collection[str], *, back: bool) -> bool:
 
 def led_by(hit: Hit) -> str | None:
     """The turn just before or after that led to a hit; what led there from further off is no question or answer."""
-    return hit.path[0].node if len(hit.path) == 2 and hit.path[1].relation != "IN" else None
+    if hit.kind != "turn" or len(hit.path) != 2 or hit.path[1].relation == "IN":
+        return None
+    return hit.path[0].node
 
 
 def repeats(said: str, text: str) -> bool:
@@ -117,6 +123,6 @@ def repeats(said: str, text: str) -> bool:
 def only_asks(hit: Hit) -> bool:
     """Whether a user's turn is all question or request, and tells nothing of the user: without its answer, nothing."""
     sentences = SENTENCE.findall(hit.text)
-    if hit.role != "user" or OF_ONESELF.search(hit.text):
+    if hit.kind != "turn" or hit.role != "user" or OF_ONESELF.search(hit.text):
         return False
     return bool(sentences) and all("?" in each or REQUEST.match(each) for each in sentences)

@@ -70,8 +70,9 @@ class Step:
 class Hit:
     """Something recalled, with why: rank per strategy, boosts, and the path in the graph if a neighbour led to it.
 
-    Of an observation `sources` are the live turns and chunks that prove it, and session, role and speaker those of the
-    oldest turn among them; of a chunk `session` is its document, `session_name` the document's title with the headings.
+    Of an observation `sources` are the live turns and chunks that prove it, the best first; session, role and speaker
+    are those of the oldest turn it was made from, and `at` is the newest's. Of a chunk `session` is its document, and
+    `session_name` the document's title with the headings.
     """
 
     kind: Kind

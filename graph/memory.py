@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph import contents, rebuild
-from graph.beliefs import Near, Status
+from graph.beliefs import Near
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.entities import Entities
 from graph.errors import MemoryFailure
@@ -176,7 +176,7 @@ class Memory(Remembered, Entities):
         world: str,
         project: str | None,
         limit: int = 15,
-        status: Sequence[Status] = ("candidate", "active"),
+        status: Sequence[str] = ("candidate", "active"),
     ) -> list[Near]:
         """The observations nearest to some words, in use or under review, of a project and of none.
 

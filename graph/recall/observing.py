@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     Mask = NDArray[np.bool_]
 
 OWN = COSINE + WINDOW / (1 + 2 * sum(AROUND))  # of the cosine, what a turn has of its own with all its neighbours
-PROOF = 0.1  # more than one turn says it: the most that adds
-SURE = 0.1  # the most that being sure adds, and being unsure takes
-STANDS_FOR = (DERIVED, SUPPORTED)
+PROOF = 0.06  # more than one turn says it: the most that adds
+SURE = 0.06  # the most that being sure adds, and being unsure takes
+STANDS_FOR = (DERIVED,)
 USUAL = 0.7  # confidence that neither adds nor takes
 OF_THE_TURN = ("asking",)  # lifts of a turn that say nothing of what was learned from it
 
@@ -98,13 +98,14 @@ def observe(
     may = words > 0
     if cosines is not None:
         may |= cosines >= RELATED
-    may &= current(learned, sight, filters.world) & _asked_for(learned, sight, filters)
+    may &= (table["status"] == ACTIVE) & standing(learned, sight, filters.world)
+    may &= _asked_for(learned, sight, filters)
     may[rows_of(table, filters.exclude)] = False
     return Found(total.astype(np.float32), own, words, cosines, boosts, may, lender)
 
 
-def current(learned: Learned, sight: Sight, world: str) -> "Mask":
-    """Observations in use in the world asked about: its own, and of main's those whose proof can be seen there."""
+def standing(learned: Learned, sight: Sight, world: str) -> "Mask":
+    """Current observations of the world asked about: its own, and of main's those whose proof can be seen there."""
     import numpy as np
 
     table = learned.beliefs
@@ -112,7 +113,7 @@ def current(learned: Learned, sight: Sight, world: str) -> "Mask":
     seen = proof(learned, sight.turns, sight.chunks, (DERIVED,))
     made_from = learned.of_turns[DERIVED].all(table.size) + learned.of_chunks[DERIVED].all(table.size)
     here: Mask = table["current"] & table["live"] & np.isin(table["world"], worlds)
-    here &= (table["status"] == ACTIVE) & (made_from > 0) & (seen == made_from)
+    here &= (made_from > 0) & (seen == made_from)
     return here
 
 

@@ -6,7 +6,7 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -23,7 +23,8 @@ from graph.recall.explain import Explainer, Newest, read_hits, read_texts, read_
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
 from graph.recall.learned import Learned
-from graph.recall.lexical import Words, says_anything
+from graph.recall.lexical import Words, says_anything, stems
+from graph.recall.nearness import nearest
 from graph.recall.observing import Beside, observe
 from graph.recall.ranking import best, boosted, newest, related
 from graph.recall.reading import read
@@ -96,6 +97,29 @@ class Recall:
         places = join(rows, scores, found, self._learned, held, spare)
         why = Explainer(columns, evidence, scores, may)
         return tell(db, columns, self._learned, places, limit, why, found, sight.turns)
+
+    def near(
+        self, text: str, *, vector: Vector | None, world: str, project: str | None, limit: int, status: Sequence[str]
+    ) -> list[tuple[str, float, float]]:
+        """The observations nearest to some words: id, cosine, share of the words. Raises GraphFailure."""
+        with self._lock, self._reading() as (columns, db):
+            learned = self._learned
+            if not learned.beliefs.size or limit < 1:
+                return []
+            if vector is not None:
+                self._matrix_of(db, columns, vector.model)
+            return nearest(
+                db,
+                learned,
+                see(columns, learned, Filters(world=world)),
+                frozenset(stems(db, text, ())),
+                self._words.learned_terms(db, text, columns, learned, without=())[0],
+                self._near(vector, learned.beliefs),
+                world=world,
+                project=project,
+                status=status,
+                limit=limit,
+            )
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query. Raises GraphFailure while the graph is behind."""

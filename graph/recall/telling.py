@@ -70,6 +70,7 @@ class Teller:
         read = [int(each) for each in self.learned.of_chunks[DERIVED].of(row) if each != NONE]
         first = min(said, key=lambda each: (int(self.columns["at"][each]), each), default=NONE)
         id = table.ids([row])[0]
+        best = self._best(row, said, read, found)
         rank, score = _rank(found, found.own, row), _score(found, row)
         return Hit(
             kind="observation",
@@ -83,18 +84,16 @@ class Teller:
             score=float(found.total[row]),
             reasons=(Reason("observation", rank, score),),
             boosts=_boosts(found, row),
-            path=self._path(row, id, said, read, found),
-            sources=tuple(self._proof(row)),
+            path=(Step("observation", id), Step(DERIVED, best)),
+            sources=tuple(dict.fromkeys((best, *self._proof(row)))),
         )
 
-    def _path(self, row: int, id: str, said: list[int], read: list[int], found: Found) -> tuple[Step, ...]:
-        """From the observation to the turn or chunk that proves it best."""
+    def _best(self, row: int, said: list[int], read: list[int], found: Found) -> str:
+        """The turn or chunk whose place it takes: the one that proves it best for this question."""
         lender = int(found.lender[row])
         if lender != NONE or said:
-            proof = self.columns.ids([lender if lender != NONE else said[0]])[0]
-        else:
-            proof = self.learned.pieces.ids([read[0]])[0]
-        return (Step("observation", id), Step(DERIVED, proof))
+            return self.columns.ids([lender if lender != NONE else said[0]])[0]
+        return self.learned.pieces.ids([read[0]])[0]
 
     def _proof(self, row: int) -> list[str]:
         """The live turns and chunks that it was made from and that say the same, oldest first."""
@@ -112,15 +111,10 @@ class Teller:
         return [id for _, id in sorted(found)]
 
     def _said_at(self, row: int) -> int:
-        """When its newest proof was said that there was when it was made; a revision is as new as its last word."""
-        made = int(self.learned.beliefs["at"][row])
-        times = [
-            int(self.columns["at"][each])
-            for relation in (DERIVED, SUPPORTED)
-            for each in self.learned.of_turns[relation].of(row)
-            if each != NONE and self.live[each]
-        ]
-        return max((at for at in times if at <= made), default=min(times, default=made))
+        """When the newest turn it was made from was said: a revision is as new as its last word."""
+        made_from = self.learned.of_turns[DERIVED].of(row)
+        times = [int(self.columns["at"][each]) for each in made_from if each != NONE]
+        return max(times, default=int(self.learned.beliefs["at"][row]))
 
     def chunk(self, row: int, text: str, found: Found) -> Hit:
         """A chunk as a hit; its headings stand in the name of the session, which is the document."""

@@ -1,0 +1,56 @@
+"""The observations nearest to some words: what is known already of what was just said. Reads no turn and no event.
+
+Nearness is meaning and words together: the cosine, and the share of an observation's own words that are said. Turns
+make it no slower: only observations are looked at, and the words of the few that are nearest.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graph.recall.asking import Sight
+from graph.recall.evidence import Term
+from graph.recall.explain import read_texts
+from graph.recall.learned import STATUSES, Learned
+from graph.recall.lexical import stems
+from graph.recall.observing import share_of, standing
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+SPARE = 3  # times as many as asked for have their words compared
+
+
+def nearest(
+    db: sqlite3.Connection,
+    learned: Learned,
+    sight: Sight,
+    said: frozenset[str],
+    terms: Sequence[Term],
+    cosines: "NDArray[np.float32] | None",
+    *,
+    world: str,
+    project: str | None,
+    status: Sequence[str],
+    limit: int,
+) -> list[tuple[str, float, float]]:
+    """Ids with cosine and share of words, the nearest first; those of the project, and those of none.
+
+    `said` are the stems of the words, `terms` those of them that tell most.
+    """
+    import numpy as np
+
+    table = learned.beliefs
+    may = standing(learned, sight, world) & np.isin(table["status"], [STATUSES.index(each) for each in status])
+    of_project = [learned.projects.code(project)] if project is not None else []
+    may &= (table["project"] < 0) | np.isin(table["project"], of_project)
+    meaning = np.zeros(table.size, np.float32) if cosines is None else np.maximum(cosines, 0)
+    shares = share_of(terms, table.size)
+    rows = np.flatnonzero(may & ((shares > 0) | (meaning > 0)))
+    rows = rows[np.lexsort((-rows, -(shares + meaning)[rows]))][: limit * SPARE]
+    found = []
+    for row, text in read_texts(db, table, rows.tolist()).items():
+        own = set(stems(db, text, ()))
+        found.append((table.ids([row])[0], float(meaning[row]), len(own & said) / len(own) if own else 0.0))
+    return sorted(found, key=lambda each: (-(each[1] + each[2]), each[0]))[:limit]

@@ -369,7 +369,7 @@ class ClewApp(App[int]):
         message = self.focused
         if not isinstance(message, Message) or len(self.screen_stack) > 1:
             return
-        _deeds().key_on_message(self, message, event)
+        _message_keys().key_on_message(self, message, event)
 
     @on(Transcript.Edge)
     @work
@@ -379,12 +379,12 @@ class ClewApp(App[int]):
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:
-        _deeds().read_message(self, event.message)
+        _message_keys().read_message(self, event.message)
 
     @on(Markdown.LinkClicked)
     def _link(self, event: Markdown.LinkClicked) -> None:
         # No network unless asked, and a model's link is not the user asking: it is copied.
-        self.run_worker(_deeds().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
+        self.run_worker(_message_keys().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
     def reply_ended(self, event: "ReplyEnded") -> None:
         limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
@@ -421,6 +421,13 @@ def _deeds() -> ModuleType:
     from tui import deeds
 
     return deeds
+
+
+def _message_keys() -> ModuleType:
+    """The keys on a message, imported when the first one is pressed."""
+    from tui import message_keys
+
+    return message_keys
 
 
 def _listing() -> ModuleType:

@@ -1,22 +1,18 @@
-"""What was learned, in the chat: the notice of it and its undoing, the memory screen, leave to change it, documents."""
+"""What was learned, in the chat: the notice of it and its undoing, the memory screen, leave to change it, privacy."""
 
-import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui import finding
-from tui.pack import cut
+from tui.ingest import Ingest
 from tui.text import one_line
 from tui.trail import Place
 from tui.widgets.composer import Composer
-from tui.widgets.dialogs import Reader
 from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
     from agent.events import Learned, Notice
     from graph.beliefs import Observation, Wanted
     from tui.app import ClewApp
-    from tui.keeping_service import Ingested
     from tui.memories.screen import MemoriesScreen
 
 NOTICE_S = 45.0
@@ -33,7 +29,7 @@ class Keeping:
         self._learned: tuple[str, ...] = ()  # the ids of what was learned last
         self._shown: str | None = None  # the one that F4 shows, while the notice stands
         self._taken_back: list[tuple[str, str]] = []  # ids and their status before F8
-        self._ingest: asyncio.Task[None] | None = None
+        self.ingest = Ingest(app)
         self._notices = 0
 
     @property
@@ -200,44 +196,6 @@ class Keeping:
         app.say(f"{words}. o again {'lets it be remembered' if withheld else 'keeps it out'}.")
         app.remembering.refresh_soon()
 
-    # Documents
-
-    async def ingest(self, path: str) -> None:
-        """Read a file or a folder in, beside everything else; Esc stops it."""
-        if self._ingest is not None and not self._ingest.done():
-            self._app.say("Documents are being read in already; Esc stops that.")
-            return
-        self._ingest = asyncio.create_task(self._read_in(_path(path)))
-
-    def stop_ingest(self) -> bool:
-        """Stop it; False if nothing is being read in."""
-        if self._ingest is None or self._ingest.done():
-            return False
-        self._ingest.cancel()
-        return True
-
-    async def _read_in(self, path: Path) -> None:
-        app = self._app
-        if app.chat is None or app.backstage is None:
-            app.say(finding.NOT_YET)
-            return
-        app.say(f"Reading {cut(str(path), 60)} in … Esc stops it.", for_s=600)
-        try:
-            report = await app.chat.service.ingest(path, self._came, project=app.options.project)
-        except asyncio.CancelledError:
-            app.say("Stopped; the files that were read are kept. The same command goes on from there.")
-        except app.backstage.failures as error:
-            app.say(str(error), error=True)
-        else:
-            app.say(_told(report))
-            if report.skipped:
-                app.push_screen(Reader("Not read in", _skipped(report)))
-
-    def _came(self, step: object) -> None:
-        done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))
-        name = Path(str(file)).name
-        self._app.say(f"Reading in {done:,} of {total:,}: {cut(name, 48)} · Esc stops it", for_s=600)
-
     # Finding one by hand
 
     async def one_of(self, words: str) -> "Observation | list[Observation]":
@@ -279,24 +237,3 @@ class Keeping:
 def looks_like_id(word: str) -> bool:
     """Whether a word may be the beginning of an id: six characters or more, a digit among them."""
     return 6 <= len(word) <= 26 and word.isalnum() and any(letter.isdigit() for letter in word)
-
-
-def _path(words: str) -> Path:
-    return Path(words).expanduser()
-
-
-def _told(report: "Ingested") -> str:
-    counts = [
-        (len(report.added), "added"),
-        (len(report.refreshed), "refreshed"),
-        (len(report.unchanged), "unchanged"),
-        (len(report.removed), "removed"),
-        (len(report.skipped), "not read"),
-    ]
-    words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read there"
-    stopped = "Stopped. " if report.stopped else ""
-    return f"{stopped}Documents: {words}. F4 then 5 shows them."
-
-
-def _skipped(report: "Ingested") -> str:
-    return "\n".join(f"{path}: {why}" for path, why in report.skipped[:500])

@@ -42,7 +42,7 @@ class Leaving:
         app, composer = self._app, self._app.composer
         selected = composer.selected_text or app.screen.get_selected_text()
         if selected:
-            from tui.deeds import copy_text
+            from tui.message_keys import copy_text
 
             app.screen.clear_selection()
             composer.move_cursor(composer.cursor_location)

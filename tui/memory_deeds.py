@@ -157,7 +157,7 @@ async def ingest(app: "ClewApp", argument: str) -> None:
         AskLine("Read in a file or a folder", placeholder="~/notes")
     )
     if path:
-        await app.keeping.ingest(re.sub(r"^(['\"])(.*)\1$", r"\2", path))
+        app.keeping.ingest.begin(re.sub(r"^(['\"])(.*)\1$", r"\2", path))
 
 
 async def private(app: "ClewApp", argument: str) -> None:

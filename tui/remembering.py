@@ -11,6 +11,7 @@ from tui import finding
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
 from tui.pack import MOST_PINNED, Pack, Wanted, cut, keep_hidden, pack_of
+from tui.replies import answer_at, question_of, said_in
 from tui.widgets.dialogs import Reader
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer, Message, Said
@@ -144,16 +145,16 @@ class Remembering:
         place = next((place for place, each in enumerate(messages) if each.turn == self._message), None)
         if place is None:
             if reply is not None:
-                return Wanted(None, reply.turn, _said(messages, reply.turn))
+                return Wanted(None, reply.turn, said_in(messages, reply.turn))
             if waiting:
                 return Wanted(None, waiting[0].turn, waiting[0].text)
             place = len(messages) - 1
-        answer = _answer_at(messages, place)
+        answer = answer_at(messages, place)
         if answer is None:
             return Wanted()
-        said = _question_of(messages, messages.index(answer))
+        said = question_of(messages, messages.index(answer))
         turn = said.turn if said is not None else None
-        newest = answer is _answer_at(messages, len(messages) - 1)
+        newest = answer is answer_at(messages, len(messages) - 1)
         own = None if answer.writing else answer.turn
         return Wanted(own, turn, said.text if said is not None else "", answer.recalled, newest)
 
@@ -315,23 +316,3 @@ class Remembering:
                 await chat.service.hide(turn)
             case _:
                 await chat.service.unhide(turn)
-
-
-def _answer_at(messages: "Sequence[Message]", place: int) -> Answer | None:
-    """The reply that belongs to the message at `place`: itself, or the next one before another question; else the last
-    before it.
-    """
-    for message in messages[place:]:
-        if isinstance(message, Answer):
-            return message
-        if isinstance(message, Said) and message is not messages[place]:
-            break
-    return next((each for each in reversed(messages[:place]) if isinstance(each, Answer)), None)
-
-
-def _question_of(messages: "Sequence[Message]", place: int) -> Said | None:
-    return next((each for each in reversed(messages[:place]) if isinstance(each, Said)), None)
-
-
-def _said(messages: "Sequence[Message]", turn: str) -> str:
-    return next((message.text for message in messages if message.turn == turn), "")

@@ -82,7 +82,7 @@ class Documents(Vertical):
     async def _ingest(self) -> None:
         path = await self._host.ask_line("Read in a file or a folder", placeholder="~/notes")
         if path is not None:
-            await self._host.ingest(path)
+            self._host.ingest(path)
 
     async def _read(self, document: Document) -> None:
         chunks = await self._host.service.chunks(document.id)

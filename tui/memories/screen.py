@@ -193,8 +193,8 @@ class MemoriesScreen(Screen[Way | None]):
     def read(self, title: str, words: Content | str) -> None:
         self.app.push_screen(Reader(one_line(title), words))
 
-    async def ingest(self, path: str) -> None:
-        await self._clew.keeping.ingest(path)
+    def ingest(self, path: str) -> None:
+        self._clew.keeping.ingest.begin(path)
 
     def go_to(self, session: str, turn: str) -> None:
         self.dismiss((session, turn))
@@ -205,7 +205,7 @@ class MemoriesScreen(Screen[Way | None]):
         self.do(self.doing.undo())
 
     def action_leave(self) -> None:
-        if self._clew.keeping.stop_ingest():
+        if self._clew.keeping.ingest.stop():
             return
         self.dismiss(None)
 

@@ -1,0 +1,68 @@
+"""How an observation is told: its trend drawn, its filters cycled, its words cut and harmless."""
+
+from datetime import UTC, datetime, timedelta
+
+from graph.beliefs import Story, Wanted
+from graph.events import ObservationKind
+from tests.tui.fake_memory import belief
+from tui.keeping import looks_like_id
+from tui.memories import filters, words
+
+NOW = datetime(2026, 6, 11, 12, 0, tzinfo=UTC)
+
+
+def ago(days: float) -> datetime:
+    return NOW - timedelta(days=days)
+
+
+def test_a_trend_is_drawn_a_bar_a_month_the_newest_last() -> None:
+    assert words.sparkline([], NOW) == "▁▁▁▁▁▁"
+    assert words.sparkline([ago(170), ago(31), ago(1), ago(2), ago(3)], NOW) == "▂▁▁▁▂▄"
+    assert words.sparkline([ago(1)] * 50 + [ago(400)], NOW) == "▁▁▁▁▁█"
+    assert words.sparkline([ago(-3)], NOW) == "▁▁▁▁▁▂"
+
+
+def test_a_filter_goes_round_and_comes_back_to_none() -> None:
+    for key, steps in (("S", 6), ("K", 9), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
+        seen = [Wanted()]
+        for _ in range(steps):
+            seen.append(filters.cycled(seen[-1], key, people=["Ada", "Noor"], projects=["crete"]))
+        assert seen[-1] == Wanted(), key
+        assert len(set(seen)) == steps, key
+
+
+def test_a_filter_on_someone_who_is_gone_is_let_go() -> None:
+    gone = Wanted(about="Nobody")
+    assert filters.cycled(gone, "W", people=["Ada"], projects=[]).about is None
+
+
+def test_the_filters_stay_on_one_line_however_narrow() -> None:
+    wanted = Wanted(kind=ObservationKind.PLAN, about="A" * 200, text="[red]\x1b[2J" * 50)
+    for width in (120, 60, 30, 10, 1):
+        line = filters.line(wanted, width)
+        assert line.cell_length <= max(width, 1)
+        assert "\x1b" not in line.plain
+        assert "\n" not in line.plain
+
+
+def test_people_are_those_that_the_most_is_about() -> None:
+    found = [belief(1, "x", about=("Ada", "Berlin")), belief(2, "y", about=("Berlin",))]
+    assert filters.people_of(found) == ["Berlin", "Ada"]
+
+
+def test_the_detail_of_a_huge_or_erased_observation_is_bounded() -> None:
+    for text in ("[b]" * 100_000, None, "\x1b]0;x\x07"):
+        story = Story(belief(1, text, about=("x" * 10_000,)), (belief(1, text),), {})
+        for width in (100, 20, 1):
+            content, line = words.detail(story, 0, NOW, width)
+            assert len(content.plain) < 6_000
+            assert "\x1b" not in content.plain
+            assert line == 0
+
+
+def test_what_may_be_an_id_and_what_is_a_word() -> None:
+    assert looks_like_id("01JABC")
+    assert looks_like_id("0OBS1234")
+    assert not looks_like_id("Berlin")
+    assert not looks_like_id("01J")
+    assert not looks_like_id("my sister")

@@ -1,0 +1,76 @@
+"""Documents read in from the chat, beside everything else: how far it has come, how it ended, and how it is stopped."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.finding import NOT_YET
+from tui.pack import cut
+from tui.widgets.dialogs import Reader
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.keeping_service import Ingested
+
+WHILE_S = 600.0  # a line about what is under way stays until the next one
+
+
+class Ingest:
+    """One reading at a time."""
+
+    def __init__(self, app: "ClewApp") -> None:
+        self._app = app
+        self._reading: asyncio.Task[None] | None = None
+
+    def begin(self, words: str) -> None:
+        """Read a file or a folder in; Esc stops it."""
+        if self._reading is not None and not self._reading.done():
+            self._app.say("Documents are being read in already; Esc stops that.")
+            return
+        self._reading = asyncio.create_task(self._read_in(Path(words).expanduser()))
+
+    def stop(self) -> bool:
+        """Stop it; False if nothing is being read in."""
+        if self._reading is None or self._reading.done():
+            return False
+        self._reading.cancel()
+        return True
+
+    async def _read_in(self, path: Path) -> None:
+        app = self._app
+        if app.chat is None or app.backstage is None:
+            app.say(NOT_YET)
+            return
+        app.say(f"Reading {cut(str(path), 60)} in … Esc stops it.", for_s=WHILE_S)
+        try:
+            report = await app.chat.service.ingest(path, self._came, project=app.options.project)
+        except asyncio.CancelledError:
+            app.say("Stopped; the files that were read are kept. The same command goes on from there.")
+        except app.backstage.failures as error:
+            app.say(str(error), error=True)
+        else:
+            app.say(_told(report))
+            if report.skipped:
+                app.push_screen(Reader("Not read in", _skipped(report)))
+
+    def _came(self, step: object) -> None:
+        done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))
+        name = Path(str(file)).name
+        self._app.say(f"Reading in {done:,} of {total:,}: {cut(name, 48)} · Esc stops it", for_s=WHILE_S)
+
+
+def _told(report: "Ingested") -> str:
+    counts = [
+        (len(report.added), "added"),
+        (len(report.refreshed), "refreshed"),
+        (len(report.unchanged), "unchanged"),
+        (len(report.removed), "removed"),
+        (len(report.skipped), "not read"),
+    ]
+    words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read there"
+    stopped = "Stopped. " if report.stopped else ""
+    return f"{stopped}Documents: {words}. F4 then 5 shows them."
+
+
+def _skipped(report: "Ingested") -> str:
+    return "\n".join(f"{path}: {why}" for path, why in report.skipped[:500])

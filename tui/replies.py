@@ -1,0 +1,28 @@
+"""Which reply belongs to which message, among those that are mounted."""
+
+from typing import TYPE_CHECKING
+
+from tui.widgets.message import Answer, Message, Said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def answer_at(messages: "Sequence[Message]", place: int) -> Answer | None:
+    """The reply that belongs to the message at `place`: itself, or the next one before another question; else the last
+    before it.
+    """
+    for message in messages[place:]:
+        if isinstance(message, Answer):
+            return message
+        if isinstance(message, Said) and message is not messages[place]:
+            break
+    return next((each for each in reversed(messages[:place]) if isinstance(each, Answer)), None)
+
+
+def question_of(messages: "Sequence[Message]", place: int) -> Said | None:
+    return next((each for each in reversed(messages[:place]) if isinstance(each, Said)), None)
+
+
+def said_in(messages: "Sequence[Message]", turn: str) -> str:
+    return next((message.text for message in messages if message.turn == turn), "")

@@ -37,9 +37,9 @@ def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
     now = node(sink, "Turn", turn)
     heads, hidden, deleted = (changes.get(name, now[name]) for name in ("heads", "hidden", "deleted"))
     live = heads > 0 and not hidden and not deleted
-    stood, hangs = stands("Turn", now), now["evidence"] > 0
+    stood = stands("Turn", now) if now["evidence"] else None
     sink.set_node("Turn", turn, {**changes, "live": live, "touched": seq})
-    if hangs and stands("Turn", node(sink, "Turn", turn)) != stood:
+    if stood is not None and stands("Turn", node(sink, "Turn", turn)) != stood:
         flow(sink, "Turn", turn, -1 if stood else 1, seq)
 
 

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import wait_until
 from tests.tui.test_memories_screen import listed, observations, words
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
+from tui.widgets.approval import Approval
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import Said
 
@@ -85,6 +88,24 @@ async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
         assert await agent.search("xyzzy") == []
         assert app.current_session not in [each.id for each in await agent.sessions()]
     assert not any(b"xyzzy" in content for content in contents(tmp_path))
+
+
+async def test_a_model_changes_the_memory_only_with_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Approval, "guard_s", 0.0)
+    answer, keep = {"tool": "answer"}, {"tool": "remember", "text": "The user hates walnuts"}
+    generator = FakeGenerator("Noted.", "Well.", structured_replies=[keep, answer, keep, answer])
+    async with running(tmp_path, generator, tools="on", reflect=False) as (app, pilot, agent):
+        for key, known in (("n", 0), ("y", 1)):
+            before = app.state.last
+            app.composer.put("Please remember that I hate walnuts")
+            await pilot.press("enter")
+            shown = app.screen_stack[0].query_one(Approval)
+            await wait_until(pilot, lambda shown=shown: shown.display and shown.has_focus, "the question")  # type: ignore[misc]
+            assert "The user hates walnuts" in words(app)
+            await pilot.press(key)
+            await wait_until(pilot, lambda before=before: app.state.last is not before)  # type: ignore[misc]
+            assert len(await agent.memories()) == known
+            assert not shown.display
 
 
 def contents(folder: Path) -> list[bytes]:

@@ -195,7 +195,15 @@ class Conversation:
         self._pending[session] += 1
         out(TurnAccepted(session, last.id, last.text or "", queued=self.floor.locked(), new_session=False))
         try:
-            taken = Accepted(session, last.id, False, last.text or "", first=last is path[0], after=path[-1].id)
+            taken = Accepted(
+                session,
+                last.id,
+                False,
+                last.text or "",
+                first=last is path[0] and not last.withheld,
+                after=path[-1].id,
+                withheld=last.withheld,
+            )
             await self._answer_in_turn(taken, out)
         finally:
             self._pending[session] -= 1

@@ -3,7 +3,7 @@
 Both are finished with ordinary events in one append per session, so a crash in here is met the same way again.
 """
 
-from graph.events import Event, Role, StopReason, TurnSaid, TurnTaken
+from graph.events import Event, Role, StopReason, TurnSaid, TurnTaken, TurnWithheld
 from graph.log import Log, Stream
 from graph.reading import LogReader
 
@@ -37,7 +37,8 @@ def _recover_reply(log: Log, reader: LogReader, stream: Stream) -> bool:
         recalled=stream.recalled,
         text=stream.text,
     )
-    log.append([reply], ends_stream=stream.turn)
+    kept_out = [TurnWithheld(turn=stream.turn)] if asked is not None and asked.withheld else []
+    log.append([reply, *kept_out], ends_stream=stream.turn)
     return True
 
 

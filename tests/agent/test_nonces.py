@@ -234,8 +234,8 @@ class Teller:
         for hit in hits:
             if not hit.mark:
                 found[f"snippet of {hit.turn.id}"] = "".join(piece.text for piece in hit.snippet)
-        for hit in await agent.recall("the boat", limit=50):
-            found[f"recalled {hit.id}"] = hit.text
+        recalled = await agent.recall("the boat", limit=50)
+        found |= {f"recalled {each.id}": each.text for each in recalled}
         return found
 
     def _made(

@@ -2,6 +2,7 @@
 
 from agent.events import RecallDone
 from agent.settings import Settings
+from graph.ids import new_id
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
 from tests.fakes import FakeGenerator
@@ -24,6 +25,33 @@ async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_fi
     await say(agent, session, "And now?")
     assert "Biscuit is ill" in spelled(model, model.prompts[-1])  # the chat goes on with it
     assert (await agent.session(session)).name == "And now?"
+
+
+async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    session, _, ended = await say(agent, None, "Off the record: I hate my job.")
+    reply = new_id()
+    agent._memory.stream(reply, session=session, parent=ended.reply_turn, model="fake", text="Why do you")
+    await agent.close()
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    assert [(turn.stop_reason, turn.withheld) for turn in await agent.thread(session)][-1] == ("crashed", True)
+
+
+async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("I see.")
+    agent = await ready(make_agent, model, PLAIN)
+    session, _, _ = await say(agent, None, "hello there")
+    model.gate.clear()
+    events = agent.send(session, "Off the record: I hate my job.")
+    await anext(events)
+    await agent.close()
+    await collect(events)
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    path = await agent.thread(session)
+    if path[-1].role == "user":  # stopped before a word came
+        await collect(agent.retry(session))
+        path = await agent.thread(session)
+    assert [turn.withheld for turn in path] == [False, False, True, True]
 
 
 async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: MakeAgent) -> None:

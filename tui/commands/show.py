@@ -3,6 +3,7 @@
 The first two are read from the log without a lock; what was learned needs the memory for itself.
 """
 
+import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from graph.reading import LogReader
     from graph.values import Exchange, Session, Turn
     from tui.reasons import Shared
+
+MAYBE_ID = re.compile(r"[0-9A-Za-z]{6,26}")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -61,6 +64,8 @@ def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: boo
         return await agent.memory(clean(id))
 
     try:
+        if not MAYBE_ID.fullmatch(clean(id).strip()):
+            raise missing
         story = with_agent(home_of(ctx), ask, client="show")
     except NotFound:
         raise NotFound(

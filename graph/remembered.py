@@ -120,15 +120,20 @@ class Remembered(Readings):
         return {each.id: each for each in found}
 
     def pinned_observations(self, world: str = MAIN_WORLD) -> list[Observation]:
-        """Current ones of a world whose series is pinned, the oldest first; none while the graph is behind."""
+        """Current ones of a world whose series is pinned, the oldest first; none while the graph is behind.
+
+        A revision under review does not stand beside the one in use.
+        """
         pinned = self._pinned_series()
         if not pinned or not self.graph_ready:
             return []
         try:
             values = {"series": sorted(pinned), "world": world}
-            return self._all("o.series IN $series AND o.current AND o.world = $world", values, None)
+            found = self._all("o.series IN $series AND o.current AND o.world = $world", values, None)
         except GraphFailure:
             return []
+        in_use = {each.series for each in found if each.status == "active"}
+        return [each for each in found if each.status == "active" or each.series not in in_use]
 
     def forgetting(self, id: str) -> list[Observation]:
         """All that has to go when an observation is forgotten, the oldest first; by an id as for `memory`.

@@ -57,6 +57,24 @@ def test_a_log_of_version_2_brings_times_context_packs_and_vectors(folder: Path,
     assert memory.embedded("tiny@0") == (2, 7)  # with the reply that was cut off; two texts are erased and a tool's
 
 
+def test_a_log_of_version_3_brings_what_was_learned(folder: Path, opening: Open) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v3.sqlite", folder / "log.sqlite")
+    memory = opening()
+    assert [(block.name, block.text) for block in memory.blocks()] == [("human", "You hold the thread.")]
+    assert [(project.name, project.sessions) for project in memory.projects()] == [("maze", 1)]
+    assert memory.chunks(["c1"])["c1"].headings == ("Mazes",)
+    assert [unit.turns for unit in memory.unreflected(9)] == [("o1",)]
+    assert [turn.id for turn in memory.pinned()] == ["q1"]
+    memory.open_graph(ignore)
+    found = memory.memories(now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert [(each.id, each.status, each.supports, each.pinned) for each in found] == [
+        ("m2", "candidate", (), True),
+        ("m1", "active", ("o1",), True),
+    ]
+    assert [each.id for each in memory.pinned_observations()] == ["m1"]
+
+
 def test_a_log_of_version_1_gets_the_hash_of_every_text_that_lives(folder: Path, opening: Open) -> None:
     folder.mkdir(mode=0o700)
     with contextlib.closing(old_log(folder, turns=1000)) as db:
@@ -67,6 +85,21 @@ def test_a_log_of_version_1_gets_the_hash_of_every_text_that_lives(folder: Path,
     assert [text for _, text in memory.unembedded("any", 2)] == ["text 499", "text 498"]
     reader = LogReader.open(folder)
     assert [turn.text for turn in reader.thread("s", limit=2)] == ["text 498", "text 499"]
+    reader.close()
+
+
+def test_a_log_of_version_2_is_read_without_being_migrated(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v2.sqlite", folder / "log.sqlite")
+    reader = LogReader.open(folder)
+    assert sorted((session.id, session.name or "", session.project or "") for session in reader.sessions()) == [
+        ("f", "", ""),
+        ("old", "", ""),
+        ("s", "Thread", "maze"),
+    ]
+    assert [turn.id for turn in reader.pinned()] == ["q1"]
+    assert reader.blocks() == reader.documents() == []
+    assert [project.name for project in reader.projects()] == ["maze"]
     reader.close()
 
 

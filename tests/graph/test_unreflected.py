@@ -131,13 +131,14 @@ def test_each_exchange_knows_its_world_and_its_project(either: Memory) -> None:
     assert either.session("s").project is None
 
 
-def imported(memory: Memory, session: str, turns: int, at: int, **more: object) -> None:
+def imported(memory: Memory, session: str, turns: int, at: int) -> None:
     """People speak under their names, and nobody replies."""
     memory.append(SessionStarted(session=session, client="import", source=session, said_at=at))
     for number in range(turns):
         parent = f"{session}{number - 1}" if number else None
-        fields = {"speaker": "Ann" if number % 2 else "Bob", "source": f"{session}:{number}", "said_at": at + number}
-        memory.append(said(f"{session}{number}", session, parent=parent, **{**fields, **more}))
+        speaker, source = ("Ann" if number % 2 else "Bob"), f"{session}:{number}"
+        turn = said(f"{session}{number}", session, parent=parent, speaker=speaker, source=source, said_at=at + number)
+        memory.append(turn)
 
 
 def test_imported_turns_come_in_runs_after_all_exchanges_the_newest_told_first(either: Memory) -> None:

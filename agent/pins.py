@@ -51,17 +51,18 @@ class Pins:
     ) -> Quotes:
         """A prompt's quotes with what is in every prompt; `packs` are those that `quotes` was made from."""
         core, pinned = self._blocks(generator, limits, world), self._pinned(generator, limits, world)
-        now = {quote.id: quote for quote in core}
-        given = {turn: [item.id for item in pack if item.kind == "block"] for turn, pack in packs.items()}
-        known = {id for ids in given.values() for id in ids} | {id for id in (log.held if log else ()) if _is_block(id)}
+        now = {quote.id: quote for quote in (*core, *pinned)}
+        held = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
+        known = {id for id in held if _is_block(id)}
         gone = self._gone_blocks(known - now.keys())
-        with_blocks = dict(quotes.packs)
-        for turn, ids in given.items():
-            if there := tuple(now[id] for id in ids if id in now):
-                with_blocks[turn] = there + with_blocks.get(turn, ())
+        whole = dict(quotes.packs)
+        for turn, pack in packs.items():
+            there = {quote.id for quote in whole.get(turn, ())}
+            if lacking := tuple(now[item.id] for item in pack if item.id in now and item.id not in there):
+                whole[turn] = lacking + whole.get(turn, ())
         return replace(
             quotes,
-            packs=with_blocks,
+            packs=whole,
             core=core,
             pins=(*quotes.pins, *pinned),
             gone=frozenset({id for id in quotes.gone if not _is_block(id)} | gone) - {quote.id for quote in pinned},

@@ -18,7 +18,8 @@ from .correcting import corrects
 from .grounding import KINDRED, Grounding, ground
 from .likeness import Embed, cosine, names_of, negated, says_the_same, shared
 from .making import ACTIVE_ABOVE, Draft, speaks_of
-from .statements import slots_of
+from .sentences import sentences
+from .statements import cue_of, slots_of
 from .words import content, numbers, tokens
 
 FindNear = Callable[[str], Awaitable[list[Near]]]
@@ -102,16 +103,25 @@ class Applier:
             grounding = self._ground(JOURNEY.sub("", text), [*words, old.text], meaning)
         if invented(text, grounding) or not told_now(text, old.text, words):
             return False
-        return self._revise(old, text, action.confidence, turns, grounding)
+        alone = self._ground(JOURNEY.sub("", text), words, await self._meaning(text, words))
+        told = alone.grounded and (bool(names_of(text) & names_of(old.text)) or any(map(marks_change, words)))
+        return self._revise(old, text, action.confidence, turns, grounding, told=told)
 
     def _revise(
-        self, old: Observation, text: str, confidence: float, turns: Sequence[Turn], grounding: Grounding
+        self,
+        old: Observation,
+        text: str,
+        confidence: float,
+        turns: Sequence[Turn],
+        grounding: Grounding,
+        *,
+        told: bool = False,
     ) -> bool:
-        """A new revision of `old`, under review where the turns do not show that they are about the same."""
+        """A new revision of `old`, under review where the turns do not show (`told`) that it is otherwise now."""
         if not newer(turns, old):
             return False
         known = old.text or ""
-        sure = bool(slots_of(text) & slots_of(known)) or keeps(text, known)
+        sure = told or bool(slots_of(text) & slots_of(known)) or keeps(text, known)
         sure = sure or any(corrects(turn.text or "", known) for turn in turns)
         return self._draft.make(
             with_journey(text, known),
@@ -199,6 +209,11 @@ def told_now(text: str, known: str, words: Sequence[str]) -> bool:
     if not fresh:
         return negated(text) != negated(known) and any(corrects(each, known) for each in words)
     return len(fresh & there) * 2 >= len(fresh)
+
+
+def marks_change(words: str) -> bool:
+    """Whether some sentence of a message says of itself that something is otherwise now, or was wrong."""
+    return any(cue_of(each.text) != "new" for each in sentences(words) if each.own)
 
 
 def keeps(text: str, known: str) -> bool:

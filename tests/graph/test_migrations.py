@@ -98,7 +98,7 @@ def test_a_log_of_version_2_is_read_without_being_migrated(folder: Path) -> None
         ("s", "Thread", "maze"),
     ]
     assert [turn.id for turn in reader.pinned()] == ["q1"]
-    assert reader.blocks() == reader.documents() == []
+    assert (reader.blocks(), reader.documents()) == ([], [])
     assert [project.name for project in reader.projects()] == ["maze"]
     reader.close()
 

@@ -1,11 +1,15 @@
 """Recall quality on conversations in the shape of LoCoMo: how much of the evidence for each question is among the hits.
 
-    python -m bench.locomo PATH [--json]
+    python -m bench.locomo PATH [--observations] [--json]
 
 Each conversation becomes a memory of its own, by the app's own import and embedder; every question of categories 1–4
 goes through `memory.recall`, asked a minute after the last session. Beside it, in the same run: the word index alone
 (FTS5's BM25 with the words of the question but the most common ones and the speakers' names), and the vectors alone
 (the cosine with the question, embedded as recall embeds it: as one of the speakers would have said it).
+
+With `--observations` the memory first learns what reflection learns without a model that can be trusted: sentences in
+which people describe themselves, verbatim, how much turns matter, and whom they name. Then a hit that is an observation
+counts for the turns it was made from, and `clew-turns` is what recall finds when it is asked for turns alone.
 """
 
 import argparse
@@ -26,11 +30,16 @@ from agent.home import Home
 from agent.importer import Importer
 from agent.importing.locomo import sources_of
 from agent.models import EmbedderLoader, llama_embedder_loader
+from agent.reflection.naming import named
+from agent.reflection.rating import rate
+from agent.reflection.statements import statements
 from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import vectors as kept_vectors
-from graph.hits import Vector
-from graph.memory import Memory
+from graph.events import EntityNoted, Event, ObservationMade, TurnRated
+from graph.hits import Filters, Vector
+from graph.ids import new_id
+from graph.memory import ALL, Memory
 from graph.reading import LogReader
 from graph.recall.lexical import STOP_WORDS
 from graph.soundness import KEPT_TYPE
@@ -62,11 +71,15 @@ class Tally:
     found: dict[int, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
     times_ms: list[float] = field(default_factory=list)
 
-    def add(self, question: Question, ranked: Sequence[str], sessions: dict[str, str], took_s: float) -> None:
-        """Count one question's hits: turn ids, the best first."""
+    def add(
+        self, question: Question, ranked: Sequence[tuple[str, ...]], sessions: dict[str, str], took_s: float
+    ) -> None:
+        """Count one question's hits, the best first: each the turns it is or was made from."""
         wanted = {sessions[turn] for turn in question.evidence}
-        ranked_sessions = list(dict.fromkeys(sessions[turn] for turn in ranked))
-        shares = {f"turn@{k}": _share(question.evidence, ranked[:k]) for k in TURNS}
+        ranked_sessions = list(dict.fromkeys(sessions[turn] for turns in ranked for turn in turns))
+        shares = {
+            f"turn@{k}": _share(question.evidence, {turn for turns in ranked[:k] for turn in turns}) for k in TURNS
+        }
         shares |= {f"session@{k}": _share(wanted, ranked_sessions[:k]) for k in SESSIONS}
         self.found[question.category].append(shares)
         self.times_ms.append(took_s * 1000)
@@ -81,7 +94,7 @@ class Tally:
         }
 
 
-def _share(wanted: frozenset[str] | set[str], found: Sequence[str]) -> float:
+def _share(wanted: frozenset[str] | set[str], found: Iterable[str]) -> float:
     return len(wanted.intersection(found)) / len(wanted)
 
 
@@ -124,7 +137,9 @@ def by_cosine(query: "NDArray[np.float32]", vectors: "NDArray[np.float32]", turn
     return [turns[row] for row in (-(vectors @ query)).argsort(kind="stable")]
 
 
-async def measure(conversation: dict[str, Any], loader: EmbedderLoader, tallies: dict[str, Tally]) -> None:
+async def measure(
+    conversation: dict[str, Any], loader: EmbedderLoader, tallies: dict[str, Tally], *, observations: bool
+) -> None:
     """Import one conversation and ask its questions."""
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         export = Path(folder) / "export.json"
@@ -135,6 +150,8 @@ async def measure(conversation: dict[str, Any], loader: EmbedderLoader, tallies:
         try:
             memory.open_graph(lambda progress: None)
             await asyncio.to_thread(Importer(memory).run, export)
+            if observations:
+                learn(memory, conversation)
             embedding.start()
             if not await embedding.ready():
                 raise SystemExit("There is no embedder: `make setup` fetches it.")
@@ -144,6 +161,36 @@ async def measure(conversation: dict[str, Any], loader: EmbedderLoader, tallies:
             await embedding.close()
             reader.close()
             memory.close()
+
+
+def learn(memory: Memory, conversation: dict[str, Any]) -> None:
+    """Note what the floor under weak models takes from a conversation."""
+    events: list[Event] = []
+    entities: dict[str, str] = {}
+    for turn in map(memory.turn, memory.imported(list(sources_of(conversation).values())).values()):
+        text = turn.text or ""
+        for said in statements(text, turn=turn.id):
+            id = new_id()
+            events.append(
+                ObservationMade(
+                    observation=id,
+                    series=id,
+                    category=said.category,
+                    status="active",
+                    confidence=0.7,
+                    grounded=True,
+                    origin="verbatim",
+                    sources=(turn.id,),
+                    text=said.text,
+                )
+            )
+        for entity in named(text, ()):
+            known = entities.setdefault(entity.name.casefold(), new_id())
+            events.append(EntityNoted(entity=known, category=entity.category, by_turn=turn.id, text=entity.name))
+        if significance := rate(text):
+            events.append(TurnRated(turn=turn.id, significance=significance, by="rule"))
+    if events and memory.append(*events)[-1].graph_behind:
+        raise SystemExit("The graph did not follow.")
 
 
 class Bench:
@@ -181,21 +228,32 @@ class Bench:
             self._recall(question, vector, max(TURNS))
             took_s = time.perf_counter() - start
             self._count("clew", question, self._recall(question, vector, len(self._turns)), took_s)  # for the sessions
+            if "clew-turns" in self._tallies:
+                turns = self._recall(question, vector, len(self._turns), Filters(kinds=frozenset({"turn"})))
+                self._count("clew-turns", question, turns, 0)
             start = time.perf_counter()
             found = bm25(self._reader, question.text, self._names)
-            self._count("bm25", question, found, time.perf_counter() - start)
+            self._count("bm25", question, each_alone(found), time.perf_counter() - start)
             start = time.perf_counter()
             nearest = by_cosine(vector.values, self._vectors, list(self._turns))
-            self._count("vectors", question, nearest, embedded_s + time.perf_counter() - start)
-            self._tallies["ceiling"].add(question, best_order(question, self._sessions), self._sessions, 0)
+            self._count("vectors", question, each_alone(nearest), embedded_s + time.perf_counter() - start)
+            ceiling = each_alone(best_order(question, self._sessions))
+            self._tallies["ceiling"].add(question, ceiling, self._sessions, 0)
 
-    def _recall(self, question: Question, vector: Vector, limit: int) -> list[str]:
-        hits = self._memory.recall(question.text, vector=vector, now=self._now, timezone=UTC, limit=limit)
-        return [hit.id for hit in hits]
+    def _recall(self, question: Question, vector: Vector, limit: int, filters: Filters = ALL) -> list[tuple[str, ...]]:
+        hits = self._memory.recall(
+            question.text, vector=vector, filters=filters, now=self._now, timezone=UTC, limit=limit
+        )
+        return [hit.sources if hit.kind == "observation" else (hit.id,) for hit in hits]
 
-    def _count(self, way: str, question: Question, turns: Sequence[str], took_s: float) -> None:
-        ranked = [self._turns[turn] for turn in turns]
+    def _count(self, way: str, question: Question, hits: Sequence[tuple[str, ...]], took_s: float) -> None:
+        ranked = [tuple(self._turns[turn] for turn in turns) for turns in hits]
         self._tallies[way].add(question, ranked, self._sessions, took_s)
+
+
+def each_alone(turns: Iterable[str]) -> list[tuple[str, ...]]:
+    """Hits that are turns."""
+    return [(turn,) for turn in turns]
 
 
 def best_order(question: Question, sessions: dict[str, str]) -> list[str]:
@@ -205,12 +263,13 @@ def best_order(question: Question, sessions: dict[str, str]) -> list[str]:
     return list(dict.fromkeys([*firsts.values(), *evidence, *sessions]))
 
 
-async def run(conversations: Sequence[dict[str, Any]]) -> dict[str, Tally]:
+async def run(conversations: Sequence[dict[str, Any]], *, observations: bool = False) -> dict[str, Tally]:
     """All conversations."""
     home = Home.resolve(writing=False)
-    tallies = {name: Tally() for name in ("clew", "bm25", "vectors", "ceiling")}
+    ways = ("clew", *(("clew-turns",) if observations else ()), "bm25", "vectors", "ceiling")
+    tallies = {name: Tally() for name in ways}
     for conversation in conversations:
-        await measure(conversation, llama_embedder_loader(home, Settings()), tallies)
+        await measure(conversation, llama_embedder_loader(home, Settings()), tallies, observations=observations)
         say(f"{conversation.get('sample_id', '')}: {tallies['clew'].figures()['overall']}")
     return tallies
 
@@ -232,8 +291,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.locomo", description=__doc__)
     parser.add_argument("path", type=Path, help="a JSON file of conversations with questions")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--observations", action="store_true", help="let the memory learn before it is asked")
     arguments = parser.parse_args()
-    tallies = asyncio.run(run(json.loads(arguments.path.read_text(encoding="utf-8"))))
+    conversations = json.loads(arguments.path.read_text(encoding="utf-8"))
+    tallies = asyncio.run(run(conversations, observations=arguments.observations))
     if arguments.json:
         print(json.dumps({name: tally.figures() for name, tally in tallies.items() if name != "ceiling"}))
     else:

@@ -59,7 +59,8 @@ def test_questions_without_evidence_or_of_another_category_are_left_out() -> Non
 
 def test_shares_are_of_the_evidence_and_sessions_rank_by_their_best_turn() -> None:
     tally = Tally()
-    tally.add(Question("?", frozenset({"D1:1", "D2:1"}), 1), ["D2:2", "D1:1", "D1:2", "D2:1"], SESSIONS, 0.002)
+    question, ranked = Question("?", frozenset({"D1:1", "D2:1"}), 1), [("D2:2",), ("D1:1",), ("D1:2", "D2:1")]
+    tally.add(question, ranked, SESSIONS, 0.002)
     overall = tally.figures()["overall"]
     assert overall["turn@5"] == 100
     assert overall["session@1"] == 50

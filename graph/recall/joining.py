@@ -49,15 +49,19 @@ def join(
     learned: Learned,
     held: "tuple[NDArray[np.intp], NDArray[np.intp]]",
     limit: int,
+    spare: int,
 ) -> list[Place]:
-    """At most `limit` places from turns, the best first, and what was learned; the prompt holds turns and chunks."""
+    """Places from turns, the best first, and what was learned: `limit` of them, and some to spare.
+
+    `held` are turns and chunks that the prompt holds.
+    """
     places = [Place("turn", row, float(turns.total[row])) for row in rows]
     more: tuple[tuple[Kind, Found | None], ...] = (("observation", found.observations), ("chunk", found.chunks))
     for kind, each in more:
         if each is not None:
-            places += [Place(kind, row, float(each.total[row])) for row in best(each, limit)]
+            places += [Place(kind, row, float(each.total[row])) for row in best(each, limit + spare)]
     places.sort(key=lambda place: (-place.score, place.kind == "turn"))  # of equals the observation
-    return _bounded(_once(places, learned, *(set(rows.tolist()) for rows in held)), learned, limit)
+    return _bounded(_once(places, learned, *(set(rows.tolist()) for rows in held)), learned, limit, spare)
 
 
 def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int]) -> list[Place]:
@@ -83,8 +87,8 @@ def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set
     return kept
 
 
-def _bounded(places: Sequence[Place], learned: Learned, limit: int) -> list[Place]:
-    """The first `limit` places, with no more chunks among them than have a share, unless there is too little else."""
+def _bounded(places: Sequence[Place], learned: Learned, limit: int, spare: int) -> list[Place]:
+    """The first places, with no more chunks among them than have a share, unless there is too little else."""
     documents: dict[int, int] = {}
     kept: list[Place] = []
     over: list[Place] = []
@@ -101,4 +105,4 @@ def _bounded(places: Sequence[Place], learned: Learned, limit: int) -> list[Plac
         kept.append(place)
     if len(kept) < limit and over:
         kept = sorted([*kept, *over[: limit - len(kept)]], key=lambda place: -place.score)
-    return kept[:limit]
+    return kept[: limit + spare]

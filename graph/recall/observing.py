@@ -77,21 +77,22 @@ def observe(
     terms: Sequence[Term],
     cosines: "Floats | None",
     turns: Scores,
+    said: "Floats",
     chunks: Found | None,
     sight: Sight,
     asked: Asked,
 ) -> Found:
-    """The scores of all observations for a question."""
+    """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it."""
     import numpy as np
 
     table, filters = learned.beliefs, asked.filters
     words = share_of(terms, table.size)
-    own = np.float32(WORDS) * words + np.float32(OWN) * _filled(cosines, table.size)
+    own = told(words, cosines, np.ones(table.size, np.bool_))
     total, lender = own.copy(), np.full(table.size, NONE, np.intp)
     for relation in STANDS_FOR:
-        _stand(total, lender, own, learned.of_turns[relation], _beside(turns), turns.lexical + turns.semantic)
+        _stand(total, lender, own, learned.of_turns[relation], _of_turns(turns), said)
         if chunks is not None:
-            _stand(total, None, own, learned.of_chunks[relation], chunks.total - chunks.own, chunks.own)
+            _stand(total, None, own, learned.of_chunks[relation], chunks.total, chunks.own)
     boosts = _boosts(learned, columns, sight, asked)
     for boost in boosts.values():
         total += boost
@@ -152,38 +153,40 @@ def _asked_for(learned: Learned, sight: Sight, filters: Filters) -> "Mask":
     return asked
 
 
-def _beside(turns: Scores) -> "Floats":
-    """What turns have besides their own words and meaning: their neighbours, session, time and speaker."""
-    beside: Floats = turns.total - turns.lexical - turns.semantic
+def told(words: "Floats", cosines: "Floats | None", seen: "Mask") -> "Floats":
+    """What rows say by themselves, in one measure for turns, observations and chunks: their words and their meaning."""
+    import numpy as np
+
+    said: Floats = np.float32(WORDS) * words
+    if cosines is not None:
+        known = seen & (cosines != 0)
+        mean = np.float32(cosines[known].mean()) if known.any() else np.float32(0)  # of what is not embedded yet
+        said += np.float32(OWN) * np.where(known, cosines, mean).astype(np.float32)
+    return said
+
+
+def _of_turns(turns: Scores) -> "Floats":
+    """What turns are worth, but for what says nothing of what was learned from them."""
+    worth = turns.total
     for name in OF_THE_TURN:
         if name in turns.boosts:
-            beside = beside - turns.boosts[name]
-    return beside
+            worth = worth - turns.boosts[name]
+    return worth
 
 
 def _stand(
-    total: "Floats", lender: "NDArray[np.intp] | None", own: "Floats", edges: Edges, beside: "Floats", of_end: "Floats"
+    total: "Floats", lender: "NDArray[np.intp] | None", own: "Floats", edges: Edges, ends: "Floats", said: "Floats"
 ) -> None:
-    """Put observations in the place of the best end of their edges, in `total`; and which that is in `lender`."""
+    """Put observations in the place of the best end of their edges, less what it says more; `lender`: which it is."""
     import numpy as np
 
     none = np.float32(-np.inf)
-    worth = np.append(beside, none)[edges.other] + np.minimum(own[edges.one], np.append(of_end, none)[edges.other])
+    more = np.append(said, np.float32(0))[edges.other] - own[edges.one]
+    worth = np.append(ends, none)[edges.other] - np.maximum(more, 0)
     np.maximum.at(total, edges.one, worth)
     if lender is not None:
         of_best = worth == total[edges.one]
         lender[edges.one[of_best]] = edges.other[of_best]
-
-
-def _filled(cosines: "Floats | None", size: int) -> "Floats":
-    """The cosines; what is not embedded yet gets the mean of the others."""
-    import numpy as np
-
-    if cosines is None:
-        return np.zeros(size, np.float32)
-    known = cosines != 0
-    mean = np.float32(cosines[known].mean()) if known.any() else np.float32(0)
-    return np.where(known, cosines, mean).astype(np.float32)
 
 
 def _boosts(learned: Learned, columns: Columns, sight: Sight, asked: Asked) -> "dict[str, Floats]":

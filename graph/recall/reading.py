@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graph.recall.evidence import Evidence, Term, Tree
 from graph.recall.learned import Learned
 from graph.recall.lending import RELATED
-from graph.recall.observing import Found
+from graph.recall.observing import Found, told
 from graph.recall.scoring import score
 from graph.recall.table import NONE
 
@@ -52,7 +52,7 @@ def read(
     related = scores.lexical > 0
     if cosines is not None:
         related |= cosines >= RELATED
-    own = scores.lexical + scores.semantic
+    own = told(scores.lexical, cosines, table["live"])
     nobody = np.full(table.size, NONE, np.intp)
     return Found(scores.total, own, scores.lexical, cosines, {}, may & related, nobody)
 

@@ -25,7 +25,7 @@ from graph.recall.joining import join
 from graph.recall.learned import Learned
 from graph.recall.lexical import Words, says_anything, stems
 from graph.recall.nearness import nearest
-from graph.recall.observing import Beside, observe
+from graph.recall.observing import Beside, observe, told
 from graph.recall.ranking import best, boosted, newest, related
 from graph.recall.reading import read
 from graph.recall.scoring import score
@@ -69,8 +69,8 @@ class Recall:
             sight = see(columns, self._learned, filters)
             evidence = self._weigh(db, columns, asked, sight)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
-            told = evidence.cosines is not None or any((evidence.terms, *terms))
-            if intent.route in ("recent", "thread") or not told:
+            something = evidence.cosines is not None or any((evidence.terms, *terms))
+            if intent.route in ("recent", "thread") or not something:
                 return _in_time(db, columns, evidence, intent, sight, limit)
             return self._join(db, columns, asked, evidence, terms, sight, limit)
 
@@ -87,14 +87,14 @@ class Recall:
         """What words and meaning find among turns, observations and chunks, as hits."""
         plain = score(evidence)
         scores = boosted(columns, asked.intent, plain, asked.now)
-        found = self._weigh_learned(columns, asked, terms, plain, sight)
+        found = self._weigh_learned(columns, asked, evidence, terms, plain, sight)
         may = sight.turns_free.copy()
         if not tells(asked.intent) and not scores.lexical.any():
             may &= related(evidence)
         spare = limit + SPARE
         rows = best(scores, may, spare * (2 if found.observations else 1))  # some say what an observation says
         held = rows_of(columns, asked.filters.exclude), rows_of(self._learned.pieces, asked.filters.exclude)
-        places = join(rows, scores, found, self._learned, held, spare)
+        places = join(rows, scores, found, self._learned, held, limit, SPARE)
         why = Explainer(columns, evidence, scores, may)
         return tell(db, columns, self._learned, places, limit, why, found, sight.turns)
 
@@ -220,7 +220,7 @@ class Recall:
         )
 
     def _weigh_learned(
-        self, columns: Columns, asked: Asked, terms: LearnedTerms, turns: Scores, sight: Sight
+        self, columns: Columns, asked: Asked, evidence: Evidence, terms: LearnedTerms, turns: Scores, sight: Sight
     ) -> Beside:
         """What there is to say for observations and chunks, where there are any."""
         learned, kinds = self._learned, asked.filters.kinds
@@ -230,7 +230,8 @@ class Recall:
             chunks = read(learned, asked.query, terms[1], near, sight.chunks_free)
         if learned.beliefs.size and "observation" in kinds:
             near = self._near(asked.vector, learned.beliefs)
-            observations = observe(learned, columns, terms[0], near, turns, chunks, sight, asked)
+            said = told(turns.lexical, evidence.cosines, evidence.seen)
+            observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked)
         return Beside(observations, chunks)
 
     def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":

@@ -11,20 +11,46 @@ from graph.values import Turn
 
 from .applying import newer
 from .correcting import corrects
-from .likeness import says_the_same
+from .doubt import believed
+from .likeness import THE_USER, negated, says_the_same
 from .making import Draft, speaks_of
 from .material import YOU
+from .sentences import sentences
 from .statements import Statement, slots_of, statements
+from .words import content, numbers
 
 CONFIDENCE = 0.8
+LONGEST_ASKED = 2000  # characters of a turn by which what is known is looked for
 FindNear = Callable[[str], Awaitable[list[Near]]]
 
 
 async def keep_statements(draft: Draft, near: FindNear) -> None:
-    """Every sentence of the draft's turns in which someone describes themselves becomes events."""
+    """Every sentence of the draft's turns in which someone describes themselves becomes events.
+
+    What is known and said again within other words gains a proof; what they take back without more is retired.
+    """
     for turn in draft.material.said:
         for statement in latest(statements(turn.text or "", turn=turn.id)):
             await _keep(draft, turn, statement, near)
+        for each in await near((turn.text or "")[:LONGEST_ASKED]):
+            known = each.observation
+            if not speaks_of(known, turn.speaker) or draft.touched(known) or not known.text:
+                continue
+            if newer([turn], known) and corrects(turn.text or "", known.text):
+                draft.outcome.deleted += draft.retire(known, turn.id)
+            elif repeats(turn.text or "", known.text.removeprefix(f"{turn.speaker}: ")):
+                draft.support(known, [turn.id])
+
+
+def repeats(text: str, known: str) -> bool:
+    """Whether some sentence that is meant says all that is known, among other things."""
+    words = set(content(known)) - THE_USER
+    for sentence in believed(sentences(text)):
+        if sentence is None or not sentence.own or negated(sentence.text) != negated(known):
+            continue
+        if words and words <= set(content(sentence.text)) and numbers(known) <= numbers(sentence.text):
+            return True
+    return False
 
 
 def latest(found: list[Statement]) -> list[Statement]:
@@ -60,6 +86,4 @@ def _revised(statement: Statement, turn: Turn, known: list[Observation]) -> Obse
     for each in known:
         if statement.slot is not None and statement.slot in slots_of(each.text or ""):
             return each
-    if statement.cue == "new":
-        return None
     return next((each for each in known if corrects(turn.text or "", each.text or "")), None)

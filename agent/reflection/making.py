@@ -108,6 +108,11 @@ class Draft:
         )
         return True
 
+    def touched(self, observation: Observation) -> bool:
+        """Whether this reflection has revised, retired or supported an observation."""
+        supported = {id for id, _ in self._supported}
+        return observation.series in self._superseded or observation.id in self._retired | supported
+
     def _about(self, text: str, sources: Iterable[str], supersedes: Observation | None) -> tuple[str, ...]:
         """Entities: the speakers of its turns, and whoever it names."""
         wanted = set(sources)

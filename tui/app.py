@@ -7,7 +7,6 @@ listing.py, and what an action does is in deeds.py.
 import gc
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -18,7 +17,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Markdown
 
-from tui import actions
+from tui import actions, lazy
 from tui.boot import Options
 from tui.drafts import Drafts
 from tui.leaving import Leaving
@@ -255,17 +254,17 @@ class ClewApp(App[int]):
         await chat.open(session)
         await self._show_about()
         self.remembering.chat_opened()
-        await _listing().fill(self)
+        await lazy.listing().fill(self)
 
     async def session_changed(self, session: str) -> None:
         if self.chat is not None and session == self.chat.session:
             await self._show_about()
-        await _listing().fill(self)
+        await lazy.listing().fill(self)
 
     @on(SessionList.Asked)
     @work
     async def _about_session(self, event: SessionList.Asked) -> None:
-        await self.guarded(_listing().asked(self, event.what, event.session))
+        await self.guarded(lazy.listing().asked(self, event.what, event.session))
 
     # The memory panel
 
@@ -291,7 +290,7 @@ class ClewApp(App[int]):
 
     @work
     async def _perform(self, name: str, argument: str) -> None:
-        await self.guarded(_deeds().DEEDS[name](self, argument))
+        await self.guarded(lazy.deeds().DEEDS[name](self, argument))
 
     async def guarded(self, deed: Awaitable[None]) -> None:
         failures = self.backstage.failures if self.backstage is not None else (OSError,)
@@ -369,7 +368,7 @@ class ClewApp(App[int]):
         message = self.focused
         if not isinstance(message, Message) or len(self.screen_stack) > 1:
             return
-        _message_keys().key_on_message(self, message, event)
+        lazy.message_keys().key_on_message(self, message, event)
 
     @on(Transcript.Edge)
     @work
@@ -379,12 +378,12 @@ class ClewApp(App[int]):
 
     @on(Message.Opened)
     def _open_message(self, event: Message.Opened) -> None:
-        _message_keys().read_message(self, event.message)
+        lazy.message_keys().read_message(self, event.message)
 
     @on(Markdown.LinkClicked)
     def _link(self, event: Markdown.LinkClicked) -> None:
         # No network unless asked, and a model's link is not the user asking: it is copied.
-        self.run_worker(_message_keys().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
+        self.run_worker(lazy.message_keys().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
     def reply_ended(self, event: "ReplyEnded") -> None:
         limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
@@ -414,24 +413,3 @@ class ClewApp(App[int]):
     async def leave(self, code: int = 0, parting: str | None = None) -> None:
         """End the app with this exit code; everything is kept."""
         await self._leaving.leave(code, parting)
-
-
-def _deeds() -> ModuleType:
-    """What actions do, imported when the first one is asked for: not needed for the first paint."""
-    from tui import deeds
-
-    return deeds
-
-
-def _message_keys() -> ModuleType:
-    """The keys on a message, imported when the first one is pressed."""
-    from tui import message_keys
-
-    return message_keys
-
-
-def _listing() -> ModuleType:
-    """The list of chats, imported when it is first needed."""
-    from tui import listing
-
-    return listing

@@ -18,12 +18,29 @@ DOING = {
     "about": "looked up",
     "open_turn": "opened a message",
     "themes": "looked for themes",
+    "remember": "asked to remember",
+    "forget": "asked to forget a memory",
+    "correct": "asked to correct a memory:",
+    "write_block": "asked to write the core block",
 }
-NAMED_BY = {"search_memory": "query", "about": "name"}  # the argument that stands in the line
+NAMED_BY = {  # the argument that stands in the line
+    "search_memory": "query",
+    "about": "name",
+    "remember": "text",
+    "correct": "text",
+    "write_block": "name",
+}
+    "search_memory": "query",
+    "about": "name",
+    "remember": "text",
+    "correct": "text",
+    "write_block": "name",
+}  # the argument that stands in the line
 LONGEST = 60
 SHOWN_RESULT = 4_000
 NOTHING = ("Nothing was found", "Nothing was said")  # as agent/tools.py and agent/recall.py answer
 ERROR = "Error: "
+REFUSED = "The user did not allow it. Nothing was changed."  # as agent/steps.py tells the model
 STOPPED = "It was stopped."  # as agent/steps.py tells of a call that was not let finish, and is not kept
 
 _SPELLED = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
@@ -108,6 +125,8 @@ def _outcome(call: Call) -> str:
         return f"{call.steps[0]} of {call.steps[1]} …" if call.steps is not None else "…"
     if call.error == STOPPED:
         return "stopped"
+    if call.error == REFUSED:
+        return "you did not allow it"
     if call.error:
         return f"failed: {one_line(call.error)}"
     if call.found:

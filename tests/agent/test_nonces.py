@@ -135,7 +135,7 @@ class Teller:
 
     async def name(self, number: int) -> None:
         if sources := self.sources(number)[:1]:
-            noted = EntityNoted(entity=new_id(), category="thing", by_turn=sources[0], text=self.told(sources))
+            noted = EntityNoted(entity=new_id(), category="thing", by_turn=sources[0], text=self.told(sources) or "Ada")
             self._store(noted)
 
     async def hide(self, number: int) -> None:

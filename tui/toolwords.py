@@ -30,12 +30,6 @@ NAMED_BY = {  # the argument that stands in the line
     "correct": "text",
     "write_block": "name",
 }
-    "search_memory": "query",
-    "about": "name",
-    "remember": "text",
-    "correct": "text",
-    "write_block": "name",
-}  # the argument that stands in the line
 LONGEST = 60
 SHOWN_RESULT = 4_000
 NOTHING = ("Nothing was found", "Nothing was said")  # as agent/tools.py and agent/recall.py answer

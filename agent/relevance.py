@@ -95,7 +95,8 @@ def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
     cosine = max((reason.score for reason in hit.reasons if reason.strategy in MEANING), default=0.0)
     shared = len(asked & set(content_words(hit.text)))
     if hit.kind == "observation":
-        return cosine >= SURE or (shared > 0 and cosine >= NEAR) or shared * 2 >= max(len(asked), 2)
+        half = shared * 2 >= max(len(asked), 2)
+        return cosine >= SURE or (shared > 0 and cosine >= NEAR) or (half and cosine > RELATED)
     if hit.role == "assistant" and not back:
         return cosine >= NEAREST
     return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)

@@ -47,13 +47,13 @@ def join(
     turns: Scores,
     found: Beside,
     learned: Learned,
-    held: "tuple[NDArray[np.intp], NDArray[np.intp]]",
+    held: "tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]",
     limit: int,
     spare: int,
 ) -> list[Place]:
     """Places from turns, the best first, and what was learned: `limit` of them, and some to spare.
 
-    `held` are turns and chunks that the prompt holds.
+    `held` are the turns, chunks and observations that the prompt holds; one of these tells its turns there already.
     """
     places = [Place("turn", row, float(turns.total[row])) for row in rows]
     more: tuple[tuple[Kind, Found | None], ...] = (("observation", found.observations), ("chunk", found.chunks))
@@ -61,7 +61,10 @@ def join(
         if each is not None:
             places += [Place(kind, row, float(each.total[row])) for row in best(each, limit + spare)]
     places.sort(key=lambda place: (-place.score, place.kind == "turn"))  # of equals the observation
-    return _bounded(_once(places, learned, *(set(rows.tolist()) for rows in held)), learned, limit, spare)
+    turns_held, chunks_held, observations_held = (set(rows.tolist()) for rows in held)
+    once = _once(places, learned, turns_held, chunks_held)
+    fresh = [place for place in once if place.kind != "observation" or place.row not in observations_held]
+    return _bounded(fresh, learned, limit, spare)
 
 
 def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int]) -> list[Place]:

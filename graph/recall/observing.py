@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
 from graph.hits import Filters
-from graph.recall.asking import Asked, Sight, rows_of
+from graph.recall.asking import Asked, Sight
 from graph.recall.columns import Columns
 from graph.recall.evidence import Scores, Term
 from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, Learned
@@ -101,7 +101,6 @@ def observe(
         may |= cosines >= RELATED
     may &= (table["status"] == ACTIVE) & standing(learned, sight, filters.world)
     may &= _asked_for(learned, sight, filters)
-    may[rows_of(table, filters.exclude)] = False
     return Found(total.astype(np.float32), own, words, cosines, boosts, may, lender)
 
 

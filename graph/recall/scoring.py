@@ -46,7 +46,7 @@ OPENING_FADES_TURNS = 2.0
 OPENING_ENDS = 24  # turns: less than a millionth of it is left
 ASKING = -0.17  # a turn that itself ends in a question holds fewer answers; +0.6 / 0
 ANSWERING = 0.4  # names a time, where the question is when; has a number, where it is how many; +0.7 / +0.7
-SIGNIFICANT = 0.03  # for each step of how much a turn matters, 0 to 3; less than what finds it
+SIGNIFICANT = 0.01  # for each step of how much a turn matters, 0 to 3: it parts equals; .03 cost .2 points of sessions
 WEIGHED = 200  # turns whose text is looked at for the last two; 500 find the same
 
 DAY_MS = 86_400_000

@@ -93,7 +93,9 @@ class Recall:
             may &= related(evidence)
         spare = limit + SPARE
         rows = best(scores, may, spare * (2 if found.observations else 1))  # some say what an observation says
-        held = rows_of(columns, asked.filters.exclude), rows_of(self._learned.pieces, asked.filters.exclude)
+        tables: tuple[Table, Table, Table] = (columns, self._learned.pieces, self._learned.beliefs)
+        turns, chunks, observations = (rows_of(table, asked.filters.exclude) for table in tables)
+        held = turns, chunks, observations
         places = join(rows, scores, found, self._learned, held, limit, SPARE)
         why = Explainer(columns, evidence, scores, may)
         return tell(db, columns, self._learned, places, limit, why, found, sight.turns)

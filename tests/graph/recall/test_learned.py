@@ -120,6 +120,12 @@ def test_what_the_prompt_holds_is_not_told_again_by_an_observation(chats: Memory
     assert only(ask("brine", exclude=frozenset({"o1"})), "observation") == []
 
 
+def test_a_turn_is_not_told_again_where_the_prompt_holds_what_was_learned_from_it(chats: Memory, ask: Ask) -> None:
+    chats.append(made("o1", "a4", text="Freezing toes go blue"))
+    assert "a4" not in ids(ask("freezing toes", exclude=frozenset({"o1"})))
+    assert "a4" in ids(ask("freezing toes", exclude=frozenset({"o2"}), kinds=frozenset({"turn"})))
+
+
 def test_filters_narrow_observations_by_their_turns(chats: Memory, ask: Ask) -> None:
     chats.append(made("o1", "a4", text="Anna froze in brine", project="trip"))
     for filters, found in (
@@ -149,7 +155,7 @@ def test_a_turn_that_matters_much_comes_ahead_of_its_equal_and_says_so(chats: Me
     chats.append(said("b4", "oven", parent="b3", text="brine one"), said("b5", "oven", parent="b4", text="brine two"))
     chats.append(TurnRated(turn="b4", significance=2, by="user"))
     hit = next(hit for hit in ask("brine") if hit.id == "b4")
-    assert [boost.amount for boost in hit.boosts if boost.name == "significance"] == pytest.approx([0.06])
+    assert [boost.amount for boost in hit.boosts if boost.name == "significance"] == pytest.approx([0.02])
 
 
 def test_chunks_are_found_with_their_place_and_leave_with_their_document(chats: Memory, ask: Ask) -> None:

@@ -1,12 +1,13 @@
 """What a recall costs: words, vectors and graph together, over memories of 1,000, 10,000 and 100,000 turns.
 
-    python -m bench.recall [--json] [--samples 120] [--all]
+    python -m bench.recall [--json] [--samples 120] [--all] [--sizes 1000,10000] [--observations 10000]
 
 The memories are real (log, word index, vectors kept in the log, graph); their words follow Zipf's law, their vectors
 are unit vectors around a few hundred topics. A question takes its words from a turn that was said. Filters take turns
 with none. Times are of the whole `memory.recall`; where they say so, with the embedding of the question by the real
 embedder. `warm_ms` is what is read once after opening, beside the loading of the chat model. Sizes are asked in turn,
-so that whatever else the machine does meets them alike. `--all` adds 250,000.
+so that whatever else the machine does meets them alike. `--all` adds 250,000. `--observations` lets each memory learn
+so many sentences beside, at most one from each turn.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from agent.home import Home
 from bench.report import Figure, percentile, report, say
-from graph.events import Event, Role, SessionStarted, TurnSaid
+from graph.events import Event, ObservationKind, ObservationMade, Role, SessionStarted, TurnSaid
 from graph.hits import Filters, Vector
 from graph.ids import new_id
 from graph.memory import Memory
@@ -92,7 +93,7 @@ class Speech:
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-def build(folder: Path, turns: int, speech: Speech) -> Case:
+def build(folder: Path, turns: int, speech: Speech, observations: int) -> Case:
     """A memory of so many turns with their vectors, its graph open."""
     start = time.perf_counter()
     memory = Memory.open(folder, command="bench")
@@ -104,11 +105,33 @@ def build(folder: Path, turns: int, speech: Speech) -> Case:
         events = list(conversation(said, number, sessions))
         memory.append(*events)
         session, last = ends_of(events)
+    learn(memory, speech, min(observations, turns))
     while found := memory.unembedded(MODEL, KEPT_AT_ONCE):
         memory.keep_vectors(MODEL, list(zip([hash for hash, _ in found], speech.vectors(len(found)), strict=True)))
     memory.open_graph(lambda progress: None)
     say(f"{turns:>7,} turns built in {time.perf_counter() - start:.0f} s")
     return Case(memory, texts, session, last)
+
+
+def learn(memory: Memory, speech: Speech, observations: int) -> None:
+    """An observation from each of the newest turns."""
+    turns = [turn.id for turn in memory.recent("turn", observations)] if observations else []
+    events = [
+        ObservationMade(
+            observation=(id := new_id()),
+            series=id,
+            category=ObservationKind.FACT,
+            status="active",
+            confidence=0.8,
+            grounded=True,
+            origin="model",
+            sources=(turn,),
+            text=text,
+        )
+        for turn, text in zip(turns, speech.texts(len(turns)), strict=True)
+    ]
+    for start in range(0, len(events), KEPT_AT_ONCE):
+        memory.append(*events[start : start + KEPT_AT_ONCE])
 
 
 def ends_of(events: Sequence[Event]) -> tuple[str, str]:
@@ -224,13 +247,13 @@ def ratio(found: dict[str, Figure], name: str) -> float | None:
     return float(large) / float(small) if large and small else None
 
 
-async def run(folder: Path, sizes: list[int], samples: int) -> dict[str, Figure]:
+async def run(folder: Path, sizes: list[int], samples: int, observations: int) -> dict[str, Figure]:
     """Build, ask, and answer with the figures."""
     random.seed(7)
     file = ModelStore(Home.resolve(writing=False).models).path(DEFAULT_EMBEDDER)
     embedder = await asyncio.to_thread(load_embedder, file, name=DEFAULT_EMBEDDER)
     speech = Speech()
-    cases = {size: build(folder / str(size), size, speech) for size in sizes}
+    cases = {size: build(folder / str(size), size, speech, observations) for size in sizes}
     try:
         await measure(cases, speech, embedder, samples)
         return figures(cases)
@@ -246,10 +269,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one flat JSON object")
     parser.add_argument("--samples", type=int, default=120)
     parser.add_argument("--all", action="store_true", help=f"also {LARGEST:,} turns")
+    parser.add_argument("--sizes", type=lambda text: [int(each) for each in text.split(",")], default=list(SIZES))
+    parser.add_argument("--observations", type=int, default=0, help="how many each memory learned, at most its turns")
     arguments = parser.parse_args()
+    sizes = [*arguments.sizes, *([LARGEST] if arguments.all else [])]
     folder = Path(tempfile.mkdtemp(prefix="clew-bench-"))
     try:
-        found = asyncio.run(run(folder, [*SIZES, *([LARGEST] if arguments.all else [])], arguments.samples))
+        found = asyncio.run(run(folder, sizes, arguments.samples, arguments.observations))
     finally:
         shutil.rmtree(folder)
     report(found, as_json=arguments.json)

@@ -218,7 +218,8 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
     assert near("bake sourdough", status=("active",)) == []
     assert near("bake", limit=0) == near("bake", world="elsewhere") == []
     (found,) = (each for each in chats.near("sourdough", vector=None, world="main", project=None))
-    assert (found.cosine, found.words) == (0.0, pytest.approx(0.5))
+    assert found.cosine == 0.0
+    assert found.words == pytest.approx(0.5)
 
 
 def test_an_erased_observation_is_not_found_although_its_postings_were_kept(chats: Memory, ask: Ask) -> None:

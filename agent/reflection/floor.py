@@ -12,14 +12,15 @@ from graph.values import Turn
 from .applying import newer
 from .correcting import corrects
 from .doubt import believed
-from .likeness import THE_USER, negated, says_the_same
+from .likeness import THE_USER, names_of, negated, says_the_same
 from .making import Draft, speaks_of
 from .material import YOU
 from .sentences import sentences
 from .statements import Statement, slots_of, statements
-from .words import content, numbers
+from .words import content, numbers, tokens
 
 CONFIDENCE = 0.8
+SHORT = 4  # telling words
 LONGEST_ASKED = 2000  # characters of a turn by which what is known is looked for
 FindNear = Callable[[str], Awaitable[list[Near]]]
 
@@ -66,7 +67,8 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) 
     text = statement.text if turn.speaker == YOU else f"{turn.speaker}: {statement.text}"
     known = [each for each in await near(text) if speaks_of(each.observation, turn.speaker)]
     for each in known:
-        if says_the_same(text, each.observation.text or "", each.cosine or None):
+        told = each.observation.text or ""
+        if says_the_same(text, told, each.cosine or None) or _only_again(turn, statement, told):
             draft.outcome.skipped += not draft.support(each.observation, [turn.id])
             return
     old = _revised(statement, turn, [each.observation for each in known])
@@ -81,9 +83,25 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) 
     draft.outcome.skipped += not made
 
 
+def _only_again(turn: Turn, statement: Statement, known: str) -> bool:
+    """Whether a sentence says what is known, and no name and no number beside it."""
+    own = known.removeprefix(f"{turn.speaker}: ")
+    fresh = names_of(statement.text) - set(tokens(own)) or numbers(statement.text) - numbers(own)
+    return not fresh and repeats(statement.text, own)
+
+
 def _revised(statement: Statement, turn: Turn, known: list[Observation]) -> Observation | None:
     """What a statement revises: what has its slot, or what its words correct."""
     for each in known:
         if statement.slot is not None and statement.slot in slots_of(each.text or ""):
             return each
-    return next((each for each in known if corrects(turn.text or "", each.text or "")), None)
+    meant = next((each for each in known if corrects(turn.text or "", each.text or "")), None)
+    if meant is None and statement.cue == "correction":  # "wait no, I work in Bern": what was told just so before
+        meant = next((each for each in known if each.kind == statement.category and _likewise(statement, each)), None)
+    return meant
+
+
+def _likewise(statement: Statement, known: Observation) -> bool:
+    """Whether a short observation is told in the words of a sentence, but for what is different."""
+    words = set(content(known.text or ""))
+    return 0 < len(words) <= SHORT and 2 * len(words & set(content(statement.text))) >= len(words)

@@ -81,3 +81,8 @@ async def test_all_of_it_waits_for_a_review_where_the_user_wants_that() -> None:
     (made,) = (await kept(said("t1", "I live in Oslo."), review="ask")).events
     assert isinstance(made, ObservationMade)
     assert made.status == "candidate"
+
+
+async def test_what_is_said_again_within_other_words_is_a_proof_too() -> None:
+    outcome = await kept(said("t1", "As I said I live in Oslo so winters are dark. Anything else?"), shown=(OSLO,))
+    assert [type(each) for each in outcome.events] == [ObservationSupported]

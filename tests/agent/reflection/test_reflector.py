@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.events import Learned, Notice, Reflecting
+from agent.events import Learned, Notice, Reflecting, TurnAccepted
 from agent.reflection.learning import Learning
 from agent.reflection.probe import TASKS
 from agent.reflection.reflector import Reflector
@@ -59,7 +59,8 @@ async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str,
     """Send a message; its session and its turn."""
     accepted = (await collect(agent.send(session, text)))[0]
     await agent.idle()
-    return accepted.session, accepted.turn  # type: ignore[union-attr]
+    assert isinstance(accepted, TurnAccepted)
+    return accepted.session, accepted.turn
 
 
 def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | None = None) -> Reflector:
@@ -267,7 +268,8 @@ async def test_an_echo_can_be_switched_off_and_done_later_and_counts_once(make_a
     (echo,) = await agent.reinforce([reply])
     assert (echo.by_turn, await agent.reinforce([reply])) == (reply, [])
     (after,) = await agent.memories()
-    assert (after.reference_count, after.confidence) == (1, pytest.approx(before.confidence + 0.02))
+    assert after.reference_count == 1
+    assert after.confidence == pytest.approx(before.confidence + 0.02)
 
 
 async def test_switched_off_it_learns_nothing_but_the_title(make_agent: MakeAgent) -> None:

@@ -18,6 +18,7 @@ from agent.home import Home
 from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
+from graph.errors import InvalidEvent, NotFound
 from graph.events import (
     CoreWritten,
     EntityNoted,
@@ -88,7 +89,7 @@ class Teller:
         doing: Callable[[int], Awaitable[object]] = getattr(self, deed.replace(" ", "_"))
         try:
             await doing(number)
-        except AgentError:
+        except (AgentError, InvalidEvent, NotFound):
             return  # what cannot be done now
         finally:
             await self.agent.idle()

@@ -1,0 +1,1 @@
+"""Tests of what reflection does with what was said."""

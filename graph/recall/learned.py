@@ -102,6 +102,7 @@ class Learned:
         self.titles: dict[str, tuple[str, str | None]] = {}  # of documents: title and project
         self.of_turns = {name: Edges.none() for name in (DERIVED, SUPPORTED, REINFORCED)}
         self.of_chunks = {name: Edges.none() for name in (DERIVED, SUPPORTED)}
+        self.stems: dict[int, frozenset[str]] = {}  # of observations by row, as far as they were asked for
         self._at = {"observation.made": 0, "chunk.read": 0}
         self._last_read = 0
         self._known = {"observation.made": False, "chunk.read": False}

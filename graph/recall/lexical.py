@@ -9,7 +9,7 @@ Invariants:
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unicodedata import category
@@ -188,3 +188,13 @@ def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[
         ordered = list(named.items())
         return dict(ordered[: MOST_ASKED // 2] + ordered[-MOST_ASKED // 2 :])
     return named
+
+
+def stems_of(db: sqlite3.Connection, texts: Sequence[str]) -> list[frozenset[str]]:
+    """The stems of each of some short texts, without those of the stop words."""
+    db.execute("DELETE FROM temp.asked")
+    db.executemany("INSERT INTO temp.asked (rowid, text) VALUES (?, ?)", enumerate([STOP_WORDS, *texts]))
+    found: list[set[str]] = [set() for _ in range(len(texts) + 1)]
+    for doc, stem in db.execute("SELECT doc, term FROM temp.asked_stems").fetchall():
+        found[doc].add(stem)
+    return [frozenset(each - found[0]) for each in found[1:]]

@@ -12,7 +12,7 @@ from graph.recall.asking import Sight
 from graph.recall.evidence import Term
 from graph.recall.explain import read_texts
 from graph.recall.learned import STATUSES, Learned
-from graph.recall.lexical import stems
+from graph.recall.lexical import stems_of
 from graph.recall.observing import share_of, standing
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -50,7 +50,14 @@ def nearest(
     rows = np.flatnonzero(may & ((shares > 0) | (meaning > 0)))
     rows = rows[np.lexsort((-rows, -(shares + meaning)[rows]))][: limit * SPARE]
     found = []
-    for row, text in read_texts(db, table, rows.tolist()).items():
-        own = set(stems(db, text, ()))
+    for row, own in _words_of(db, learned, rows.tolist()).items():
         found.append((table.ids([row])[0], float(meaning[row]), len(own & said) / len(own) if own else 0.0))
     return sorted(found, key=lambda each: (-(each[1] + each[2]), each[0]))[:limit]
+
+
+def _words_of(db: sqlite3.Connection, learned: Learned, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+    """The stems of observations whose text is there; worked out once each, which costs more than all the rest."""
+    texts = read_texts(db, learned.beliefs, rows)
+    fresh = [row for row in texts if row not in learned.stems]
+    learned.stems.update(zip(fresh, stems_of(db, [texts[row] for row in fresh]), strict=True))
+    return {row: learned.stems[row] for row in texts}

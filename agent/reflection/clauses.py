@@ -57,7 +57,9 @@ LEAD = re.compile(
     r"|firstly|first of all|second(?:ly)?|as (?:you know|i said|mentioned)|you know|you"
     r" see|like i said|unlike \w+|personally"
     r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
-    r"|about me|(?:quick )?intro|a bit about me|still|again|rather"
+    r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life )?news"
+    r"|(?:(?:a few|some|two|three|four|five|six|\d+) )?(?:days?|weeks?|months?|years?) later|confession|status update"
+    r"|(?:one more time|once more|as i (?:said|told you|mentioned)|in case you forgot)(?: [^,.:;]{1,30})?(?=[,:])"
     r"|(?:please |pls |can you |could you )?(?:remember|note|keep in mind|don['’]t forget|know)(?: this| that|,)?"
     r"|(?:i|I) (?:should|must|have to|forgot to|wanted to|want to|need to) (?:add|mention"
     r"|say|tell you|confess|admit|correct myself)(?: that)?"
@@ -69,6 +71,33 @@ LEAD = re.compile(
     r" mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should)"
     r" know(?: that)?|i guess you know|it['’]s true)"
     r"[ ]*[,:;!.\-–—]*\s+|[,\-–—]\s*)",
+    re.I,
+)
+# A clause that only says that something was wrong, before the one that says what is right.
+MENDING = re.compile(
+    r"(?=[^.!?\n]{0,90}?\b(?:wrong|typos?|nonsense|lied|lying|correct(?:ion|ing)?|mistake|mistaken|mist(?:yped|ook)"
+    r"|misspoke|misspelled|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|not true|not right|untrue"
+    r"|nope?|nah|never ?mind|false|incorrect|confused|rubbish|autocorrect|apologies|apologi[sz]e|sorry)\b)"
+    r"(?!(?:if|when|because|unless)\b)"
+    r"(?:[^,.:;!?–—\n]{1,60}(?:[,:;!.–—]+|\s-)\s*){1,3}?(?=(?:i|i['’]m|im|i['’]ve|we|we['’](?:re|ve)|my|our)\b)"
+    r"|(?:no|nope|nah|wait|sorry|oops|ups)(?: (?:no|nope|wait|sorry|typo|actually|my bad))* (?=(?:i|we|my|our)\b)",
+    re.I,
+)
+ONLY_MENDS = re.compile(
+    r"(?:(?:i(?:['’](?:m|ve)| am| have| was)?|it|that|this|what i (?:said|wrote)|that['’]s|which|was|is|my|sorry|oh|ok"
+    r"|okay|so|well|hm+|no|wait|actually|and|but|the|a|an|bit|just|got|had|wrote|said|made|did|let|me|to|stupid"
+    r"|silly|all|it up|wrong|typos?|nonsense|lied|lying|correct|correction|correcting|mistake|mistaken|mistyped"
+    r"|mistook|misspoke|misspelled|mixed|things|up|messed|slip|of tongue|meant|mean|scratch|scrap|strike|not|true"
+    r"|right|untrue|nope|nah|never|nevermind|mind|false|incorrect|confused|rubbish|autocorrect|apologies"
+    r"|apologi[sz]e|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
+    r"|[\w-]+day|19\d\d|20\d\d|\d{1,3})[\s,.:;!–—'’-]*)+",
+    re.I,
+)
+# Where another clause of the speaker's own begins.
+JOINT = re.compile(
+    r"(?:\s*[,;:–—]\s*(?:and |but |so |though |although )?|\s+-\s+|[.!]\s+|\s+(?:and|but|so|because|since) )"
+    r"(?=(?:i|i['’](?:m|ve|d)|im|we|we['’](?:re|ve)|my|our|the user)\b"
+    r"(?! (?:guess|think|mean|know|suppose|hope|said|should|would|could)\b))",
     re.I,
 )
 VOCATIVE = re.compile(r"[A-Z][a-zà-ÿ]+[,!]\s+(?=[A-Za-z])")
@@ -135,12 +164,29 @@ def spelled(text: str) -> str:
 def led_in(text: str) -> str:
     """The text without what only leads it in: "By the way, last month I moved" is "I moved"."""
     for _ in range(6):
-        match = LEAD.match(text) or VOCATIVE.match(text)
+        match = LEAD.match(text) or _mending(text) or VOCATIVE.match(text)
         if match is None:
             break
         text = text[match.end() :]
     match = TIMES.match(text)
     return text[match.end() :] if match else text
+
+
+def _mending(text: str) -> re.Match[str] | None:
+    """What a sentence begins with, where that only takes something back."""
+    match = MENDING.match(text)
+    return match if match and ONLY_MENDS.fullmatch(match[0]) else None
+
+
+@lru_cache(maxsize=512)
+def parts(text: str) -> tuple[str, ...]:
+    """The clauses of a sentence that begin with the speaker or theirs; the first one may begin otherwise."""
+    whole = led_in(text)
+    found, start = [], 0
+    for match in JOINT.finditer(whole):
+        found.append(whole[start : match.start()])
+        start = match.end()
+    return tuple(part.strip() for part in (*found, whole[start:]) if part.strip())
 
 
 @lru_cache(maxsize=512)

@@ -4,6 +4,9 @@ import re
 
 from .sentences import Sentence
 
+LAUGH = re.compile(
+    r"\b(?:ha(?:ha)+h?|he(?:he)+|l+o+l+|lmf?ao|rofl|jaja+|kkk+)\b|[😂🤣😜😝😉🙃]|(?<!\w)[:;][-']?[PpD)](?!\w)", re.I
+)
 JOKE = re.compile(
     r"\b(?:ha(?:ha)+h?|he(?:he)+|l+o+l+|lmf?ao|rofl|jk|j/k|kidding|joking|joke[ds]?|sarcas\w+"
     r"|just messing|psych!|not!$|yeah right"
@@ -36,7 +39,7 @@ DOUBT = re.compile(
     re.I,
 )
 REPORTED = re.compile(
-    r"\b(?:(?<!\bi )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed"
+    r"\b(?:(?<!\bi )(?<!\bi only )(?<!\bi just )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed"
     r"|ing)|writes|wrote me|asked|asks"
     r"|lyrics?|the song|call(?:s|ed) (?:me|us) an?|thinks|believes|heard|rumou?rs?|pointed"
     r" out|insists?|shouted|yelled|replied"

@@ -16,11 +16,12 @@ MOST = 30  # words
 ENOUGH = 0.6  # of the words
 VOUCHED = 0.7  # cosine: with it a third of the words is enough
 LEAST_VOUCHED = 0.34
+LETTERS, WORDS = 0.3, 0.6  # the share of letters, and of letters and digits, of a sentence: "I'm 30 now!!"
 FRAME = wordset(
     "user speaker person people said say state mention tell told report describe express indicate note"
     " call name refer individual currently that who which own someone thing longer anymore year old age"
-    " der die das ein eine nutzer benutzer nutzerin utilisateur utilisatrice le la un une el usuario"
-    " usuaria utente il lo o de het een gebruiker"
+    " der die das ein eine nutzer benutzer nutzerin benutzerin person utilisateur utilisatrice le la un une el"
+    " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora usuario"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
 GROUPS = (
@@ -84,7 +85,7 @@ def ground(text: str, sources: Sequence[str], *, cosine: float | None, known: Se
     words = [word for word in content(text) if word not in FRAMED and word not in _stems(known)]
     missing = [word for word in words if not _there(word, stems)]
     lacking += [word for word in missing if word in KINDRED]
-    if not _agrees(text, sources, words):
+    if not agrees(text, sources):
         lacking.append("not")
     overlap = 1 - len(missing) / len(words) if words else 1.0
     vouched = cosine is not None and cosine >= VOUCHED and overlap >= LEAST_VOUCHED
@@ -114,7 +115,9 @@ def _sentence(text: str) -> bool:
         return False
     if len(words) > MOST or len(text) > 400 or PROMPT.search(text) or text.rstrip().endswith(("?", "？")):
         return False
-    return sum(char.isalpha() for char in text) >= 0.6 * sum(not char.isspace() for char in text)
+    marks = sum(not char.isspace() for char in text)
+    letters = sum(char.isalpha() for char in text)
+    return letters >= LETTERS * marks and letters + sum(char.isdigit() for char in text) >= WORDS * marks
 
 
 def _names(text: str, said: str, known: Iterable[str]) -> list[str]:
@@ -166,20 +169,37 @@ def _stems(names: Iterable[str]) -> set[str]:
     return {word for name in names for word in content(name)}
 
 
-def _agrees(text: str, sources: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether the part of the sources that is nearest to the text is negated as the text is."""
-    wanted = set(words) - ADVERSES
-    if not wanted:
+def agrees(text: str, sources: Sequence[str]) -> bool:
+    """Whether each part of the text is negated as the part of the sources that is nearest to it, or stands there."""
+    parts = [part for source in sources for part in CLAUSE.split(QUOTED.sub(" ", source))]
+    if any(verbatim(text, source) for source in sources):
         return True
+    before = False  # "no meat and fish": a bare word may still be of what was denied before it
+    for clause in CLAUSE.split(text):
+        bare = before and len(content(clause)) < 2
+        if not _as_negated(clause, parts) and not (bare and _as_negated(f"not {clause}", parts)):
+            return False
+        before = denies(clause) or bare
+    return True
+
+
+def verbatim(text: str, source: str) -> bool:
+    """Whether a source has the text word for word, not cut off from a negation before it."""
+    wanted, said = f" {' '.join(tokens(text))} ", f" {' '.join(tokens(QUOTED.sub(' ', source)))} "
+    at = said.find(wanted)
+    return at >= 0 and bool(wanted.strip()) and not NEGATORS.intersection(said[:at].split()[-2:])
+
+
+def _as_negated(clause: str, parts: Iterable[str]) -> bool:
+    wanted = {word for word in content(clause) if word not in FRAMED} - ADVERSES
     best, polarities = 0, set[bool]()
-    for source in sources:
-        for part in CLAUSE.split(QUOTED.sub(" ", source)):
-            share = len(wanted & set(content(part)))
-            if share > best:
-                best, polarities = share, set()
-            if share == best and share:
-                polarities.add(denies(part))
-    return not polarities or denies(text) in polarities
+    for part in parts:
+        share = len(wanted & set(content(part)))
+        if share > best:
+            best, polarities = share, set()
+        if share == best and share:
+            polarities.add(denies(part))
+    return not polarities or denies(clause) in polarities
 
 
 def denies(text: str) -> bool:

@@ -43,6 +43,7 @@ NEGATORS = wordset(
 )
 MONTH_NAMES = "january february march april may june july august september october november december"
 MONTHS = {name: str(at) for at, word in enumerate(MONTH_NAMES.split(" "), start=1) for name in (word, word[:3])}
+WHOLE = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}  # of what stands before "n't"
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 DIGITS = re.compile(r"\d+")
 
@@ -58,7 +59,7 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     for word in WORD.findall(fold(text)):
         if word.endswith("n't"):
-            found += [word[:-3], "not"]
+            found += [WHOLE.get(word, word[:-3]), "not"]
         else:
             found += [part for part in word.split("'") if part not in ("s", "m", "re", "ve", "ll", "d")]
     return [word for word in found if word]

@@ -45,7 +45,7 @@ ADJ = (
 ADJ += "|only|two|three|four|five|both|\\d+|ex|former|childhood|best"
 NAME = r"(?-i:[A-ZÀ-ÞĀ-Ž][\w'’-]+(?: [A-ZÀ-ÞĀ-Ž][\w'’-]+){0,2})"
 LEAD = re.compile(
-    r"(?:(?:hi|hey|hello|hola|well|yeah|yea|yes|yep|yup|no|nope|nah|oh|ah|wow|ok|okay"
+    r"(?:(?:hi|hey|hello|ha(?:ha)+h?|he(?:he)+|lo+l|lmao|ugh|argh|omg|hola|well|yeah|yea|yes|yep|yup|no|nope|nah|oh|ah|wow|ok|okay"
     r"|sure|right|so|and|but|also|plus|anyways?"
     r"|besides|btw|by the way|fyi|just so you know|just fyi|for your information|for the record|for (?:some )?context"
     r"|for reference|in case (?:it|that) (?:matters|helps)|honestly|to be honest|tbh"

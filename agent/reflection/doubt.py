@@ -46,6 +46,10 @@ REPORTED = re.compile(
     r"|texted|tweeted|posted|announced|(?:he|she|they) (?:goes|went),)\b",
     re.I,
 )
+ASIDE = re.compile(  # "…, my doctor says that swimming is better"
+    r"(?:[,;]| [-–]) (?:[\w']+ ){1,5}(?:says?|said|tells?|told|thinks?|believes?|insists?) (?=.*\b(?:is|are|was|to|that|i)\b)",
+    re.I,
+)
 TECHNICAL = re.compile(
     r"\b(?:errors?|exceptions?|traceback|stack trace|crash\w*|compil\w+|bugs?|404|500"
     r"|timeout|null|undefined|segfault|admin"
@@ -111,13 +115,24 @@ def injected(text: str) -> bool:
     return INJECTED.search(text) is not None
 
 
-def doubtful(sentence: str) -> bool:
+def before_reports(text: str) -> str:
+    """A sentence up to the clause in which somebody else's opinion is told; all of it where nobody is reported."""
+    match = ASIDE.search(text)
+    return text[: match.start()] if match and not REPORTED.search(text[: match.start()]) else text
+
+
+def doubtful(sentence: str, *, laughing: bool = False) -> bool:
     """Whether a sentence, whatever part of it, is no word of the speaker's own to rely on."""
+    if laughing:
+        sentence = LAUGH.sub(" ", sentence)
     return any(pattern.search(sentence) for pattern in (JOKE, REPORTED, TECHNICAL))
 
 
-def believed(said: list[Sentence]) -> list[Sentence | None]:
-    """The sentences that stand, None in place of those that do not, by what stands around them."""
+def believed(said: list[Sentence], *, laughing: bool = False) -> list[Sentence | None]:
+    """The sentences that stand, None in place of those that do not, by what stands around them.
+
+    `laughing`: also those that somebody only laughs at, as what puts a thing right, or says it again, may be.
+    """
     kept: list[Sentence | None] = []
     for at, sentence in enumerate(said):
         plain = sentence.plain
@@ -125,7 +140,13 @@ def believed(said: list[Sentence]) -> list[Sentence | None]:
             kept += [None] * (len(said) - at)
             break
         following = said[at + 1].plain if at + 1 < len(said) else ""
-        stands = sentence.own and not doubtful(plain) and not withdrawn(following)
+        if laughing:
+            following = LAUGH.sub(" ", following).strip()
+        first = before_reports(plain)
+        if len(first) < len(plain) and not JOKE.search(LAUGH.sub(" ", plain)):
+            plain = first
+            sentence = Sentence(sentence.text[: len(first)], first, sentence.start, sentence.start + len(first))
+        stands = sentence.own and not doubtful(plain, laughing=laughing) and not withdrawn(following)
         kept.append(sentence if stands else None)
     return kept
 

@@ -321,6 +321,63 @@ def foreign(text: str) -> tuple[Kind, str | None] | None:
     return None
 
 
+def foreign_slots(text: str) -> frozenset[str]:
+    """What has one value at a time of a text in one of the languages, also where it speaks of "the user"."""
+    said = NEWS.sub("", text.strip(), count=1)
+    match = OF_USER.match(said)
+    if match is None:
+        found = foreign(said)
+        return frozenset((found[1],)) if found and found[1] else frozenset()
+    rest = said[match.end() :]
+    return frozenset(slot for slot, pattern in _third() if pattern.match(rest))
+
+
+NEWS = re.compile(
+    r"(?:kleines? |petite? |pequeñ[ao] |piccol[ao] |pequen[ao] )?(?:update|korrektur|neuigkeiten?|nachtrag|correction"
+    r"|nouvelle|corrección|noticia|correzione|novità|correção|novidade|correctie|nieuws|mise à jour|actualización"
+    r"|aggiornamento|atualização)\s*[:,!]\s*|(?:sorry|entschuldigung|pardon|désolée?|perdón|perdona|scusa|desculpa)?"
+    r"[, ]*(?:ich meinte|je voulais dire|quise decir|volevo dire|quis dizer|ik bedoelde)\s*[:,]?\s*",
+    re.I,
+)
+OF_USER = re.compile(
+    r"(?:(?:der|die) (?:be)?nutzer(?:in)?|l['’]utilisat(?:eur|rice)|(?:el|la) usuari[oa]|l['’]utente"
+    r"|(?:o|a) (?:usuári[oa]|utilizador[a]?)|de gebruik(?:er|ster))\s+",
+    re.I,
+)
+# The same in the third person, as a model writes it of "the user".
+THIRD = (
+    ("name", r"hei(?:ß|ss)t|s['’]appelle|se llama|si chiama|se chama|chama-se|heet"),
+    (
+        "residence",
+        r"(?:wohnt|lebt|zog|habite|vit|vive|reside|abita|mora|woont|leeft)\b|ist (?:\w+ )*nach|a (?:dé|em)ménagé"
+        r"|se (?:ha )?mud|si è trasferit|mudou-se|is (?:\w+ )*naar",
+    ),
+    ("employer", r"(?:arbeitet|werkt)\b.* bei\b|werkt\b.* bij\b|travaille\b.* chez\b|trabaja\b.* en (?-i:[A-Z])"),
+    (
+        "job",
+        r"(?:arbeitet|werkt|travaille|trabaja|trabalha|lavora)\b|(?:ist|est|es|è|é|is) (?:une? |een |eine? |un[ao]? |um"
+        r" )?\w*(?:lehrer|arzt|ärzt|ingenieur|schwester|pfleger|hebamme|student|infirmi|médecin|prof|ingéni|étudiant"
+        r"|avocat|enfermer|médic|ingenier|estudiante|abogad|arquitect|infermier|medic|ingegner|avvocat|architett"
+        r"|enfermeir|engenheir|advogad|verpleeg|leraar|lerares|kok)",
+    ),
+    ("hometown", r"(?:kommt|stammt) .*aus|vient de|est originaire|es de|viene de|è di|viene da|vem de|komt .*uit"),
+    (
+        "age",
+        r"(?:ist|is|wird) \d+|(?:ist|is) \w+ (?:jahre|jaar)|a \w+(?:-\w+)* ans|tiene \w+.* años|ha \w+ anni|tem .* anos",
+    ),
+    ("diet", r"(?:ist|est|es|è|é|is) .*(?:veg[ea]tari|végét|vegan|végan)"),
+    (
+        "marital",
+        r"(?:ist|est|está|es|è|é|is) .*(?:verheiratet|geschieden|ledig|verlobt|mariée?|divorc|casad|solter|sposat|getrouwd)",
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def _third() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((slot, re.compile(rf"(?:{pattern})", re.I)) for slot, pattern in THIRD)
+
+
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[Kind, str | None, re.Pattern[str]], ...]:
     """Compiled at the first foreign sentence, not at import."""

@@ -19,7 +19,10 @@ FOREIGN_LINE = re.compile(
     r"|ERROR|DEBUG)\b|(?!I\b)[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(
-    r"(?:note|(?:quick )?intro|remember|fyi|btw|by the way|about me|update|correction"
+    r"(?:(?:small|quick|short|big|little|life|status|kleines?|kurzes?|petite?|pequeñ[ao]|piccol[ao]|pequen[ao]) )?"
+    r"(?:korrektur|nachtrag|neuigkeit(?:en)?|nouvelle|mise à jour|corrección|actualización|noticia|correzione"
+    r"|aggiornamento|novità|correção|atualização|novidade|correctie|nieuws|news|(?:(?:a few|some|two|three|four|five"
+    r"|six|\d+) )?(?:days?|weeks?|months?|years?) later|plot twist|confession|note|(?:quick )?intro|remember|fyi|btw|by the way|about me|update|correction"
     r"|fun fact|info|also|ps|p\.s\.|edit)\s*:",
     re.I,
 )

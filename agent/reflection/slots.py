@@ -6,9 +6,10 @@ stored observations, in the first person and in the third, get the same key.
 
 import re
 
-from .clauses import PETS, clause
+from .clauses import KIN, NAME, PETS, clause, parts
 from .english import plain_predicate
-from .words import STOP, stem, tokens, wordset
+from .languages import foreign_slots
+from .words import NUMBERS, STOP, stem, tokens, wordset
 
 SAME = {
     "surname": "last name",
@@ -46,6 +47,11 @@ MARITAL = "married|single|divorced|separated|widowed|engaged"
 DIET = "vegetarian|vegan|pescatarian|keto|gluten[- ]free|paleo|omnivore|flexitarian"
 NOT = r"(?:not |no longer |do not |does not |never |used to |have |has |been )*"
 BE = r"(?:(?:am|is|are|was|were|be|have been|has been|been) )?(?:not |no longer )?"
+DWELLING = (
+    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,3}?(?:flat|apartment|house|home|studio|dorm|hostel|room|bedsit|loft|cottage"
+    r"|cabin|bungalow|van|caravan|trailer|houseboat|boat|condo|commune|flatshare|house ?share|farmhouse|villa|tent)"
+)
+LIVE = rf"{NOT}{BE}(?:lived?s?|living|resid\w+)"
 RULES = tuple(
     (tuple(slots.split()), re.compile(pattern, re.I))
     for slots, pattern in (
@@ -56,11 +62,19 @@ RULES = tuple(
             r"|resigned from) (?:my|his|her|their|the) (?:\w+ )?job|(?:quit|left) (?:my|his|her"
             r"|their) job",
         ),
+        ("residence household", rf"{LIVE} .*\b(?:in|at|near|outside) (?-i:[A-ZÀ-Þ]).*\b(?:with|alone|by myself)\b"),
+        (
+            "household",
+            rf"{LIVE} (?:(?:all )?alone|all by|by myself|on my own|together|with|in {DWELLING}\b"
+            rf"(?!.*\b(?:in|at|near|outside) (?-i:[A-ZÀ-Þ])))",
+        ),
         (
             "residence",
             rf"{NOT}{BE}(?:lived?s?|living|resid\w+|based|settled?) (?:\w+ )?(?:in|at|on|near"
             rf"|outside|downtown|abroad)\b|(?:have )?(?:just )?(?:moved|moving|am moving|relocat\w+)\b(?!"
-            rf" on\b)(?:.*\b(?:to|in|into)\b|.*\bback)",
+            rf" on\b|.*\b(?:to|into) (?:an?|the|my|our|another) (?:[\w-]+ )?(?:desk|office|team|role|position|department"
+            rf"|seat|table|tab|folder|branch|server|repo|project|group|class|room)\b)"
+            rf"(?:.*\b(?:to|in|into)\b|.*\bback)",
         ),
         (
             "employer job",
@@ -78,6 +92,7 @@ RULES = tuple(
             rf"|with|(?-i:[A-Z]))",
         ),
         ("employer job", r"(?:started|got|have|found|took|accepted) (?:an? |my )?(?:\w+ )?(?:new )?job\b"),
+        ("workplace", rf"{NOT}{BE}(?:works?|worked|working) (?:\w+ )?(?:in|near|outside) (?-i:[A-ZÀ-Þ])"),
         (
             "birthday",
             r"(?:was|were) born (?:on|in) (?:the )?(?:\d|january|february|march|april|may|june"
@@ -93,7 +108,8 @@ RULES = tuple(
         (
             "name",
             rf"(?-i:am (?!\w+(?:ish|ese|ian|ean|an|ch)\b)[A-ZÀ-Þ][a-zà-ÿ]{{2,}}\b)|(?:go|goes)"
-            rf" by\b|{BE}(?:called|named)\b",
+            rf" by\b|(?-i:is (?!\w+(?:ish|ese|ian|ean|an|ch)\b|Deaf|Muslim|Catholic|Jewish|Hindu)"
+            rf"[A-ZÀ-Þ][a-zà-ÿ]{{2,}}(?=\W*$|,|\.| and\b))|{BE}(?:called|named)\b",
         ),
         (
             "marital",
@@ -156,16 +172,27 @@ CALL = re.compile(
     r" just) )*calls? me (?-i:[A-ZÀ-Þ])",
     re.I,
 )
+BESIDE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN}|{PETS}),? (?:called |named |is )?{NAME}", re.I)
 BREAK = wordset(
     "and but because since when while so although though anymore more with in on at for every as now"
-    " again after before than"
+    " again after before than any instead only fluently well badly twice"
 )
 MONTHS = "january february march april may june july august september october november december"
 
 
 def slots_of(text: str) -> frozenset[str]:
-    """All slots a text tells of: "I work as a nurse at the Charité" is about employer and job."""
-    return frozenset(_slots(text))
+    """All slots a text tells of: "I work as a nurse at the Charité, and I'm 41" is about employer, job and age."""
+    return frozenset(slot for part in parts(text) for slot in _slots(part)) or foreign_slots(text)
+
+
+def slots_of_part(text: str) -> frozenset[str]:
+    """The slots of one clause."""
+    return frozenset(_slots(text)) or foreign_slots(text)
+
+
+def mentioned(text: str) -> frozenset[str]:
+    """The slots that a text tells of by the way: "with my wife Ilse" is the wife's name."""
+    return frozenset(f"{_same_kin(match[1].casefold())} name" for match in BESIDE.finditer(text))
 
 
 def slot_of(text: str) -> str | None:
@@ -226,8 +253,8 @@ def _keyed(head: str, thing: str) -> tuple[str, ...]:
     """A slot that is about one thing: its first words that say something, at most three."""
     words: list[str] = []
     for word in tokens(thing.split(",")[0])[:8]:
-        if word in BREAK and words:
+        if words and (word in BREAK or word in ("a", "an", "the", "per", "each")):
             break
-        if word not in STOP and word not in ("lot", "much"):
+        if word not in STOP and word not in ("lot", "much") and word not in NUMBERS and not word.isdigit():
             words.append(stem(word))
     return (f"{head} {' '.join(words[:3])}",) if words else ()

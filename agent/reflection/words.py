@@ -69,6 +69,8 @@ def tokens(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A folded English word without its commonest endings; other words pass nearly as they are."""
     for ending, least in (("ies", 3), ("ing", 3), ("ed", 3), ("es", 4), ("s", 3), ("ly", 4)):
+        if ending == "es" and word.endswith("ees"):
+            continue  # "coffees"
         if word.endswith(ending) and len(word) - len(ending) >= least and not word.endswith("ss"):
             word = word[: -len(ending)] + ("y" if ending == "ies" else "")
             break

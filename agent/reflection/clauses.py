@@ -57,6 +57,7 @@ LEAD = re.compile(
     r"|firstly|first of all|second(?:ly)?|as (?:you know|i said|mentioned)|you know|you"
     r" see|like i said|unlike \w+|personally"
     r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
+    r"|(?:real talk|seriously|serious|for real|(?:kidding|jokes|joking) aside)(?: (?:though|now))?"
     r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life )?news"
     r"|(?:(?:a few|some|two|three|four|five|six|\d+) )?(?:days?|weeks?|months?|years?) later|confession|status update"
     r"|(?:one more time|once more|as i (?:said|told you|mentioned)|in case you forgot)(?: [^,.:;]{1,30})?(?=[,:])"

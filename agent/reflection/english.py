@@ -233,6 +233,15 @@ HABIT = (
     r"|saw|see|mind|told|tell|the|this|that|a|good|happy"
     r"|like that|understood|understand)\w+"
 )
+DAYS = "mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
+REGULARLY = (  # what is done for a living or time and again
+    r"(?:do|make|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
+    r"|translate|organi[sz]e|brew|carve|weave|breed|take photos of|photograph|clean|deliver|trade|review|test) "
+    rf"(?!it\b|this|that|these|those|them|you|your|something|everything|so\b)(?:[\w'’-]+ ){{1,6}}?(?:as a hobby"
+    rf"|for (?:a living|fun|work|money|clients|customers|friends)|at work|all day|professionally|on the side"
+    rf"|(?:on|at|most|every|each) (?:the )?(?:weekends?|days?|mornings?|evenings?|nights?|weeks?|months?|{DAYS})"
+    rf"|in my (?:free|spare) time|full[- ]time|part[- ]time|from home)\b"
+)
 PLANS = (
     r"(?:am |are )?(?:plan(?:ning)? (?:to|on)|aim(?:ing)? to|intend(?:ing)? to|decided"
     r" to (?!go with|use|try|ask)|dream(?:ing)? of|have (?:always )?(?:dreamed|dreamt"
@@ -296,7 +305,7 @@ OF_SELF = (
     (
         Kind.PLAN,
         r"have an? (?:[\w'’-]+ ){0,3}(?:meeting|call|date|exam|test|party|dinner|class|session)\b.{0,60}\b(?:on"
-        r"|next|tomorrow|this weekend)\b",
+        r"|next|tomorrow|this weekend|every|each|weekly|daily)\b",
     ),
     (Kind.STATE, rf"(?:am|are|was|were)(?: not| no longer| \d+ \w+)? (?:{STATES})"),
     (Kind.STATE, rf"(?:am|are)(?: not| no longer)? (?:{DOING})"),
@@ -306,6 +315,7 @@ OF_SELF = (
         rf"|problem|idea)[\w'’-]+ ){{0,4}}?{OWNED}\b(?!['’])",
     ),
     (Kind.STATE, rf"{BEEN}{NO_BEEN}"),
+    (Kind.FACT, REGULARLY),
     (Kind.PREFERENCE, LIKING),
     (Kind.PLAN, PLANS),
     (Kind.PREFERENCE, HABIT),
@@ -319,6 +329,11 @@ OF_SELF = (
 OF_OTHERS = (
     (Kind.RELATIONSHIP, rf"(?:is|are|was|were)(?: not)? (?:{NP}|{STATES})"),
     (Kind.RELATIONSHIP, rf"(?:{OTHERS})"),
+    (
+        Kind.RELATIONSHIP,
+        r"(?-i:is (?!Batman|Superman|Darth|God|Jesus|Santa|Shrek|Yoda|Gandalf|Spider|Iron|OK|TV|AI)"
+        r"[A-ZÀ-Þ][a-zà-ÿ]{2,}(?: [A-ZÀ-Þ][\w'’-]+)?)(?=\s*(?:$|[.,!]| and ))",
+    ),
 )
 
 

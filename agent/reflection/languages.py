@@ -29,6 +29,7 @@ LEAD = re.compile(
     r"[ ]*[,!.:]\s*)",
     re.I,
 )
+A_NAME = r"(?-i:(?!Batman|Superman|Dios|Dio|Deus)[A-ZÀ-Þ][a-zà-ÿ]{2,})(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\W*$|,| [yei] ).*"
 A_OR_NUMBER = r"(?:\w+|\d+)"
 
 
@@ -130,7 +131,7 @@ RULES = _made(
     ),
     (Kind.FACT, "birthday", r"mon anniversaire est .+|je suis née? le .+"),
     # Spanish
-    (Kind.IDENTITY, "name", r"me llamo .+|mi nombre es .+|llámame .+"),
+    (Kind.IDENTITY, "name", rf"me llamo .+|mi nombre es .+|llámame .+|(?:yo )?soy {A_NAME}"),
     (
         Kind.FACT,
         "residence",
@@ -171,7 +172,7 @@ RULES = _made(
     ),
     (Kind.FACT, "birthday", r"mi cumpleaños es .+|nací el .+"),
     # Italian
-    (Kind.IDENTITY, "name", r"mi chiamo .+|il mio nome è .+|chiamami .+"),
+    (Kind.IDENTITY, "name", rf"mi chiamo .+|il mio nome è .+|chiamami .+|(?:io )?sono {A_NAME}"),
     (
         Kind.FACT,
         "residence",
@@ -213,7 +214,7 @@ RULES = _made(
     ),
     (Kind.FACT, "birthday", r"il mio compleanno è .+|sono nat[oa] il .+"),
     # Portuguese
-    (Kind.IDENTITY, "name", r"(?:eu )?me chamo .+|chamo-me .+|(?:o )?meu nome é .+"),
+    (Kind.IDENTITY, "name", rf"(?:eu )?me chamo .+|chamo-me .+|(?:o )?meu nome é .+|(?:eu )?sou (?:[oa] )?{A_NAME}"),
     (
         Kind.FACT,
         "residence",
@@ -312,7 +313,7 @@ FIRST = re.compile(
 @lru_cache(maxsize=256)
 def foreign(text: str) -> tuple[Kind, str | None] | None:
     """The kind and slot of a self-description in one of the languages; None for all else."""
-    bare = LEAD.sub("", text.strip(), count=1).rstrip(".!。 ")
+    bare = LEAD.sub("", NEWS.sub("", text.strip(), count=1), count=1).rstrip(".!。 ")
     if not FIRST.match(bare) or DOUBT.search(bare):
         return None
     for kind, slot, pattern in _rules():

@@ -12,8 +12,8 @@ from typing import Literal
 
 from graph.events import ObservationKind
 
-from .clauses import clause, led_in, spelled
-from .doubt import DOUBT, MEANT, YOU, believed, injected
+from .clauses import JOINT, clause, led_in, parts, spelled
+from .doubt import DOUBT, LAUGH, MEANT, TAKEN_BACK, YOU, believed, injected
 from .english import kind_of, tells_trait
 from .languages import foreign
 from .sentences import Sentence, sentences
@@ -24,6 +24,7 @@ __all__ = ["Cue", "Statement", "slot_of", "slots_of", "statements"]
 
 Cue = Literal["new", "change", "correction"]
 MOST = 30  # words
+MENDING = 8  # words of a sentence that only takes back what was said
 CORRECTION = re.compile(
     r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke"
     r"|my mistake|not true|not right|by mistake|mistaken"
@@ -45,11 +46,18 @@ CHANGE = re.compile(
     re.I,
 )
 STRONG = re.compile(
-    r"\b(?:i meant|wrong|correction|correct myself|misspoke|mistake|mistaken|make that" r"|not true|typo)\b|, not \w+",
+    r"\b(?:i meant|wrong|correction|correct (?:myself|that|this)|misspoke|mistake|mistaken|make that"
+    r"|not true|untrue|typo|nonsense|i lied|(?:only|just) said (?:that|it|so)|scra(?:p|tch) that)\b|, not \w+"
+    r"|^i mean\b",
     re.I,
 )
+MENDS = re.compile(r"^(?:no|nope|wait|sorry|oops)\b", re.I)
 AND_THEN = re.compile(
-    r"(?:\s*[,;–—]\s*(?:and |so |but )?|\s+-\s+|\s+(?:and|so|but) )(?=(?:can|could|would|do|does"
+    r"\s+and (?=(?:(?:honestly|really|so|very|totally|quite|still|just|super|pretty) )?(?:fine|happy|ok|okay|proud|tired"
+    r"|glad|cool|loving|hating|thinking|wondering)\b)|,?\s*(?=¿)"
+    r"|,\s+(?=(?!(?:right|no|huh|eh|yes|correct|is|are|am|was|were|do|does|did|don|isn|aren|won|haven|or|remember|you"
+    r"|n['’]est|oder|nicht|verdad|vero|né|toch)\b)[^,?]{3,60}\?\W*$)"
+    r"|(?:\s*[,;–—]\s*(?:and |so |but )?|\s+-\s+|\s+(?:and|so|but) )(?=(?:can|could|would|do|does"
     r"|did|what|how|which|where|who|when|why|is|are|should|any|will|please|tell"
     r"|give|help|suggest|recommend|thank|thanks|let)\b)|\s*,?\s+(?:and|but|so|because"
     r"|since)\s+(?=(?:i|we|you|my|that|this|it|they)\b)",
@@ -59,6 +67,11 @@ FOLLOW_UP = re.compile(
     r"(?:and )?(?:(?:his|her|its|their) names? (?:is|are|was)|(?:it|he|she|they)(?:['’]s"
     r"|['’]re| is| are) (?:called|named|an? \w+|\d+\b|from|my )"
     r"|(?:he|she|they) (?:works?|lives?|loves?|plays?|stud(?:y|ies))\b)",
+    re.I,
+)
+BEFORE = re.compile(  # what may stand before a clause that tells something: "it's my birthday, I'm 30 now"
+    r"(?:(?:yes|yeah|so|well|ok|okay|oh|and|but|right),? )*(?:it['’]?s|its|it is|that['’]?s|this is|(?:bad|sad|good|big)"
+    r" \w+|some|true|fair|exactly|agreed|indeed|i|we|i['’]m|my|our)\b(?!.*\b(?:if|when|as|like|says?|said)\b)",
     re.I,
 )
 HERE_IS = re.compile(
@@ -93,7 +106,7 @@ def statements(text: str, *, turn: str) -> list[Statement]:
         return []
     found: list[Statement] = []
     last: tuple[int, int] | None = None  # the place of the sentence kept last, and where it begins in the turn
-    for at, sentence in enumerate(believed(said)):
+    for at, sentence in enumerate(_meant(said)):
         if sentence is None:
             continue
         if last is not None and last[0] == at - 1 and _goes_on(sentence):
@@ -106,9 +119,43 @@ def statements(text: str, *, turn: str) -> list[Statement]:
             continue
         made = _statement(sentence, turn)
         if made is not None:
-            found.append(made)
+            mended = at and TAKEN_BACK.match(said[at - 1].text) and len(said[at - 1].text.split()) <= MENDING
+            found.append(replace(made, cue="correction") if mended else made)
             last = (at, text.index(made.text, sentence.start))
-    return list({statement.text: statement for statement in found}.values())
+    return list({statement.text: statement for statement in _last_said(found)}.values())
+
+
+def _meant(said: list[Sentence]) -> list[Sentence | None]:
+    """The sentences that stand; of those that are laughed at only what puts something right."""
+    return [
+        sentence or (each if each and mends(each.text) else None)
+        for sentence, each in zip(believed(said), believed(said, laughing=True), strict=True)
+    ]
+
+
+def mends(text: str) -> bool:
+    """Whether a sentence says of itself that it puts something right."""
+    plain = LAUGH.sub(" ", text).strip(" ,.!-")
+    return bool(STRONG.search(plain) or MENDS.match(plain))
+
+
+def _last_said(found: list[Statement]) -> list[Statement]:
+    """Without what only denies a thing that another sentence of the turn says rightly: "never law. I studied history"."""
+    return [
+        each
+        for each in found
+        if not (
+            each.negated
+            and each.slot is not None
+            and any(other.slot == each.slot and not other.negated and other.turn == each.turn for other in found)
+        )
+    ]
+
+
+def denial(statement: Statement) -> bool:
+    """Whether it only says what is not."""
+    telling = [part for part in parts(statement.text) if _kind(part) is not None]
+    return statement.negated and all(negates(part) for part in telling)
 
 
 def cue_of(text: str) -> Cue:
@@ -148,11 +195,17 @@ def _versions(text: str) -> Iterator[str]:
     asks = text.rstrip(" )!.").endswith(("?", "？"))
     if not asks and (_sure(text) or CALL.search(text[:80])):
         yield text
-        return
     for match in AND_THEN.finditer(text):
+        first = text[: match.start()].rstrip(" ,;–—-¿")
+        if len(first.split()) > 1 and _sure(first) and "?" not in first:
+            yield first
+    for match in reversed([*JOINT.finditer(text)]):
         first = text[: match.start()].rstrip(" ,;–—-")
         if len(first.split()) > 1 and _sure(first) and "?" not in first:
             yield first
+        rest = text[match.end() :]
+        if not asks and BEFORE.match(text[: match.start()]) and _sure(text[: match.start()]) and _sure(rest):
+            yield rest
 
 
 def _sure(text: str) -> bool:

@@ -7,9 +7,9 @@ goes through `memory.recall`, asked a minute after the last session. Beside it, 
 (FTS5's BM25 with the words of the question but the most common ones and the speakers' names), and the vectors alone
 (the cosine with the question, embedded as recall embeds it: as one of the speakers would have said it).
 
-With `--observations` the memory first learns what reflection learns without a model that can be trusted: sentences in
-which people describe themselves, verbatim, how much turns matter, and whom they name. Then a hit that is an observation
-counts for the turns it was made from, and `clew-turns` is what recall finds when it is asked for turns alone.
+With `--observations` the app first reflects on all of it, without a chat model: sentences in which people describe
+themselves, verbatim, how much turns matter, and whom they name. Then a hit that is an observation counts for the turns
+it was made from, and `clew-turns` is what recall finds when it is asked for turns alone.
 """
 
 import argparse
@@ -19,30 +19,29 @@ import re
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.embedding import Embedding
+from agent.events import ModelProgress
 from agent.home import Home
 from agent.importer import Importer
 from agent.importing.locomo import sources_of
 from agent.models import EmbedderLoader, llama_embedder_loader
-from agent.reflection.naming import named
-from agent.reflection.rating import rate
-from agent.reflection.statements import statements
+from agent.service import Agent
 from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import vectors as kept_vectors
-from graph.events import EntityNoted, Event, ObservationMade, TurnRated
 from graph.hits import Filters, Vector
-from graph.ids import new_id
 from graph.memory import ALL, Memory
 from graph.reading import LogReader
 from graph.recall.lexical import STOP_WORDS
 from graph.soundness import KEPT_TYPE
+from models.errors import ModelMissing
+from models.protocols import Generator
 from models.store import DEFAULT_EMBEDDER
 
 if TYPE_CHECKING:
@@ -144,14 +143,17 @@ async def measure(
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         export = Path(folder) / "export.json"
         export.write_text(json.dumps([conversation]), encoding="utf-8")
-        memory = Memory.open(Path(folder) / "memory", command="bench")
+        home = Home.resolve(Path(folder))
+        memory = Memory.open(home.memory, command="bench")
+        await asyncio.to_thread(Importer(memory).run, export)
+        memory.close()
+        if observations:
+            say(f"{await learn(home.root, loader)} observations")
+        memory = Memory.open(home.memory, command="bench")
         embedding = Embedding(memory, loader, lambda notice: None, name=DEFAULT_EMBEDDER)
-        reader = LogReader.open(Path(folder) / "memory")
+        reader = LogReader.open(home.memory)
         try:
             memory.open_graph(lambda progress: None)
-            await asyncio.to_thread(Importer(memory).run, export)
-            if observations:
-                learn(memory, conversation)
             embedding.start()
             if not await embedding.ready():
                 raise SystemExit("There is no embedder: `make setup` fetches it.")
@@ -163,34 +165,22 @@ async def measure(
             memory.close()
 
 
-def learn(memory: Memory, conversation: dict[str, Any]) -> None:
-    """Note what the floor under weak models takes from a conversation."""
-    events: list[Event] = []
-    entities: dict[str, str] = {}
-    for turn in map(memory.turn, memory.imported(list(sources_of(conversation).values())).values()):
-        text = turn.text or ""
-        for said in statements(text, turn=turn.id):
-            id = new_id()
-            events.append(
-                ObservationMade(
-                    observation=id,
-                    series=id,
-                    category=said.category,
-                    status="active",
-                    confidence=0.7,
-                    grounded=True,
-                    origin="verbatim",
-                    sources=(turn.id,),
-                    text=said.text,
-                )
-            )
-        for entity in named(text, ()):
-            known = entities.setdefault(entity.name.casefold(), new_id())
-            events.append(EntityNoted(entity=known, category=entity.category, by_turn=turn.id, text=entity.name))
-        if significance := rate(text):
-            events.append(TurnRated(turn=turn.id, significance=significance, by="rule"))
-    if events and memory.append(*events)[-1].graph_behind:
-        raise SystemExit("The graph did not follow.")
+async def learn(folder: Path, loader: EmbedderLoader) -> int:
+    """Let the app reflect on all that was imported, without a chat model; how many observations there are then."""
+    agent = Agent(Home(folder, folder), Settings(), client="bench", loader=no_model, embedder_loader=loader)
+    await agent.start(load_model=False)
+    try:
+        await agent.embedder_ready()
+        await agent.idle()
+        await agent.reflect()
+        return len(await agent.memories(limit=100_000))
+    finally:
+        await agent.close()
+
+
+def no_model(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+    """A loader without a model: what reflection then does is its floor."""
+    raise ModelMissing(Path(name))
 
 
 class Bench:
@@ -229,8 +219,9 @@ class Bench:
             took_s = time.perf_counter() - start
             self._count("clew", question, self._recall(question, vector, len(self._turns)), took_s)  # for the sessions
             if "clew-turns" in self._tallies:
+                start = time.perf_counter()
                 turns = self._recall(question, vector, len(self._turns), Filters(kinds=frozenset({"turn"})))
-                self._count("clew-turns", question, turns, 0)
+                self._count("clew-turns", question, turns, time.perf_counter() - start)
             start = time.perf_counter()
             found = bm25(self._reader, question.text, self._names)
             self._count("bm25", question, each_alone(found), time.perf_counter() - start)

@@ -141,7 +141,7 @@ def believed(said: list[Sentence], *, laughing: bool = False) -> list[Sentence |
             break
         following = said[at + 1].plain if at + 1 < len(said) else ""
         if laughing:
-            following = LAUGH.sub(" ", following).strip()
+            following = LATER_FICTION.sub(" ", LAUGH.sub(" ", following).strip())
         first = before_reports(plain)
         if len(first) < len(plain) and not JOKE.search(LAUGH.sub(" ", plain)):
             plain = first

@@ -21,7 +21,8 @@ FRAME = wordset(
     "user speaker person people said say state mention tell told report describe express indicate note"
     " call name refer individual currently that who which own someone thing longer anymore year old age"
     " der die das ein eine nutzer benutzer nutzerin benutzerin person utilisateur utilisatrice le la un une el"
-    " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora usuario"
+    " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora"
+    " usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa ses ihr ihre sein seine ist est"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
 GROUPS = (
@@ -40,6 +41,32 @@ GROUPS = (
     "father dad papa",
     "child kid",
     "allergic allergy",
+    # The same verb of the speaker and of "the user", in other languages.
+    "vive vivo vivir vis vit habite",
+    "mora moro",
+    "abita abito",
+    "wohne wohnt woon woont lebe lebt",
+    "heisse heisst heet",
+    "llamo llama",
+    "chiamo chiama",
+    "chamo chama",
+    "appelle appelles",
+    "trabajo trabaja trabalho trabalha lavoro lavora travaille travaill",
+    "arbeite arbeitet werk werkt",
+    "tengo tiene tenho tem ho ha",
+    "sou soy sono suis",
+    "gosto gosta",
+    "amo ama",
+    "odio odia odeio odeia",
+    "hablo habla falo fala parlo parla spreche spricht",
+    "estudio estudia estudo estuda studio studia studiere studiert",
+    "toco toca",
+    "juego juega jogo joga gioco gioca",
+    "bebo bebe bevo beve trinke trinkt",
+    "como come mangio mangia esse isst",
+    "habe hat heb heeft",
+    "mag magst mogen",
+    "conduzco conduce guido guida fahre fahrt",
 )
 KIN = wordset(
     "mother mom mum father dad sister brother son daughter wife husband partner girlfriend boyfriend aunt"
@@ -103,6 +130,11 @@ IMPLIED = tuple(
         ("quit resign fire hire join retire leave left", "work job"),
         ("wife husband spouse", "marry spouse partner"),
         ("girlfriend boyfriend fiance fiancee", "partner relationship"),
+        ("soy", "llama"),
+        ("sono", "chiama"),
+        ("sou", "chama"),
+        ("bin", "heisst"),
+        ("suis", "appelle"),
     )
 )
 KINDS = tuple(frozenset(stem(word) for word in group.split(" ")) for group in GROUPS)

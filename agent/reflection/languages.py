@@ -327,12 +327,13 @@ def foreign_slots(text: str) -> frozenset[str]:
     said = NEWS.sub("", text.strip(), count=1)
     match = OF_USER.match(said)
     if match is None:
-        found = foreign(said)
-        return frozenset((found[1],)) if found and found[1] else frozenset()
+        found = (foreign(part) for part in AND.split(said))
+        return frozenset(each[1] for each in found if each and each[1])
     rest = said[match.end() :]
     return frozenset(slot for slot, pattern in _third() if pattern.match(rest))
 
 
+AND = re.compile(r",? (?:und|et|y|e|ed|en) |[,;] (?=\w+ )")
 NEWS = re.compile(
     r"(?:kleines? |petite? |pequeñ[ao] |piccol[ao] |pequen[ao] )?(?:update|korrektur|neuigkeiten?|nachtrag|correction"
     r"|nouvelle|corrección|noticia|correzione|novità|correção|novidade|correctie|nieuws|mise à jour|actualización"

@@ -172,7 +172,11 @@ CALL = re.compile(
     r" just) )*calls? me (?-i:[A-ZÀ-Þ])",
     re.I,
 )
-BESIDE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN}|{PETS}),? (?:called |named |is )?{NAME}", re.I)
+BESIDE = re.compile(
+    rf"\b(?:(?:my|our) (?:\w+ )?({KIN}|{PETS}),? (?:called |named |is )?|(?:an?|my|our|the|one|two|three) (?:\w+ )?"
+    rf"({KIN}|{PETS}),? (?:is )?(?:called|named) ){NAME}",
+    re.I,
+)
 BREAK = wordset(
     "and but because since when while so although though anymore more with in on at for every as now"
     " again after before than any instead only fluently well badly twice"
@@ -192,7 +196,7 @@ def slots_of_part(text: str) -> frozenset[str]:
 
 def mentioned(text: str) -> frozenset[str]:
     """The slots that a text tells of by the way: "with my wife Ilse" is the wife's name."""
-    return frozenset(f"{_same_kin(match[1].casefold())} name" for match in BESIDE.finditer(text))
+    return frozenset(f"{_same_kin((match[1] or match[2]).casefold())} name" for match in BESIDE.finditer(text))
 
 
 def slot_of(text: str) -> str | None:

@@ -13,8 +13,10 @@ from graph.beliefs import Near, Observation
 from graph.events import ObservationKind
 from graph.values import Turn
 
+from .bearing import babble, borne_out
 from .consolidation import Action, Create, Delete, Update
 from .correcting import corrects
+from .echo import says_again
 from .grounding import KINDRED, Grounding, ground
 from .likeness import Embed, cosine, names_of, negated, says_the_same, shared
 from .making import ACTIVE_ABOVE, Draft, speaks_of
@@ -68,7 +70,7 @@ class Applier:
         text = sentence(action.text)
         meaning = await self._meaning(text, _words(turns))
         grounding = self._ground(text, _words(turns), meaning)
-        if not text or invented(text, grounding) or far(grounding, meaning):
+        if not text or babble(text) or invented(text, grounding) or far(grounding, meaning):
             return False
         sources = [turn.id for turn in turns]
         for near in await self._near(text):
@@ -85,6 +87,7 @@ class Applier:
             confidence=action.confidence,
             sources=sources,
             grounded=grounding.grounded,
+            sure=borne_out(text, _words(turns), cosine=meaning),
         )
 
     async def _update(self, action: Update, turns: Sequence[Turn]) -> bool:
@@ -92,16 +95,18 @@ class Applier:
         if old is None or not old.text or not text:
             return False
         meaning = await self._meaning(text, [old.text])
-        if not self._same_people(old, turns) or not related(text, old.text, meaning):
-            return await self._create(action, old.kind, turns)
         words = _words(turns)
+        corrected = any(corrects(each, old.text) for each in words)
+        if not self._same_people(old, turns) or not (corrected or related(text, old.text, meaning)):
+            return await self._create(action, old.kind, turns)
         if says_the_same(text, old.text, meaning):
             heard = ground(old.text, words, cosine=await self._meaning(old.text, words), known=self._speakers())
-            return heard.grounded and self._draft.support(old, [turn.id for turn in turns])
+            again = heard.grounded or any(says_again(each, old.text) for each in words)
+            return again and self._draft.support(old, [turn.id for turn in turns])
         grounding = self._ground(text, [*words, old.text], meaning)
         if not grounding.grounded:  # that it was otherwise before is no denial
             grounding = self._ground(JOURNEY.sub("", text), [*words, old.text], meaning)
-        if invented(text, grounding) or not told_now(text, old.text, words):
+        if babble(text) or invented(text, grounding) or not told_now(text, old.text, words):
             return False
         alone = self._ground(JOURNEY.sub("", text), words, await self._meaning(text, words))
         told = alone.grounded and (bool(names_of(text) & names_of(old.text)) or any(map(marks_change, words)))
@@ -123,6 +128,7 @@ class Applier:
         known = old.text or ""
         sure = told or bool(slots_of(text) & slots_of(known)) or keeps(text, known)
         sure = sure or any(corrects(turn.text or "", known) for turn in turns)
+        sure = sure and any(borne_out(each, _words(turns), before=known) for each in (text, JOURNEY.sub("", text)))
         return self._draft.make(
             with_journey(text, known),
             category=old.kind,

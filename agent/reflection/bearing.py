@@ -8,13 +8,13 @@ nobody else's words; about the same one, telling the same trait, as sure or as d
 import re
 from collections.abc import Iterator, Sequence
 
-from .clauses import clause, led_in, parts
+from .clauses import clause, led_in, parts, spelled
 from .doubt import DOUBT, FICTION, GIVEN, INJECTED, JOKE, LAUGH, REPORTED, TAKEN_BACK, WRITE, before_reports
-from .grounding import FRAMED, ground, verbatim
+from .grounding import ground, verbatim
 from .languages import FIRST
 from .sentences import MASK, Sentence, sentences
 from .slots import mentioned, slots_of
-from .words import content, numbers, tokens, wordset
+from .words import content, fold, numbers, tokens, wordset
 
 COMMA = re.compile(
     r"\s*[,;–—]\s+|\s+-\s+|\s+(?:and|but|so) (?=(?:i|i['’]m|we|my|our|what|which|how|any|can|do|is)\b)", re.I
@@ -23,6 +23,9 @@ ASKS = re.compile(
     r"^\W*(?:and |but |so |or |ok |then )?(?:am|is|are|was|were|do|does|did|don['’]?t|isn['’]?t|aren['’]?t|have|has|had"
     r"|can|could|should|shall|will|would|may|who|what|whats|which|where|when|why|how|whose|any)\b",
     re.I,
+)
+BARELY_ASKS = re.compile(
+    r"^\W*(?:am|is|are|was|were|do|does|did|can|could|should|would|what|where|why|how|which)\b", re.I
 )
 SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |well |ok )?(?:if|unless|suppose|supposing|imagine|let['’]?s say|say|assuming|what if|wenn|falls"
@@ -37,21 +40,31 @@ POWER = re.compile(
 BABBLE = re.compile(
     r"^(?:the )?(?:user|speaker)(?:['’]s [\w-]+)? (?:is|are|was|hates|likes|loves|has|wants|lives in) (?:(?:the|a) )?(?:i|you|we|they"
     r"|he|she|it|its|is|are|am|was|should|could|would|to|for|this|that|those|these|any|what|how|why|if|so|or|and|but"
-    r"|me|my|your|us|do|does|did|can|will|lol|ok|please)\b",
+    r"|s|m|re|ve|ll|me|my|your|us|do|does|did|can|will|lol|ok|please)\b",
     re.I,
 )
-COPULA = re.compile(r"^(?:the )?(?:user|speaker) (?:is|was) (?!(?:\w+ )?\w+ing\b)", re.I)
-BEING = wordset(
-    "am is are was were been be im become became becoming turned went got get stay feel feels identify being"
+TWO_VERBS = re.compile(
+    r"^(?:the )?(?:user|speaker) is (?:[\w'-]+ ){1,3}?(?<!and )(?<!who )(?<!that )(?<!but )(?<!which )(?:is|was|are|were)\b",
+    re.I,
 )
+NO_NAME = re.compile(r"\bname is (?:ich|je|io|eu|yo|ik|i|ok|hey|hi|hello|hallo|hola|ciao)\b", re.I)
+COPULA = re.compile(r"^(?:the )?(?:user|speaker) (?:is|was) (?P<doing>(?=(?:not |now |\w+ly )?\w+ing\b))?", re.I)
+BEING = "am|are|was|were|been|being|become|became|turned|went|got|get|stay|feel|identify|work|trained|retired"
+ADVERB = r"not|now|also|just|an?|the|still|really|no|longer|so|very|as|both|currently|\w+ly|always|never|been"
+PASSED = wordset("a an the not no longer now also very still just currently really")
 OWN = wordset("i im ive my me mine we our us myself")
 PRONOUNS = wordset("he she they it his her their its")
 STRICT = re.compile(r"^(?:.* )?(?:name|age|birthday|residence|employer|birthplace|hometown|marital|pronouns)$")
 
 
+def babble(text: str) -> bool:
+    """Whether a text is no sentence about anyone, but a piece of one stuck to "the user is"."""
+    return bool(BABBLE.match(text) or NO_NAME.search(text) or TWO_VERBS.match(text))
+
+
 def borne_out(text: str, said: Sequence[str], *, before: str = "", cosine: float | None = None) -> bool:
     """Whether a person's messages bear a sentence out; `before` is the observation that it revises, if it does."""
-    if BABBLE.match(text):
+    if babble(text):
         return False
     return any(_bears(text, window, before, cosine) for window in _windows(said))
 
@@ -78,11 +91,11 @@ def _unmeant(plain: str, following: str) -> bool:
 
 def _told(sentence: Sentence, plain: str) -> str:
     """The clauses of a sentence that are told: not asked, not doubted, not reported."""
-    plain = before_reports(led_in(plain))
-    if REPORTED.search(plain):
+    plain = before_reports(plain)
+    if REPORTED.search(led_in(plain)):
         return ""
     asked = sentence.text.rstrip(" )!.").endswith(("?", "？"))
-    if asked and ASKS.match(plain):
+    if ASKS.match(plain) and (asked or BARELY_ASKS.match(plain)):
         return ""
     if not asked and not DOUBT.search(plain):
         return plain
@@ -118,11 +131,15 @@ def _bears(text: str, window: str, before: str, cosine: float | None) -> bool:
 
 
 def _is_said_to_be(text: str, window: str) -> bool:
-    """Of "The user is …": whether anything is said to be, and more than a number."""
-    if not COPULA.match(text):
+    """Of "The user is …": whether the person says of themselves that they are, right before the first word of it."""
+    match = COPULA.match(text)
+    if match is None:
         return True
-    words = [word for word in content(text) if word not in FRAMED]
-    return bool(words) and not BEING.isdisjoint(tokens(window))
+    first = next((word for word in tokens(text[match.end() :]) if word not in PASSED), "")
+    words = spelled(fold(window))
+    doing = match["doing"] is not None
+    between = r".{0,60}\b" if doing else rf"\b(?:{BEING})\b(?: (?:{ADVERB}))*? "
+    return bool(first) and re.search(rf"\b(?:i|we) (?:[\w'-]+ )?{between}{re.escape(first)}", words) is not None
 
 
 def _about_the_same(text: str, window: str) -> bool:

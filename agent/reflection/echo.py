@@ -4,11 +4,20 @@ Compared are normalised words: case, accents, marks and a verb's final s are no 
 with who it is about, which the text need not say: "lives in Berlin" is an echo of "The user lives in Berlin".
 """
 
-from .words import NEGATORS, tokens, wordset
+import re
+
+from .clauses import clause, parts
+from .doubt import believed
+from .grounding import agrees
+from .sentences import sentences
+from .slots import slots_of_part
+from .words import NEGATORS, content, numbers, tokens, wordset
 
 LEAST = 12  # characters
 WINDOW = 80  # characters
 SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
+USER = wordset("user nutzer nutzerin benutzer utilisateur utilisatrice usuario usuaria utent gebruiker utilizador")
+FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
 NEAR = 3  # words before an echo in which it may be negated
 
 
@@ -22,6 +31,33 @@ def echoes(text: str, observation: str) -> bool:
     while start < len(words) and words[start] in SUBJECTS:
         start += 1
     return start > 0 and len(words) - start >= 3 and _held(words[start:], said)
+
+
+def says_again(text: str, known: str) -> bool:
+    """Whether some sentence that is meant says all that is known, among other things, or its first clause."""
+    said = [
+        sentence.text
+        for sentence in believed(sentences(text), laughing=True)
+        if sentence is not None and not sentence.text.rstrip().endswith("?")
+    ]
+    clauses = [part for sentence in said for part in parts(sentence)]
+    first = next(iter(FIRST.split(known, maxsplit=1)), known)
+    wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
+    return any(holds(part, each) for part in (*said, *clauses) for each in wanted)
+
+
+def holds(said: str, known: str) -> bool:
+    """Whether a text has all the words, numbers and names of another, and denies as it does."""
+    words = set(content(known)) - USER
+    have = set(content(said))
+    there = all(word in have or any(near(word, other) for other in have) for word in words)
+    return bool(words) and there and numbers(known) <= numbers(said) and agrees(known, [said])
+
+
+def near(one: str, other: str) -> bool:
+    """Whether two stems are the same but for an ending, as "arbeit" and "arbeitet" are."""
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and len(long) - len(short) <= 2 and long.startswith(short)
 
 
 def _normal(text: str) -> list[str]:

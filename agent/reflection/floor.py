@@ -11,12 +11,11 @@ from graph.values import Turn
 
 from .applying import newer
 from .correcting import corrects
-from .doubt import believed
-from .likeness import THE_USER, names_of, negated, says_the_same
+from .echo import holds, says_again
+from .likeness import names_of, says_the_same
 from .making import Draft, speaks_of
 from .material import YOU
-from .sentences import sentences
-from .statements import Statement, slots_of, statements
+from .statements import Statement, denial, slots_of, statements
 from .words import content, numbers, tokens
 
 CONFIDENCE = 0.8
@@ -39,19 +38,8 @@ async def keep_statements(draft: Draft, near: FindNear) -> None:
                 continue
             if newer([turn], known) and corrects(turn.text or "", known.text):
                 draft.outcome.deleted += draft.retire(known, turn.id)
-            elif repeats(turn.text or "", known.text.removeprefix(f"{turn.speaker}: ")):
+            elif says_again(turn.text or "", known.text.removeprefix(f"{turn.speaker}: ")):
                 draft.support(known, [turn.id])
-
-
-def repeats(text: str, known: str) -> bool:
-    """Whether some sentence that is meant says all that is known, among other things."""
-    words = set(content(known)) - THE_USER
-    for sentence in believed(sentences(text)):
-        if sentence is None or not sentence.own or negated(sentence.text) != negated(known):
-            continue
-        if words and words <= set(content(sentence.text)) and numbers(known) <= numbers(sentence.text):
-            return True
-    return False
 
 
 def latest(found: list[Statement]) -> list[Statement]:
@@ -75,6 +63,9 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) 
     if old is not None and not newer([turn], old):
         draft.outcome.skipped += 1
         return
+    if old is not None and statement.cue == "correction" and denial(statement):
+        draft.outcome.deleted += draft.retire(old, turn.id)
+        return
     if old is not None and statement.cue == "correction":
         draft.outcome.deleted += draft.retire(old, turn.id)
     made = draft.make(text, category=statement.category, confidence=CONFIDENCE, sources=[turn.id], supersedes=old)
@@ -84,16 +75,19 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) 
 
 
 def _only_again(turn: Turn, statement: Statement, known: str) -> bool:
-    """Whether a sentence says what is known, and no name and no number beside it."""
+    """Whether a sentence says what is known, and no name and no number beside it; or less."""
     own = known.removeprefix(f"{turn.speaker}: ")
     fresh = names_of(statement.text) - set(tokens(own)) or numbers(statement.text) - numbers(own)
-    return not fresh and repeats(statement.text, own)
+    if fresh or corrects(turn.text or "", own):
+        return False
+    less = statement.slot is not None and statement.slot in slots_of(own) and holds(own, statement.text)
+    return less or says_again(statement.text, own)
 
 
 def _revised(statement: Statement, turn: Turn, known: list[Observation]) -> Observation | None:
     """What a statement revises: what has its slot, or what its words correct."""
     for each in known:
-        if statement.slot is not None and statement.slot in slots_of(each.text or ""):
+        if statement.slot is not None and statement.slot in slots_of(each.text or "") and not denial(statement):
             return each
     meant = next((each for each in known if corrects(turn.text or "", each.text or "")), None)
     if meant is None and statement.cue == "correction":  # "wait no, I work in Bern": what was told just so before

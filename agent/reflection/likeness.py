@@ -28,9 +28,14 @@ def shared(one: str, other: str) -> float:
 
 def same_claims(one: str, other: str) -> bool:
     """Whether neither has a number, a name or a negation that the other has not."""
-    if numbers(one) != numbers(other) or negated(one) != negated(other):
+    if numbers(one) != numbers(other) or negated(one) != negated(other) or _days(one) != _days(other):
         return False
     return names_of(one) <= set(tokens(other)) and names_of(other) <= set(tokens(one))
+
+
+def _days(text: str) -> set[str]:
+    """The weekdays that a text names."""
+    return {day for word in tokens(text) if (day := word.removesuffix("s")) in WEEKDAYS}
 
 
 def says_the_same(one: str, other: str, meaning: float | None) -> bool:
@@ -59,5 +64,6 @@ def names_of(text: str) -> set[str]:
     return found
 
 
+WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 COMMON = frozenset(("i", "the", "a", "an", "my", "our", "we", "you", "he", "she", "it", "they", "user"))
 THE_USER = frozenset({stem("user")})  # as models call who says "I"

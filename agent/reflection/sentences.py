@@ -16,13 +16,15 @@ QUOTED = re.compile(
 LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 FOREIGN_LINE = re.compile(
     r"\s*(?:[-*+•>#|$%{}<\[\]/\\]|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
-    r"|ERROR|DEBUG)\b|(?!I\b)[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
+    r"|ERROR|DEBUG)\b|(?!(?:I|We|My|Our|It|And|But|So|Oh|Yes|No|Well|Ok|Okay|Sorry)\b)"
+    r"[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(
     r"(?:(?:small|quick|short|big|little|life|status|kleines?|kurzes?|petite?|pequeñ[ao]|piccol[ao]|pequen[ao]) )?"
     r"(?:korrektur|nachtrag|neuigkeit(?:en)?|nouvelle|mise à jour|corrección|actualización|noticia|correzione"
     r"|aggiornamento|novità|correção|atualização|novidade|correctie|nieuws|news|(?:(?:a few|some|two|three|four|five"
-    r"|six|\d+) )?(?:days?|weeks?|months?|years?) later|plot twist|confession|note|(?:quick )?intro|remember|fyi|btw|by the way|about me|update|correction"
+    r"|six|\d+) )?(?:days?|weeks?|months?|years?) later|plot twist|confession|note|(?:quick )?intro"
+    r"|remember|fyi|btw|by the way|about me|update|correction"
     r"|fun fact|info|also|ps|p\.s\.|edit)\s*:",
     re.I,
 )

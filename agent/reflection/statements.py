@@ -160,7 +160,8 @@ def denial(statement: Statement) -> bool:
 
 def cue_of(text: str) -> Cue:
     """Whether the words tell of a change, correct what was said, or neither."""
-    if STRONG.search(text):
+    strong = STRONG.search(text)
+    if strong and not (strong[0].startswith(",") and CHANGE.search(text)):
         return "correction"
     if CHANGE.search(text):
         return "change"

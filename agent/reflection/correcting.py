@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 from .clauses import clause, parts, spelled
 from .doubt import DOUBT, INJECTED, JOKE, believed
-from .grounding import FRAMED, KINDS, denies
+from .grounding import CONTRAST, FRAMED, KINDS, denied
 from .sentences import Sentence, sentences
 from .slots import slots_of, slots_of_part
 from .statements import cue_of
@@ -43,9 +43,6 @@ WED = re.compile(
 COUPLE = re.compile(r"\b(?:girlfriend|boyfriend|partner|fianc[eé]e?)\b", re.I)
 FOR_NOW = re.compile(
     r"\bnot (?:only|just|always|every|yet|so)\b|\b(?:today|tonight|tomorrow|this (?:week|weekend))\b", re.I
-)
-CONTRAST = re.compile(
-    r"(?:,|,? and|,? but) not (?!.*\bbut\b)(?!.*\b(?:i|we|my|is|am|are|do|does)\b).*$|\bwithout\b", re.I
 )
 LIGHT = wordset(
     "have has had am is are was were like likes love loves want wants get got do does did can will would hate"
@@ -125,7 +122,7 @@ def _part_corrects(part: str, observation: str, cue: str) -> bool:
     same_slot = bool(slots_of_part(part) & slots_of_part(observation))
     if not same_slot and not _same_subject(part, observation):
         return False
-    if _denied(part) != _denied(observation):
+    if denied(part) != denied(observation):
         return not FOR_NOW.search(part) and _refutes(part, mine, told, same_slot)
     if cue == "new" or told <= mine or mine <= told:
         return False
@@ -145,13 +142,8 @@ def _refutes(part: str, mine: set[str], told: set[str], same_slot: bool) -> bool
     if same_slot:
         ours = mine - VERBS
         return not ours or bool(ours & told)
-    fewer, more = (mine, told) if _denied(part) else (told, mine)
+    fewer, more = (mine, told) if denied(part) else (told, mine)
     return bool(fewer - EMPTY) and fewer <= more
-
-
-def _denied(text: str) -> bool:
-    """Whether a clause says what is not; "the viola, not the violin" and "Jon without an h" say what is."""
-    return denies(CONTRAST.sub(" ", text))
 
 
 def _head(text: str) -> str:

@@ -82,6 +82,9 @@ PROMPT = re.compile(
     re.I,
 )
 CLAUSE = re.compile(r"[,;:.!?…\n]+|\s[-–—]\s|\b(?:but|and|because|although|while|since|so)\b", re.I)
+CONTRAST = re.compile(
+    r"(?:,|,? and|,? but) not (?!.*\bbut\b)(?!.*\b(?:i|we|my|is|am|are|do|does)\b).*$|\bwithout\b", re.I
+)
 CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
 VERB_NEXT = re.compile(
     r"\s*(?:['’]s\b|(?:is|are|was|were|has|had|lives?|works?|loves?|likes?|and|will|moved"
@@ -239,3 +242,8 @@ def denies(text: str) -> bool:
     words = tokens(text)
     adverse = any(stem(word) in ADVERSES for word in words)
     return adverse or any(word in NEGATORS for word in words) or "used to" in " ".join(words)
+
+
+def denied(text: str) -> bool:
+    """Whether a clause says what is not; "the viola, not the violin" and "Jon without an h" say what is."""
+    return denies(CONTRAST.sub(" ", text))

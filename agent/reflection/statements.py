@@ -15,6 +15,7 @@ from graph.events import ObservationKind
 from .clauses import JOINT, clause, led_in, parts, spelled
 from .doubt import DOUBT, LAUGH, MEANT, TAKEN_BACK, YOU, believed, injected
 from .english import kind_of, tells_trait
+from .grounding import denied
 from .languages import foreign
 from .sentences import Sentence, sentences
 from .slots import CALL, slot_of, slots_of
@@ -155,7 +156,7 @@ def _last_said(found: list[Statement]) -> list[Statement]:
 def denial(statement: Statement) -> bool:
     """Whether it only says what is not."""
     telling = [part for part in parts(statement.text) if _kind(part) is not None]
-    return statement.negated and all(negates(part) for part in telling)
+    return statement.negated and all(denied(part) for part in telling)
 
 
 def cue_of(text: str) -> Cue:

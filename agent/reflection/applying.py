@@ -28,6 +28,7 @@ FindNear = Callable[[str], Awaitable[list[Near]]]
 LONGEST = 30  # words
 RELATED = 0.3  # share of the words, or
 RELATED_MEANING = 0.5  # cosine from which two sentences may be about the same
+CHANGED_MEANING = 0.3  # the same, where the person says that something changed
 FAR = 0.34  # below both, a sentence has nothing to do with its turns
 NO_LONGER = "No longer so: "
 JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously|before:) |,? (?:any ?more|before)\b", re.IGNORECASE)
@@ -97,7 +98,8 @@ class Applier:
         meaning = await self._meaning(text, [old.text])
         words = _words(turns)
         corrected = any(corrects(each, old.text) for each in words)
-        if not self._same_people(old, turns) or not (corrected or related(text, old.text, meaning)):
+        changed = corrected or any(map(marks_change, words))
+        if not self._same_people(old, turns) or not (corrected or related(text, old.text, meaning, changed=changed)):
             return await self._create(action, old.kind, turns)
         if says_the_same(text, old.text, meaning):
             heard = ground(old.text, words, cosine=await self._meaning(old.text, words), known=self._speakers())
@@ -109,7 +111,10 @@ class Applier:
         if babble(text) or invented(text, grounding) or not told_now(text, old.text, words):
             return False
         alone = self._ground(JOURNEY.sub("", text), words, await self._meaning(text, words))
-        told = alone.grounded and (bool(names_of(text) & names_of(old.text)) or any(map(marks_change, words)))
+        told = alone.grounded and (changed or bool(names_of(text) & names_of(old.text)))
+        told = told or (changed and fresh_of(text, old.text) <= {*content(" ".join(words)), *numbers(" ".join(words))})
+        if alone.grounded and not self._acts(old, text, turns, told=told) and borne_out(text, words):
+            return self._make(text, old.kind, action.confidence, turns)  # true whatever becomes of the old one
         return self._revise(old, text, action.confidence, turns, grounding, told=told)
 
     def _revise(
@@ -125,19 +130,26 @@ class Applier:
         """A new revision of `old`, under review where the turns do not show (`told`) that it is otherwise now."""
         if not newer(turns, old):
             return False
-        known = old.text or ""
-        sure = told or bool(slots_of(text) & slots_of(known)) or keeps(text, known)
-        sure = sure or any(corrects(turn.text or "", known) for turn in turns)
-        sure = sure and any(borne_out(each, _words(turns), before=known) for each in (text, JOURNEY.sub("", text)))
         return self._draft.make(
-            with_journey(text, known),
+            with_journey(text, old.text or ""),
             category=old.kind,
             confidence=confidence,
             sources=[turn.id for turn in turns],
             grounded=grounding.grounded,
-            sure=sure,
+            sure=self._acts(old, text, turns, told=told),
             supersedes=old,
         )
+
+    def _acts(self, old: Observation, text: str, turns: Sequence[Turn], *, told: bool) -> bool:
+        """Whether a revision needs no review: the turns show that it is otherwise now, and that it is as it says."""
+        known = old.text or ""
+        shown = told or bool(slots_of(text) & slots_of(known)) or keeps(text, known)
+        shown = shown or any(corrects(turn.text or "", known) for turn in turns)
+        return shown and any(borne_out(each, _words(turns), before=known) for each in (text, JOURNEY.sub("", text)))
+
+    def _make(self, text: str, category: ObservationKind, confidence: float, turns: Sequence[Turn]) -> bool:
+        sources = [turn.id for turn in turns]
+        return self._draft.make(text, category=category, confidence=confidence, sources=sources)
 
     def _delete(self, action: Delete, turns: Sequence[Turn]) -> bool:
         old = self._known(action.memory)
@@ -200,16 +212,22 @@ def far(grounding: Grounding, meaning: float | None) -> bool:
     return not grounding.grounded and grounding.overlap < FAR and (meaning or 0.0) < RELATED_MEANING
 
 
-def related(text: str, known: str, meaning: float | None) -> bool:
-    """Whether two sentences may be about the same."""
+def related(text: str, known: str, meaning: float | None, *, changed: bool = False) -> bool:
+    """Whether two sentences may be about the same; where the person says that something is otherwise now, with less."""
     if slots_of(text) & slots_of(known):
         return True
-    return shared(text, known) >= RELATED or (meaning is not None and meaning >= RELATED_MEANING)
+    near = CHANGED_MEANING if changed else RELATED_MEANING
+    return shared(text, known) >= RELATED or (meaning is not None and meaning >= near)
+
+
+def fresh_of(text: str, known: str) -> set[str]:
+    """The content words and numbers that a revision has and the one before it has not."""
+    return (set(content(text)) - set(content(known))) | (numbers(text) - numbers(known))
 
 
 def told_now(text: str, known: str, words: Sequence[str]) -> bool:
     """Whether what is new in a revision is in the new words: else it is only said otherwise, and nothing happened."""
-    fresh = (set(content(text)) - set(content(known))) | (numbers(text) - numbers(known))
+    fresh = fresh_of(text, known)
     said = " ".join(words)
     there = set(content(said)) | numbers(said)
     if not fresh:

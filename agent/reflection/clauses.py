@@ -32,7 +32,7 @@ TRAITS = (
     "|occupation|profession|employer|company"
     "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w'"
     " -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
-    "|mother tongue|dream(?: job)?|goal|ambition|(?:flight|lease|marathon|meeting|allerg(?:y"
+    "|mother tongue|dream(?: job)?|goal|ambition|(?:(?:dentist|doctor['’]?s?|vet|hair|eye|job|driving|return) )?(?:flight|lease|driving test|marathon|meeting|allerg(?:y"
     "|ies)|surgery|exam|interview|graduation"
     "|appointment)(?: (?:to|with|in|for) [\\w' -]{2,20}?)?|blood type|height|weight"
     "|shoe size|(?:star|zodiac) sign|pronouns"
@@ -58,7 +58,7 @@ LEAD = re.compile(
     r" see|like i said|unlike \w+|personally"
     r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
     r"|(?:real talk|seriously|serious|for real|(?:kidding|jokes|joking) aside)(?: (?:though|now))?"
-    r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life )?news"
+    r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life |great |amazing |exciting |sad |bad |other |some )*news"
     r"|(?:(?:a few|some|two|three|four|five|six|\d+) )?(?:days?|weeks?|months?|years?) later|confession|status update"
     r"|(?:one more time|once more|as i (?:said|told you|mentioned)|in case you forgot)(?: [^,.:;]{1,30})?(?=[,:])"
     r"|(?:please |pls |can you |could you )?(?:remember|note|keep in mind|don['’]t forget|know)(?: this| that|,)?"
@@ -77,7 +77,7 @@ LEAD = re.compile(
 # A clause that only says that something was wrong, before the one that says what is right.
 MENDING = re.compile(
     r"(?=[^.!?\n]{0,90}?\b(?:wrong|typos?|nonsense|lied|lying|correct(?:ion|ing)?|mistake|mistaken|mist(?:yped|ook)"
-    r"|misspoke|misspelled|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|not true|not right|untrue"
+    r"|misspoke|misspelled|misread|misheard|misremember(?:ed)?|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|not true|not right|untrue"
     r"|nope?|nah|never ?mind|false|incorrect|confused|rubbish|autocorrect|apologies|apologi[sz]e|sorry)\b)"
     r"(?!(?:if|when|because|unless)\b)"
     r"(?:[^,.:;!?–—\n]{1,60}(?:[,:;!.–—]+|\s-)\s*){1,3}?(?=(?:i|i['’]m|im|i['’]ve|we|we['’](?:re|ve)|my|our)\b)"
@@ -90,7 +90,8 @@ ONLY_MENDS = re.compile(
     r"|silly|all|it up|wrong|typos?|nonsense|lied|lying|correct|correction|correcting|mistake|mistaken|mistyped"
     r"|mistook|misspoke|misspelled|mixed|things|up|messed|slip|of tongue|meant|mean|scratch|scrap|strike|not|true"
     r"|right|untrue|nope|nah|never|nevermind|mind|false|incorrect|confused|rubbish|autocorrect|apologies"
-    r"|apologi[sz]e|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
+    r"|apologi[sz]e|misread|misremember(?:ed)?|misheard|misstated|words?|one|way|around|number|date|day|name|city|place"
+    r"|spelling|info|information|year|time|he|she|they|previous|message|i['’]d|again|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
     r"|[\w-]+day|19\d\d|20\d\d|\d{1,3})[\s,.:;!–—'’-]*)+",
     re.I,
 )

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 
 from .clauses import clause, parts, spelled
 from .doubt import DOUBT, INJECTED, JOKE, believed
+from .echo import near
 from .grounding import CONTRAST, FRAMED, KINDS, denied
 from .sentences import Sentence, sentences
 from .slots import slots_of, slots_of_part
@@ -40,7 +41,9 @@ INSTEAD = re.compile(r"\binstead\b(?! of)", re.I)
 WED = re.compile(
     r"\b(?:got|are|am|get|were|was) (?:just )?(?:married|engaged|divorced)|\bmarried\b|broke up|split up", re.I
 )
-COUPLE = re.compile(r"\b(?:girlfriend|boyfriend|partner|fianc[eé]e?)\b", re.I)
+COUPLE = re.compile(
+    r"\b(?:girlfriend|boyfriend|partner|fianc[eé]e?|dating|seeing|engaged|together with|in a relationship)\b", re.I
+)
 FOR_NOW = re.compile(
     r"\bnot (?:only|just|always|every|yet|so)\b|\b(?:today|tonight|tomorrow|this (?:week|weekend))\b", re.I
 )
@@ -141,7 +144,7 @@ def _refutes(part: str, mine: set[str], told: set[str], same_slot: bool) -> bool
         return False
     if same_slot:
         ours = mine - VERBS
-        return not ours or bool(ours & told)
+        return not ours or any(near(word, other) for word in ours for other in told)
     fewer, more = (mine, told) if denied(part) else (told, mine)
     return bool(fewer - EMPTY) and fewer <= more
 

@@ -16,7 +16,7 @@ JOKE = re.compile(
 )
 TAKEN_BACK = re.compile(
     r"^(?:(?:oh|ah|well|ok|hmm|sorry|oops),? )?(?:no,? wait|wait,? no|wait|scratch that"
-    r"|strike that|never ?mind|not really|nope\b"
+    r"|strike that|scrap (?:that|it)|never ?mind|not really|nope\b"
     r"|not\W*$|no, (?:sorry|that|not)|sorry,? (?:no|i (?:mean|lied))|forget (?:that|it"
     r"|i said|what i)|ignore that|(?:i )?take (?:it|that) back"
     r"|i (?:lied|misspoke|was (?:lying|wrong|mistaken)|made that up|mean(?:t)?\b)|that(?:['’]s"
@@ -93,7 +93,7 @@ WRITE = re.compile(
     r"^(?:please |now |can you |could you )?(?:write|compose|draft|generate|create|complete"
     r"|continue|finish|make|send|add|put|note)\b[^.:]*:"
     r"|\b(?:wrote|texted|emailed|messaged|posted|answered|replied|says|said|told me|goes"
-    r"|reads|states?|lyrics?|quote|prompt|input|text|sentence)[^.:]{0,30}:",
+    r"|reads|states?|lyrics?|quote|prompt|input|text|sentence)[^.:]{0,30}:(?![-']?[)(DPp])",
     re.I,
 )
 INJECTED = re.compile(

@@ -6,7 +6,7 @@ with who it is about, which the text need not say: "lives in Berlin" is an echo 
 
 import re
 
-from .clauses import clause, parts
+from .clauses import clause, led_in, parts
 from .doubt import believed
 from .grounding import agrees
 from .sentences import sentences
@@ -17,6 +17,7 @@ LEAST = 12  # characters
 WINDOW = 80  # characters
 SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
 USER = wordset("user nutzer nutzerin benutzer utilisateur utilisatrice usuario usuaria utent gebruiker utilizador")
+ASKS = re.compile(r"\W*(?:am|is|are|was|do|does|did|can|could|should|would|have|what|where|who|how|why|which)\b", re.I)
 FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
 NEAR = 3  # words before an echo in which it may be negated
 
@@ -35,11 +36,9 @@ def echoes(text: str, observation: str) -> bool:
 
 def says_again(text: str, known: str) -> bool:
     """Whether some sentence that is meant says all that is known, among other things, or its first clause."""
-    said = [
-        sentence.text
-        for sentence in believed(sentences(text), laughing=True)
-        if sentence is not None and not sentence.text.rstrip().endswith("?")
-    ]
+    kept = [each.text for each in believed(sentences(text), laughing=True) if each is not None]
+    said = [each.rpartition(",")[0] if each.rstrip().endswith("?") else each for each in kept]
+    said = [each for each in said if not ASKS.match(led_in(each))]
     clauses = [part for sentence in said for part in parts(sentence)]
     first = next(iter(FIRST.split(known, maxsplit=1)), known)
     wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
@@ -50,12 +49,14 @@ def holds(said: str, known: str) -> bool:
     """Whether a text has all the words, numbers and names of another, and denies as it does."""
     words = set(content(known)) - USER
     have = set(content(said))
-    there = all(word in have or any(near(word, other) for other in have) for word in words)
+    there = all(any(near(word, other) for other in have) for word in words)
     return bool(words) and there and numbers(known) <= numbers(said) and agrees(known, [said])
 
 
 def near(one: str, other: str) -> bool:
     """Whether two stems are the same but for an ending, as "arbeit" and "arbeitet" are."""
+    if one == other:
+        return True
     short, long = sorted((one, other), key=len)
     return len(short) > 3 and len(long) - len(short) <= 2 and long.startswith(short)
 

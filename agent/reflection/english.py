@@ -235,7 +235,7 @@ HABIT = (
 )
 DAYS = "mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
 REGULARLY = (  # what is done for a living or time and again
-    r"(?:do|make|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
+    r"(?:do|make|take|use|have|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
     r"|translate|organi[sz]e|brew|carve|weave|breed|take photos of|photograph|clean|deliver|trade|review|test) "
     rf"(?!it\b|this|that|these|those|them|you|your|something|everything|so\b)(?:[\w'’-]+ ){{1,6}}?(?:as a hobby"
     rf"|for (?:a living|fun|work|money|clients|customers|friends)|at work|all day|professionally|on the side"
@@ -259,7 +259,7 @@ OTHERS = (
     r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?"
     r"|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an"
     r"|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?"
-    r"|used to"
+    r"|used to|starts?|begins?|finish(?:es)?|wants? to (?:be|become|study|learn|move|visit)\b|has an? (?:\w+ ){0,2}(?:appointment|interview|exam|test)"
     r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought"
     r"|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia"
     r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|had (?:a baby|a son|a daughter"
@@ -316,6 +316,7 @@ OF_SELF = (
     ),
     (Kind.STATE, rf"{BEEN}{NO_BEEN}"),
     (Kind.FACT, REGULARLY),
+    (Kind.FACT, r"(?:have|own|drive|ride|play) an? (?:old |new |used |\d{4} )?(?-i:[A-Z]\w+ [A-Z0-9]\w*)"),
     (Kind.PREFERENCE, LIKING),
     (Kind.PLAN, PLANS),
     (Kind.PREFERENCE, HABIT),

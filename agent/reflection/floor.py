@@ -59,11 +59,11 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) 
         if says_the_same(text, told, each.cosine or None) or _only_again(turn, statement, told):
             draft.outcome.skipped += not draft.support(each.observation, [turn.id])
             return
-    old = _revised(statement, turn, [each.observation for each in known])
+    old = _revised(statement, turn, [each.observation for each in known if not draft.touched(each.observation)])
     if old is not None and not newer([turn], old):
         draft.outcome.skipped += 1
         return
-    if old is not None and statement.cue == "correction" and denial(statement):
+    if old is not None and statement.cue != "change" and denial(statement):
         draft.outcome.deleted += draft.retire(old, turn.id)
         return
     if old is not None and statement.cue == "correction":

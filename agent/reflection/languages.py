@@ -26,7 +26,7 @@ LEAD = re.compile(
     r"|en fait|alors|hola|s[íi]|no|por cierto|bueno|en realidad"
     r"|pues|ciao|comunque|in realtà|allora|olá|oi|sim|não|aliás|na verdade|hoi|nou|nee"
     r"|trouwens|eigenlijk|merci|danke|gracias|grazie|obrigad[oa]|bedankt)"
-    r"[ ]*[,!.:]\s*)",
+    r"[ ]*[,!.:]\s*|(?:en fait|en realidad|in realtà|na verdade|de hecho|al final|entretanto|inzwischen|mittlerweile) )",
     re.I,
 )
 A_NAME = r"(?-i:(?!Batman|Superman|Dios|Dio|Deus)[A-ZÀ-Þ][a-zà-ÿ]{2,})(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\W*$|,| [yei] ).*"
@@ -316,9 +316,10 @@ def foreign(text: str) -> tuple[Kind, str | None] | None:
     bare = LEAD.sub("", NEWS.sub("", text.strip(), count=1), count=1).rstrip(".!。 ")
     if not FIRST.match(bare) or DOUBT.search(bare):
         return None
-    for kind, slot, pattern in _rules():
-        if pattern.match(bare):
-            return kind, slot
+    for part in (bare, *AND.split(bare)[1:]):
+        for kind, slot, pattern in _rules():
+            if pattern.match(part):
+                return kind, slot
     return None
 
 
@@ -333,7 +334,7 @@ def foreign_slots(text: str) -> frozenset[str]:
     return frozenset(slot for slot, pattern in _third() if pattern.match(rest))
 
 
-AND = re.compile(r",? (?:und|et|y|e|ed|en) |[,;] (?=\w+ )")
+AND = re.compile(rf"(?:,? (?:und|et|y|e|ed|en|ma|mais|pero|aber|maar|mas) |[,;] )(?={FIRST.pattern})", re.I)
 NEWS = re.compile(
     r"(?:kleines? |petite? |pequeñ[ao] |piccol[ao] |pequen[ao] )?(?:update|korrektur|neuigkeiten?|nachtrag|correction"
     r"|nouvelle|corrección|noticia|correzione|novità|correção|novidade|correctie|nieuws|mise à jour|actualización"

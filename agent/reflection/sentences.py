@@ -15,7 +15,7 @@ QUOTED = re.compile(
 )
 LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 FOREIGN_LINE = re.compile(
-    r"\s*(?:[-*+•>#|$%{}<\[\]/\\]|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
+    r"\s*(?:[-+•>#|$%{}<\[\]/\\]|\*(?!\w+[.!,]?(?:\s|$))|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
     r"|ERROR|DEBUG)\b|(?!(?:I|We|My|Our|It|And|But|So|Oh|Yes|No|Well|Ok|Okay|Sorry)\b)"
     r"[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
 )

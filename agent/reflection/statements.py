@@ -42,7 +42,7 @@ CHANGE = re.compile(
     r"|as)|just (?:started|joined|became|bought|got)|laid off|fired|lost my job"
     r"|passed away|died|recently|as of|changed|instead of|converted|back to|joined|new"
     r" (?:job|name|phone|number|address|car|email|apartment|employer)"
-    r"|ya no|nicht mehr|umgezogen|jetzt|ne .{1,20} plus|déménagé|ahora|adesso|non .{1,20}"
+    r"|ya no|nicht mehr|umgezogen|jetzt|ne .{1,20} plus|déménagé|maintenant|n[e'’] ?\w+ plus|ahora|adesso|non .{1,20}"
     r" più|agora|não .{1,20} mais|verhuisd|niet meer)\b",
     re.I,
 )
@@ -156,6 +156,7 @@ def _last_said(found: list[Statement]) -> list[Statement]:
 def denial(statement: Statement) -> bool:
     """Whether it only says what is not."""
     telling = [part for part in parts(statement.text) if _kind(part) is not None]
+    telling += [part for part in re.split(r"[.!]\s+", statement.text)[1:] if FOLLOW_UP.match(part)]
     return statement.negated and all(denied(part) for part in telling)
 
 
@@ -186,7 +187,8 @@ def _statement(sentence: Sentence, turn: str) -> Statement | None:
     for text in _versions(sentence.text):
         kind = _kind(text)
         if kind is not None:
-            return Statement(text, turn, kind, slot_of(text) or _foreign_slot(text), cue_of(text), negates(text))
+            cue = "correction" if cue_of(sentence.text) == "correction" else cue_of(text)
+            return Statement(text, turn, kind, slot_of(text) or _foreign_slot(text), cue, negates(text))
     return None
 
 

@@ -45,6 +45,7 @@ MONTH_NAMES = "january february march april may june july august september octob
 MONTHS = {name: str(at) for at, word in enumerate(MONTH_NAMES.split(" "), start=1) for name in (word, word[:3])}
 WHOLE = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}  # of what stands before "n't"
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+EVENING = re.compile(r"\b(\d{1,2})(?:[:.]\d\d)? ?p\.?m\b")
 DIGITS = re.compile(r"\d+")
 
 
@@ -94,6 +95,7 @@ def numbers(text: str) -> set[str]:
     """The numbers of a text as digits, whichever way they are written: "two", "2nd", "twenty-one", "1,000"."""
     plain = re.sub(r"(?<=\d)[,.](?=\d{3}\b)", "", fold(text))
     found = {(digits.lstrip("0") or "0") for digits in DIGITS.findall(plain)}
+    found |= {str(int(hour) % 12 + 12) for hour in EVENING.findall(plain)}
     before = ""
     for word in WORD.findall(plain):
         if word in NUMBERS:

@@ -8,7 +8,7 @@ import re
 
 from .clauses import clause, led_in, parts
 from .doubt import believed
-from .grounding import agrees
+from .grounding import FRAMED, agrees
 from .sentences import sentences
 from .slots import slots_of_part
 from .words import NEGATORS, content, numbers, tokens, wordset
@@ -16,7 +16,6 @@ from .words import NEGATORS, content, numbers, tokens, wordset
 LEAST = 12  # characters
 WINDOW = 80  # characters
 SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
-USER = wordset("user nutzer nutzerin benutzer utilisateur utilisatrice usuario usuaria utent gebruiker utilizador")
 ASKS = re.compile(r"\W*(?:am|is|are|was|do|does|did|can|could|should|would|have|what|where|who|how|why|which)\b", re.I)
 FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
 NEAR = 3  # words before an echo in which it may be negated
@@ -47,7 +46,7 @@ def says_again(text: str, known: str) -> bool:
 
 def holds(said: str, known: str) -> bool:
     """Whether a text has all the words, numbers and names of another, and denies as it does."""
-    words = set(content(known)) - USER
+    words = set(content(known)) - FRAMED
     have = set(content(said))
     there = all(any(near(word, other) for other in have) for word in words)
     return bool(words) and there and numbers(known) <= numbers(said) and agrees(known, [said])

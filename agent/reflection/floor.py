@@ -34,11 +34,12 @@ async def keep_statements(draft: Draft, near: FindNear) -> None:
             await _keep(draft, turn, statement, near)
         for each in await near((turn.text or "")[:LONGEST_ASKED]):
             known = each.observation
-            if not speaks_of(known, turn.speaker) or draft.touched(known) or not known.text:
+            revised = any(made.supersedes == known.id for made in draft.made)
+            if not speaks_of(known, turn.speaker) or revised or not known.text:
                 continue
             if newer([turn], known) and corrects(turn.text or "", known.text):
                 draft.outcome.deleted += draft.retire(known, turn.id)
-            elif says_again(turn.text or "", known.text.removeprefix(f"{turn.speaker}: ")):
+            elif not draft.touched(known) and says_again(turn.text or "", known.text.removeprefix(f"{turn.speaker}: ")):
                 draft.support(known, [turn.id])
 
 

@@ -22,7 +22,8 @@ FRAME = wordset(
     " call name refer individual currently that who which own someone thing longer anymore year old age"
     " der die das ein eine nutzer benutzer nutzerin benutzerin person utilisateur utilisatrice le la un une el"
     " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora"
-    " usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa ses ihr ihre sein seine ist est"
+    " ich mich mir mein meine wir unser je me moi mon ma mes nous yo mi mis nosotros io mio mia noi eu meu minha nos"
+    " ik mij mijn wij onze ons usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa ses ihr ihre sein seine ist est"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
 GROUPS = (

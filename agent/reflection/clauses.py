@@ -66,8 +66,9 @@ LEAD = re.compile(
     r"|say|tell you|confess|admit|correct myself)(?: that)?"
     r"|let me (?:introduce myself|correct (?:myself|that))|i (?:told|already told) you(?:"
     r" that)?|did i (?:mention|tell you) that"
-    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
+    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|should|be|have|been|of course|supposed|ignore|disregard|forget|previous|last|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
     r"| was| is) (?:wrong|not (?:right|true|quite right))"
+    r"|i (?:wrote|said|typed|put) [\w' -]{1,30} but (?:i )?mean(?:t)? [\w' -]{1,30}(?=[:;,.])"
     r"|i said [^.]{1,60}?but (?:that|it) was (?:wrong|a mistake)|i misspoke|i made a"
     r" mistake|not [\w' ]{1,30}(?=,)|(?:you|and you) (?:can|may|should)"
     r" know(?: that)?|i guess you know|it['’]s true)"
@@ -77,7 +78,7 @@ LEAD = re.compile(
 # A clause that only says that something was wrong, before the one that says what is right.
 MENDING = re.compile(
     r"(?=[^.!?\n]{0,90}?\b(?:wrong|typos?|nonsense|lied|lying|correct(?:ion|ing)?|mistake|mistaken|mist(?:yped|ook)"
-    r"|misspoke|misspelled|misread|misheard|misremember(?:ed)?|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|not true|not right|untrue"
+    r"|misspoke|misspelled|misread|misheard|misremember(?:ed)?|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|should (?:be|have been)|ignore|disregard|forget|not true|not right|untrue"
     r"|nope?|nah|never ?mind|false|incorrect|confused|rubbish|autocorrect|apologies|apologi[sz]e|sorry)\b)"
     r"(?!(?:if|when|because|unless)\b)"
     r"(?:[^,.:;!?–—\n]{1,60}(?:[,:;!.–—]+|\s-)\s*){1,3}?(?=(?:i|i['’]m|im|i['’]ve|we|we['’](?:re|ve)|my|our)\b)"

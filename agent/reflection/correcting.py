@@ -14,6 +14,7 @@ from .doubt import DOUBT, INJECTED, JOKE, believed
 from .echo import near
 from .grounding import CONTRAST, FRAMED, KINDS, denied
 from .sentences import Sentence, sentences
+from .languages import AND, foreign
 from .slots import slots_of, slots_of_part
 from .statements import cue_of
 from .words import MONTHS, NEGATORS, content, numbers, tokens, wordset
@@ -30,6 +31,10 @@ NOT_BUT = (
     re.compile(
         r"\b(?P<right>[\w' -]{2,40}), (?:and )?not (?:in |at |on |a |an |the )?(?P<wrong>[\w'" r" -]{2,40})", re.I
     ),
+    re.compile(
+        r"\b(?:switched|changed|converted) from (?P<wrong>[\w'-]+(?: [\w'-]+)?) to (?P<right>[\w'-]+(?: [\w'-]+)?)",
+        re.I,
+    ),
     re.compile(r"\bnot (?P<wrong>[\w' -]{2,40}?),? but (?P<right>[\w' -]{2,40})", re.I),
 )
 MEANT = re.compile(
@@ -44,9 +49,16 @@ WED = re.compile(
 COUPLE = re.compile(
     r"\b(?:girlfriend|boyfriend|partner|fianc[eé]e?|dating|seeing|engaged|together with|in a relationship)\b", re.I
 )
+PREGNANT = re.compile(r"\b(?:pregnant|expecting (?:a|our|my|twins))\b", re.I)
+BORN = re.compile(
+    r"\b(?:my|our) (?:\w+ )?(?:daughter|son|baby|twins|girl|boy)\b.{0,20}\b(?:was|were|is|are) (?:just )?(?:born|here)"
+    r"|\bgave birth\b|\bhad (?:the|our|my) (?:baby|twins)",
+    re.I,
+)
 FOR_NOW = re.compile(
     r"\bnot (?:only|just|always|every|yet|so)\b|\b(?:today|tonight|tomorrow|this (?:week|weekend))\b", re.I
 )
+GIVING_UP = frozenset(("gav", "give", "giv", "given", "up", "quit", "stop", "stopp", "us", "longer", "mor"))
 LIGHT = wordset(
     "have has had am is are was were like likes love loves want wants get got do does did can will would hate"
 )
@@ -111,11 +123,15 @@ def _corrects(sentence: str, observation: str, mending: bool) -> bool:
     same_slot = bool(slots_of(sentence) & slots_of(observation))
     if BACK.search(spelled(sentence)) and (same_words or (shared and same_slot)):
         return True
+    if PREGNANT.search(observation) and BORN.search(sentence) and not denied(observation):
+        return True
     if _wrong_one(sentence, told) or _meant(sentence, observation) or _wed(sentence, observation):
         return True
     cue = "correction" if mending else cue_of(sentence)
     return any(
-        _part_corrects(part, other, cue) for part in parts(sentence) for other in (parts(observation) or (observation,))
+        _part_corrects(part, other, cue)
+        for part in (*parts(sentence), *AND.split(sentence)[1:])
+        for other in (parts(observation) or (observation,))
     )
 
 
@@ -140,11 +156,12 @@ def _part_corrects(part: str, observation: str, cue: str) -> bool:
 
 def _refutes(part: str, mine: set[str], told: set[str], same_slot: bool) -> bool:
     """ "No A" refutes "A with B", and "A with B" refutes "no A"."""
-    if clause(part) is None and not same_slot:
+    if clause(part) is None and not same_slot and foreign(part) is None:
         return False
     if same_slot:
         ours = mine - VERBS
         return not ours or any(near(word, other) for word in ours for other in told)
+    mine, told = mine - GIVING_UP, told - GIVING_UP
     fewer, more = (mine, told) if denied(part) else (told, mine)
     return bool(fewer - EMPTY) and fewer <= more
 
@@ -163,6 +180,8 @@ def _claims(told: set[str], mine: set[str]) -> bool:
 
 def _same_subject(one: str, other: str) -> bool:
     mine, told = clause(one), clause(other)
+    if mine is None and told is None:
+        return foreign(one) is not None and foreign(other) is not None
     return mine is not None and told is not None and mine.who.split(" ")[0] == told.who.split(" ")[0]
 
 

@@ -60,7 +60,7 @@ NP = (
 STATES = (
     "vegetarian|vegan|pescatarian|diabetic|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant"
     "|kosher|halal|married|single|divorced"
-    "|separated|widowed|engaged|pregnant|left-?handed|right-?handed|colou?r-?blind|blind"
+    "|separated|widowed|engaged|pregnant|left-?handed|right-?handed|colou?r[- ]?blind|blind"
     "|deaf|dyslexic|autistic|asthmatic|bipolar|epileptic"
     "|anaemic|anemic|retired|unemployed|self-employed|employed|jobless|out of work|homeless"
     "|homeschooled|gay|lesbian|bisexual|bi|queer|trans"
@@ -80,7 +80,7 @@ STATES = (
     "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
 )
 DOING = (
-    "living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
+    "doing (?:a|an|my) (?:\\w+ )?(?:phd|master['’]?s?|bachelor['’]?s?|degree|internship|apprenticeship|doctorate|mba)|living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
     "|book|album|thesis|dissertation|degree|business|startup|store|studio|platform|painting"
     "|song|film|phd|garden|house|fitness|health)|part|full|night"
     "|two|remotely|towards)|studying|majoring|training|learning (?!about|that|how)"
@@ -235,7 +235,7 @@ HABIT = (
 )
 DAYS = "mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
 REGULARLY = (  # what is done for a living or time and again
-    r"(?:do|make|take|use|have|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
+    r"(?:do|make|take|use|have|run|walk|swim|cycle|drink|eat|play|read|watch|practi[cs]e|bake|cook|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
     r"|translate|organi[sz]e|brew|carve|weave|breed|take photos of|photograph|clean|deliver|trade|review|test) "
     rf"(?!it\b|this|that|these|those|them|you|your|something|everything|so\b)(?:[\w'’-]+ ){{1,6}}?(?:as a hobby"
     rf"|for (?:a living|fun|work|money|clients|customers|friends)|at work|all day|professionally|on the side"

@@ -23,6 +23,7 @@ FRAME = wordset(
     " der die das ein eine nutzer benutzer nutzerin benutzerin person utilisateur utilisatrice le la un une el"
     " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora"
     " ich mich mir mein meine wir unser je me moi mon ma mes nous yo mi mis nosotros io mio mia noi eu meu minha nos"
+    " einen einem einer eines habe bin sind un une des du stimmt stimm c'est pas vrai no es verdad e vero"
     " ik mij mijn wij onze ons usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa ses ihr ihre sein seine ist est"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
@@ -86,6 +87,7 @@ CLAUSE = re.compile(r"[,;:.!?…\n]+|\s[-–—]\s|\b(?:but|and|because|although
 CONTRAST = re.compile(
     r"(?:,|,? and|,? but) not (?!.*\bbut\b)(?!.*\b(?:i|we|my|is|am|are|do|does)\b).*$|\bwithout\b", re.I
 )
+GIVEN_UP = re.compile(r"\bused to\b|\b(?:gave|given|give) up\b(?! on\b)")
 CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
 VERB_NEXT = re.compile(
     r"\s*(?:['’]s\b|(?:is|are|was|were|has|had|lives?|works?|loves?|likes?|and|will|moved"
@@ -242,7 +244,8 @@ def denies(text: str) -> bool:
     """Whether a text says what is not, or what is disliked or given up."""
     words = tokens(text)
     adverse = any(stem(word) in ADVERSES for word in words)
-    return adverse or any(word in NEGATORS for word in words) or "used to" in " ".join(words)
+    given_up = GIVEN_UP.search(" ".join(words)) is not None
+    return adverse or given_up or any(word in NEGATORS for word in words)
 
 
 def denied(text: str) -> bool:

@@ -28,9 +28,20 @@ def shared(one: str, other: str) -> float:
 
 def same_claims(one: str, other: str) -> bool:
     """Whether neither has a number, a name or a negation that the other has not."""
-    if numbers(one) != numbers(other) or negated(one) != negated(other) or _days(one) != _days(other):
+    if (
+        numbers(one) != numbers(other)
+        or negated(one) != negated(other)
+        or _days(one) != _days(other)
+        or _opposed(one, other)
+    ):
         return False
     return names_of(one) <= set(tokens(other)) and names_of(other) <= set(tokens(one))
+
+
+def _opposed(one: str, other: str) -> bool:
+    """Whether one has a word and the other its opposite."""
+    mine, told = set(tokens(one)), set(tokens(other))
+    return any((a in mine - told and b in told - mine) or (b in mine - told and a in told - mine) for a, b in OPPOSITES)
 
 
 def _days(text: str) -> set[str]:
@@ -64,6 +75,12 @@ def names_of(text: str) -> set[str]:
     return found
 
 
+OPPOSITES = (
+    *(("left", "right"), ("part", "full"), ("older", "younger"), ("early", "late"), ("morning", "evening")),
+    *(("north", "south"), ("east", "west"), ("single", "married"), ("before", "after"), ("left", "joined")),
+    *(("mother", "father"), ("brother", "sister"), ("son", "daughter"), ("wife", "husband"), ("dog", "cat")),
+    *(("hot", "cold"), ("summer", "winter"), ("more", "less"), ("tea", "coffee"), ("am", "pm")),
+)
 WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 COMMON = frozenset(("i", "the", "a", "an", "my", "our", "we", "you", "he", "she", "it", "they", "user"))
 THE_USER = frozenset({stem("user")})  # as models call who says "I"

@@ -92,6 +92,8 @@ RULES = tuple(
             rf"|with|(?-i:[A-Z]))",
         ),
         ("employer job", r"(?:started|got|have|found|took|accepted) (?:an? |my )?(?:\w+ )?(?:new )?job\b"),
+        ("hours", rf"{NOT}{BE}(?:works?|worked|working) (?:\w+ )?(?:part|full)[- ]time"),
+        ("handedness", rf"{NOT}{BE}(?:left|right)[- ]?handed|{BE}(?:an? )?(?:lefty|righty)"),
         ("workplace", rf"{NOT}{BE}(?:works?|worked|working) (?:\w+ )?(?:in|near|outside) (?-i:[A-ZÀ-Þ])"),
         (
             "birthday",
@@ -201,7 +203,7 @@ def mentioned(text: str) -> frozenset[str]:
 
 def slot_of(text: str) -> str | None:
     """The slot a text tells of first, if any."""
-    found = _slots(text)
+    found = _slots(text) or next((slots for part in parts(text)[1:] if (slots := _slots(part))), ())
     return found[0] if found else None
 
 

@@ -156,7 +156,7 @@ def _last_said(found: list[Statement]) -> list[Statement]:
 def denial(statement: Statement) -> bool:
     """Whether it only says what is not."""
     telling = [part for part in parts(statement.text) if _kind(part) is not None]
-    telling += [part for part in re.split(r"[.!]\s+", statement.text)[1:] if FOLLOW_UP.match(part)]
+    telling += [part for part in re.split(r"[.!,;]\s+(?:but |and )?", statement.text)[1:] if FOLLOW_UP.match(part)]
     return statement.negated and all(denied(part) for part in telling)
 
 

@@ -165,7 +165,7 @@ class Remembered(Readings):
         return [replace(project, observations=counted.get(project.name, 0)) for project in super().projects()]
 
     def unreflected(self, limit: int) -> list[Unreflected]:
-        """What was not reflected on: exchanges that ended, newest first; then imported turns, in runs, newest first.
+        """What was not reflected on: exchanges that ended, oldest first; then imported turns, in runs, oldest first.
 
         Last, for each observation that died because a source was taken away, its turns that are left. Raises
         GraphFailure where the graph does not answer.

@@ -5,6 +5,7 @@ Invariants:
   a crash or a quit left is found by a query, whatever the log's length, and nothing is queued in memory.
 - A row is only a candidate: whether its turn is live, and its exchange not withheld, is asked when it is looked for.
 - What was found to be out is skipped until something is appended that can bring a turn back.
+- What was said first comes first: what is said later then revises it, also where all of it is caught up with at once.
 """
 
 import sqlite3
@@ -17,6 +18,7 @@ from graph.rows import PROJECT
 from graph.walks import BEGUN
 
 RUN = 6  # imported turns that are reflected on together
+LONGEST_RUN = 2 * RUN  # with the replies to the last of them
 SHORTEST_PAGE, LONGEST_PAGE = 16, 512
 
 Living = Callable[[sqlite3.Connection, Collection[str]], set[str]]  # those of the turns that are live and not withheld
@@ -66,10 +68,10 @@ AND NOT EXISTS (
 )
 """
 
-# Newest first: of this program's own replies, then of imported turns.
+# Oldest first: of this program's own replies, then of imported turns.
 _ROWS = """
 SELECT seq, turn, session, imported, told FROM unreflected WHERE imported = :imported
-AND (told, seq) < (:told, :seq) ORDER BY told DESC, seq DESC LIMIT :page
+AND (told, seq) > (:told, :seq) ORDER BY told, seq LIMIT :page
 """
 # What can bring a turn back to a path or into memory.
 _REVIVALS = """
@@ -91,7 +93,11 @@ FROM events AS said JOIN events AS before ON before.seq = (
     WHERE other.session = said.session AND other.kind = 'turn.said' AND other.seq < said.seq
 ) WHERE said.turn = :turn AND said.kind = 'turn.said'
 """
-_IS_OPEN = "SELECT 1 FROM unreflected WHERE turn = ? AND imported = 1"
+_ROLE = "SELECT role FROM events WHERE turn = ? AND kind = 'turn.said'"
+_BELOW = """
+SELECT said.turn, said.role FROM events AS said JOIN unreflected AS left_over ON left_over.seq = said.seq
+WHERE said.parent = ? AND said.kind = 'turn.said' AND left_over.imported = 1 ORDER BY said.seq
+"""
 _PLACE = f"SELECT begun.structure ->> '$.world', {PROJECT} FROM events AS begun WHERE begun.session = ? AND {BEGUN}"
 _GONE = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
 
@@ -111,7 +117,7 @@ class Pending:
         self._branching: set[str] = set()  # replies to what was not said below the turn before it
 
     def find(self, db: sqlite3.Connection, living: Living, limit: int) -> list[Unreflected]:
-        """Exchanges that ended, the newest first; then imported turns in runs, the newest first."""
+        """Exchanges that ended, the oldest first; then imported turns in runs, the oldest first."""
         revived = db.execute(_REVIVALS).fetchone()[0] or 0
         if revived != self._revived:
             self._out.clear()
@@ -156,22 +162,25 @@ class Pending:
     def _runs(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
         taken: set[str] = set()
         for page in self._pages(db, imported=1):
-            live = living(db, [turn for turn, _ in page])
+            asked = {turn for turn, _ in page}
+            live = living(db, asked)
+
+            def alive(turn: str, asked: Collection[str] = asked, live: Collection[str] = live) -> bool:
+                return turn in live or (turn not in asked and turn not in self._out and turn in living(db, [turn]))
+
             for turn, session in page:
                 if turn in taken:
                     continue
-                run = _run(db, turn, taken) if turn in live else []
-                asked = {each for each, _ in run} - live
-                run = _unbroken(run, live | living(db, asked) if asked else live)
-                taken.update(each for each, _ in run)
+                run = _run(db, turn, taken, alive) if turn in live and _role(db, turn) != Role.ASSISTANT else ()
+                taken.update(run)
                 if run:
-                    yield _unit(db, tuple(each for each, _ in run), session)
+                    yield _unit(db, run, session)
                 else:
                     self._out.add(turn)
 
     def _pages(self, db: sqlite3.Connection, *, imported: int) -> Iterator[list[tuple[str, str]]]:
         """Turn and session of the candidates, without those that are out, some at a time."""
-        told, seq, page = 1 << 62, 1 << 62, SHORTEST_PAGE
+        told, seq, page = -1 << 62, 0, SHORTEST_PAGE
         while rows := db.execute(_ROWS, {"imported": imported, "told": told, "seq": seq, "page": page}).fetchall():
             yield [(turn, session) for _, turn, session, _, _ in rows if turn not in self._out]
             seq, told, page = rows[-1][0], rows[-1][4], min(2 * page, LONGEST_PAGE)
@@ -191,26 +200,24 @@ def _above(db: sqlite3.Connection, reply: str) -> list[str]:
     return found
 
 
-def _run(db: sqlite3.Connection, last: str, taken: Collection[str]) -> list[tuple[str, str]]:
-    """Up to RUN imported turns in a row with their roles, the oldest first, none of them reflected on or taken."""
-    found: list[tuple[str, str]] = []
-    at: str | None = last
-    while at is not None and len(found) < RUN and at not in taken and db.execute(_IS_OPEN, (at,)).fetchone():
-        parent, role = db.execute(_PLACED, (at,)).fetchone()
-        found.insert(0, (at, role))
-        at = parent
-    return found
+def _run(db: sqlite3.Connection, first: str, taken: Collection[str], alive: Callable[[str], bool]) -> tuple[str, ...]:
+    """Up to RUN imported turns in a row, the oldest first, all live and none reflected on or taken.
 
-
-def _unbroken(run: list[tuple[str, str]], live: Collection[str]) -> list[tuple[str, str]]:
-    """The end of a run from its last turn that is not live on; beginning with what a person said, if anything."""
-    for place in range(len(run) - 1, -1, -1):
-        if run[place][0] not in live:
-            run = run[place + 1 :]
+    Replies to the last of them come along: alone they teach nothing.
+    """
+    found = [first]
+    while len(found) < LONGEST_RUN:
+        below = [(turn, role) for turn, role in db.execute(_BELOW, (found[-1],)) if turn not in taken]
+        turn, role = next((each for each in below if alive(each[0])), (None, None))
+        if turn is None or (len(found) >= RUN and role != Role.ASSISTANT):
             break
-    while run and run[0][1] == Role.ASSISTANT:
-        run = run[1:]
-    return run
+        found.append(turn)
+    return tuple(found)
+
+
+def _role(db: sqlite3.Connection, turn: str) -> str:
+    role: str = db.execute(_ROLE, (turn,)).fetchone()[0]
+    return role
 
 
 def _unit(db: sqlite3.Connection, turns: tuple[str, ...], session: str) -> Unreflected:

@@ -1,4 +1,4 @@
-"""Reflects on finished exchanges in the background, one at a time, the newest first.
+"""Reflects on finished exchanges in the background, one at a time, as they were said.
 
 Invariants:
 - Nobody waits for it. It begins nothing while a message waits for its answer or a prompt is worked on, and what it asks

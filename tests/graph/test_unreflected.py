@@ -47,15 +47,15 @@ def either(request: pytest.FixtureRequest, memory: Memory) -> Memory:
     return memory
 
 
-def test_exchanges_that_ended_come_newest_first_until_a_reflection_names_them(either: Memory) -> None:
+def test_exchanges_that_ended_come_as_they_were_said_until_a_reflection_names_them(either: Memory) -> None:
     talk(either, 5)
     talk(either, 2, "t")
-    assert left(either) == [("t0", "t1"), ("s2", "s3"), ("s0", "s1")]
-    assert left(either, 1) == [("t0", "t1")]
+    assert left(either) == [("s0", "s1"), ("s2", "s3"), ("t0", "t1")]
+    assert left(either, 1) == [("s0", "s1")]
     assert left(either, 0) == []
     done(either, "s2", "s3")
-    assert left(either) == [("t0", "t1"), ("s0", "s1")]
-    assert either.unreflected(1)[0].session == "t"
+    assert left(either) == [("s0", "s1"), ("t0", "t1")]
+    assert [each.session for each in either.unreflected(2)] == ["s", "t"]
 
 
 def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(either: Memory) -> None:
@@ -69,7 +69,7 @@ def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(eit
         said("open", parent="a"),
         reply("streaming", parent="open", stop_reason=None),
     )
-    assert left(either) == [("q1", "q2", "a"), ("s0", "s1")]
+    assert left(either) == [("s0", "s1"), ("q1", "q2", "a")]
 
 
 def test_what_is_not_live_or_kept_out_of_memory_waits_until_it_is_back(either: Memory) -> None:
@@ -83,13 +83,13 @@ def test_what_is_not_live_or_kept_out_of_memory_waits_until_it_is_back(either: M
         either.append(out)
         assert left(either) == [("s2", "s3")]
         either.append(back)
-        assert left(either) == [("s2", "s3"), ("s0", "s1")]
+        assert left(either) == [("s0", "s1"), ("s2", "s3")]
     either.append(HeadMoved(session="s", turn="s0"))
     assert left(either) == []
     either.append(reply("other", parent="s0"))
     assert left(either) == [("s0", "other")]
     either.append(HeadMoved(session="s", turn="s3"))
-    assert left(either) == [("s2", "s3"), ("s0", "s1")]
+    assert left(either) == [("s0", "s1"), ("s2", "s3")]
 
 
 def test_what_is_said_below_a_path_that_was_left_brings_it_back(either: Memory) -> None:
@@ -97,13 +97,13 @@ def test_what_is_said_below_a_path_that_was_left_brings_it_back(either: Memory) 
     either.append(HeadMoved(session="s", turn=None))
     assert left(either) == []
     either.append(said("s4", parent="s3"), reply("s5", parent="s4"))
-    assert left(either)[0] == ("s4", "s5")
-    assert left(either) == [("s4", "s5"), ("s2", "s3"), ("s0", "s1")]
+    assert left(either, 1) == [("s0", "s1")]
+    assert left(either) == [("s0", "s1"), ("s2", "s3"), ("s4", "s5")]
     done(either, "s2", "s3")
     either.append(HeadMoved(session="s", turn=None))
     assert left(either) == []
     either.append(said("s6", parent="s3"), reply("s7", parent="s6"))
-    assert left(either) == [("s6", "s7"), ("s0", "s1")]
+    assert left(either) == [("s0", "s1"), ("s6", "s7")]
 
 
 def test_deleted_turns_are_left_out_and_deleted_chats_and_notes_have_none(either: Memory) -> None:
@@ -121,13 +121,13 @@ def test_each_exchange_knows_its_world_and_its_project(either: Memory) -> None:
     either.append(said("wq", "w", parent="a"), reply("wa", "w", parent="wq"))
     found = either.unreflected(9)
     assert [(each.turns, each.world, each.project) for each in found] == [
-        (("wq", "wa"), "what-if", None),
         (("q", "a"), "main", "boats"),
+        (("wq", "wa"), "what-if", None),
     ]
     either.append(ProjectAssigned(session="s", project="sails"), ProjectAssigned(session="w", project="oars"))
-    assert [each.project for each in either.unreflected(9)] == ["oars", "sails"]
+    assert [each.project for each in either.unreflected(9)] == ["sails", "oars"]
     either.append(ProjectAssigned(session="s", project=None))
-    assert [each.project for each in either.unreflected(9)] == ["oars", None]
+    assert [each.project for each in either.unreflected(9)] == [None, "oars"]
     assert either.session("s").project is None
 
 
@@ -141,21 +141,21 @@ def imported(memory: Memory, session: str, turns: int, at: int) -> None:
         memory.append(turn)
 
 
-def test_imported_turns_come_in_runs_after_all_exchanges_the_newest_told_first(either: Memory) -> None:
+def test_imported_turns_come_in_runs_after_all_exchanges_the_first_told_first(either: Memory) -> None:
     talk(either, 2)
     imported(either, "b", 8, at=2_000)
     imported(either, "a", 7, at=1_000)
     assert left(either) == [
         ("s0", "s1"),
-        ("b2", "b3", "b4", "b5", "b6", "b7"),
-        ("b0", "b1"),
-        ("a1", "a2", "a3", "a4", "a5", "a6"),
-        ("a0",),
+        ("a0", "a1", "a2", "a3", "a4", "a5"),
+        ("a6",),
+        ("b0", "b1", "b2", "b3", "b4", "b5"),
+        ("b6", "b7"),
     ]
     done(either, "s0", "s1")
-    done(either, "b2", "b3", "b4", "b5", "b6", "b7")
+    done(either, "b0", "b1", "b2", "b3", "b4", "b5")
     either.append(TurnWithheld(turn="a3"))
-    assert left(either, 3) == [("b0", "b1"), ("a4", "a5", "a6"), ("a0", "a1", "a2")]
+    assert left(either, 3) == [("a0", "a1", "a2"), ("a4", "a5", "a6"), ("b6", "b7")]
 
 
 def test_an_imported_run_begins_with_a_person_and_is_not_only_replies(either: Memory) -> None:
@@ -172,23 +172,29 @@ def test_an_imported_run_begins_with_a_person_and_is_not_only_replies(either: Me
     assert left(either) == [("new", "answer")]
 
 
+def test_the_replies_to_the_last_of_a_run_come_along_with_it(either: Memory) -> None:
+    either.append(SessionStarted(session="i", client="import", source="i"))
+    for number in range(9):
+        parent = f"i{number - 1}" if number else None
+        make = reply if number in (6, 8) else said
+        either.append(make(f"i{number}", "i", parent=parent, source=f"i:{number}"))
+    assert left(either) == [tuple(f"i{number}" for number in range(7)), ("i7", "i8")]
+
+
 def test_a_new_process_finds_the_same_and_so_does_a_rebuilt_log(memory: Memory, opening: Open) -> None:
     talk(memory, 6)
     imported(memory, "a", 3, at=1_000)
     done(memory, "s2", "s3")
     before = left(memory)
     again = opening()
-    assert left(again) == before == [("s4", "s5"), ("s0", "s1"), ("a0", "a1", "a2")]
+    assert left(again) == before == [("s0", "s1"), ("s4", "s5"), ("a0", "a1", "a2")]
     again._log.rebuild_words()
     assert left(again) == before
     assert again.turn("a0").at == as_datetime(1_000)
 
 
-def test_thousands_that_are_out_are_looked_at_once(whole: Memory) -> None:
-    talk(whole, 4)
-    talk(whole, 600, "old")
-    whole.append(HeadMoved(session="old", turn=None))
-    assert left(whole) == [("s2", "s3"), ("s0", "s1")]
+def test_whether_imported_turns_live_is_asked_for_many_at_once(whole: Memory) -> None:
+    imported(whole, "a", 90, at=1_000)
     asked: list[int] = []
     living = whole._living
 
@@ -197,7 +203,24 @@ def test_thousands_that_are_out_are_looked_at_once(whole: Memory) -> None:
         return living(db, turns)  # type: ignore[arg-type]
 
     whole._living = counting  # type: ignore[method-assign,assignment]
-    assert left(whole, 3) == [("s2", "s3"), ("s0", "s1")]
+    assert len(whole.unreflected(50)) == 15
+    assert len(asked) < 12  # for each page, and for runs over the end of one
+
+
+def test_thousands_that_are_out_are_looked_at_once(whole: Memory) -> None:
+    talk(whole, 4)
+    talk(whole, 600, "old")
+    whole.append(HeadMoved(session="old", turn=None))
+    assert left(whole) == [("s0", "s1"), ("s2", "s3")]
+    asked: list[int] = []
+    living = whole._living
+
+    def counting(db: object, turns: list[str]) -> set[str]:
+        asked.append(len(turns))
+        return living(db, turns)  # type: ignore[arg-type]
+
+    whole._living = counting  # type: ignore[method-assign,assignment]
+    assert left(whole, 3) == [("s0", "s1"), ("s2", "s3")]
     assert sum(asked) == 4
 
 

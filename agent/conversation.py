@@ -31,7 +31,7 @@ from .steps import Accepted, Outbox
 from .text import clean_message
 from .title import verbatim
 from .tools import Toolbox
-from .withholding import asks_to_withhold
+from .withholding import asks_to_withhold, asks_to_withhold_earlier
 
 USER = "you"
 CHAT = "chat"  # the client that shows questions and can be answered
@@ -81,6 +81,7 @@ class Conversation:
         self._spoken = spoken
         self._accepting = asyncio.Lock()
         self._pending: Counter[str] = Counter()
+        self._newest: dict[str, str] = {}  # the last message of a session, which may wait for its turn on the path
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._dropped: set[str] = set()
@@ -149,8 +150,8 @@ class Conversation:
             self._pending[taken.session] += 1
         self._spoken(taken.session)
         out(TurnAccepted(taken.session, taken.turn, text, queued=waits, new_session=session is None))
-        if taken.first:
-            self._notify(SessionsChanged(taken.session))  # it has its first words for a title
+        if taken.first or taken.withheld:
+            self._notify(SessionsChanged(taken.session))  # it has its first words for a title, or lost some
         try:
             await self._answer_in_turn(taken, out)
         finally:
@@ -168,6 +169,8 @@ class Conversation:
             if about.deleted:
                 raise AgentError("This chat was deleted, so nothing was sent. Begin a new one with /new.")
             parent, untitled = None if queued else about.head, about.name is None
+            if asks_to_withhold_earlier(text):
+                events += self._withheld_earlier(session, queued)
         turn = TurnSaid(
             turn=new_id(),
             session=session,
@@ -184,7 +187,27 @@ class Conversation:
         elif untitled:
             events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(text)))
         self._record(*events)
+        self._newest[session] = turn.turn
         return Accepted(session, turn.turn, queued, text, first=untitled and not withheld, withheld=withheld)
+
+    def _withheld_earlier(self, session: str, queued: bool) -> list[Event]:
+        """What keeps the message before out of memory, with what was answered so far; the rest follows with that."""
+        meant = self._newest.get(session) if queued else None
+        if meant is None:
+            path = self._memory.thread(session, limit=RETRIED)
+            meant = next((turn.id for turn in reversed(path) if turn.role == Role.USER), None)
+        return [TurnWithheld(turn=turn) for turn in self._unkept(meant)] if meant is not None else []
+
+    def _unkept(self, turn: str) -> list[str]:
+        """Those of a message and its answer that are not kept out of memory yet."""
+        said = self._memory.exchange(turn)
+        turns = (said.turn, *said.tools, *([said.reply] if said.reply is not None else []))
+        return [each.id for each in turns if not each.withheld]
+
+    def _keep_answer_out(self, taken: Accepted) -> None:
+        """The message may have been kept out of memory while it was answered: so is the answer."""
+        if not taken.withheld and self._memory.turn(taken.turn).withheld and (left := self._unkept(taken.turn)):
+            self._record(*(TurnWithheld(turn=each) for each in left))
 
     async def _retry(self, session: str, out: Outbox) -> None:
         path = await asyncio.to_thread(self._memory.thread, session, limit=RETRIED)
@@ -226,6 +249,7 @@ class Conversation:
                 if taken.queued:
                     await asyncio.to_thread(self._take_up, taken)
                 done = await self._answerer.answer(taken, out)
+                await asyncio.to_thread(self._keep_answer_out, taken)
                 if done is not None and not self._closing and taken.session not in self._dropped:
                     self._follow_up(taken, done)
             except (MemoryFailure, ModelError) as error:

@@ -65,3 +65,40 @@ async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: Ma
     assert [turn.withheld for turn in await agent.thread(session)] == [False, False]
     recalled = only(await collect(agent.send(None, "Which dog is Biscuit, my beagle?")), RecallDone)
     assert ended.turn in [hit.id for hit in recalled.hits]
+
+
+async def test_please_forget_that_keeps_the_message_before_and_its_reply_out(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    session, _, _ = await say(agent, None, "My boat is the Albatross.")
+    await say(agent, session, "My dog Biscuit is a beagle.")
+    await say(agent, session, "Please forget that.")
+    assert [turn.withheld for turn in await agent.thread(session)] == [False, False, True, True, True, True]
+    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+    assert "beagle" not in " ".join(hit.text for hit in recalled.hits)
+
+
+async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answer(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("I see.")
+    agent = await ready(make_agent, model, PLAIN)
+    session, _, _ = await say(agent, None, "hello there")
+    model.gate.clear()
+    first = agent.send(session, "My dog Biscuit is a beagle.")
+    await anext(first)
+    second = agent.send(session, "Don't remember what I just said.")
+    await anext(second)
+    model.gate.set()
+    await collect(first)
+    await collect(second)
+    said = {turn.text: turn.withheld for turn in await agent.thread(session) if turn.role == "user"}
+    assert said == {
+        "hello there": False,
+        "My dog Biscuit is a beagle.": True,
+        "Don't remember what I just said.": True,
+    }
+    assert [turn.withheld for turn in await agent.thread(session)] == [False, False, True, True, True, True]
+
+
+async def test_a_wish_without_a_message_before_it_keeps_only_itself_out(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    session, _, _ = await say(agent, None, "Don't remember that.")
+    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]

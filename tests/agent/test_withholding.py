@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.withholding import asks_to_withhold
+from agent.withholding import asks_to_withhold, asks_to_withhold_earlier
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,59 @@ def test_a_wish_not_to_be_remembered_is_heard(text: str) -> None:
 )
 def test_what_only_speaks_of_remembering_is_remembered(text: str) -> None:
     assert not asks_to_withhold(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't remember what I just said.",
+        "Please forget that.",
+        "please forget what I just told you about my sister",
+        "Forget my last message!",
+        "Don't remember this",
+        "Oh, sorry! Please don't remember that.",
+        "Actually, forget that, please.",
+        "Keep that out of your memory.",
+        "Forget I said that.",
+        "Don't save the last thing I said. What is the weather like?",
+        "Vergiss das bitte.",
+        "Oublie ce que je viens de dire.",
+    ],
+)
+def test_a_wish_that_stands_alone_or_names_it_means_the_message_before(text: str) -> None:
+    assert asks_to_withhold_earlier(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I failed the exam. Please do not remember that!",
+        "Don't remember this: I failed the exam.",
+        "Off the record.",
+        "Don't remember what I'm about to say.",
+        "Don't remember what I say.",
+        "Forget it.",
+        "Forget that, use the other one.",
+        "Forget that. I'll take the train instead.",
+        "Did you forget that?",
+        "Don't forget that.",
+        "Don't forget what I just said.",
+        "She said: forget what I just said, and left.",
+        "I don't remember what I just said.",
+        "Do you remember what I just said?",
+        "",
+    ],
+)
+def test_other_words_leave_the_message_before_as_it_is(text: str) -> None:
+    assert not asks_to_withhold_earlier(text)
+
+
+def test_what_i_just_said_is_what_stands_before_it_in_the_same_message() -> None:
+    said = "My boss drinks. Don't remember what I just said."
+    assert asks_to_withhold(said)
+    assert not asks_to_withhold_earlier(said)
+
+
+def test_new_words_beside_a_wish_about_the_message_before_are_remembered() -> None:
+    assert asks_to_withhold("Don't remember what I just said.")
+    assert not asks_to_withhold("Forget what I just said. I live in Lyon.")

@@ -36,6 +36,12 @@ STANDS = {
     "superseded": "was replaced by a later one",
     "invalid": "was rejected or contradicted",
 }
+STOOD = {
+    "candidate": "What that memory stood in for came back.",
+    "active": "What that memory stood in for came back.",
+    "superseded": "That memory was replaced by a later one.",
+    "invalid": "That memory was rejected or contradicted, and corrected since.",
+}
 
 
 class Keeping(Arranging):
@@ -84,10 +90,15 @@ class Keeping(Arranging):
         """
         said = statement(text)
         async with self._one_change:
-            old = await self._standing(id, "candidate", "active", "invalid")
+            story = await self.memory(id)
+            old = story.observation
+            if old.live and not old.current and (holds := _holding(story)):
+                raise AgentError(f"{STOOD[old.status]} Nothing was changed. {_now(holds[-1])}")
+            await self._standing(id, "candidate", "active", "invalid")
             if old.status == "active" and notes.same(said, old.text):
                 raise AgentError("That is what it says already. Nothing was changed.")
-            return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
+            stated = await asyncio.to_thread(notes.revising, self._memory, said, old)
+            return await self._changed([*_settled(story), *stated])
 
     async def forget(self, id: str) -> int:
         """Erase a memory for good, with all its revisions and the notes that state it; how many there were.
@@ -110,7 +121,7 @@ class Keeping(Arranging):
     async def promote(self, id: str) -> None:
         """Take a candidate into use; `restore` undoes it. Raises NotFound, Ambiguous, or AgentError."""
         async with self._one_change:
-            found = await self._standing(id, "candidate")
+            found = await self._candidate(id)
             await self._note(ObservationPromoted(observation=found.id))
 
     async def reject(self, id: str) -> None:
@@ -129,13 +140,22 @@ class Keeping(Arranging):
         """
         said = statement(text)
         async with self._one_change:
-            old = await self._standing(id, "candidate")
+            old = await self._candidate(id)
             return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
 
     async def restore(self, id: str, status: Literal["candidate", "active"]) -> None:
-        """Undo what was promoted, rejected or retired by hand: it stands as `status` again. Raises NotFound."""
+        """Undo what was promoted, rejected or retired by hand: it stands as `status` again.
+
+        Raises NotFound, Ambiguous, or AgentError where a later form took its place.
+        """
         async with self._one_change:
-            found = (await self.memory(id)).observation
+            story = await self.memory(id)
+            found = story.observation
+            if found.live and (later := [each for each in _holding(story) if found.id in _before(story, each)]):
+                raise AgentError(
+                    f"It was replaced by a later form, {later[-1].id}. Nothing was changed; "
+                    f"`clew review --reject {later[-1].id}` takes that back."
+                )
             if found.status != status:
                 await self._note(ObservationReturned(observation=found.id, status=status))
 
@@ -163,6 +183,15 @@ class Keeping(Arranging):
             raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed; `clew show {id}` tells more.")
         return found
 
+    async def _candidate(self, id: str) -> Observation:
+        """The candidate of that id, if no other form took its place. Raises NotFound, Ambiguous or AgentError."""
+        found, story = await self._standing(id, "candidate"), await self.memory(id)
+        if others := [each for each in _holding(story) if each.id not in _before(story, found)]:
+            raise AgentError(
+                f"Another form of it is in use by now. Nothing was changed; reject this one. {_now(others[-1])}"
+            )
+        return found
+
     def _remembering(self, said: str, kind: ObservationKind | None, project: str | None) -> list[Event]:
         near = self._memory.memories(Wanted(text=said), now=datetime.now(UTC))
         known = [each for each in near if each.project == project and notes.same(said, each.text)]
@@ -186,6 +215,34 @@ class Keeping(Arranging):
         """Store changes, and tell that there are some."""
         await asyncio.to_thread(self._memory.append, *events)
         self._tell(MemoriesChanged())
+
+
+def _holding(story: Story) -> list[Observation]:
+    """The forms of a memory that are in use, the newest last."""
+    return [each for each in story.revisions if each.current and each.status == "active"]
+
+
+def _before(story: Story, revision: Observation) -> set[str]:
+    """The forms that a revision took the place of, one after the other."""
+    by_id, found = {each.id: each for each in story.revisions}, set[str]()
+    before = revision.supersedes
+    while before is not None and before not in found:
+        found.add(before)
+        before = by_id[before].supersedes if before in by_id else None
+    return found
+
+
+def _settled(story: Story) -> list[Event]:
+    """A correction answers the other forms that wait for review too."""
+    return [
+        ObservationRejected(observation=each.id)
+        for each in story.revisions
+        if each.current and each.status == "candidate" and each.id != story.observation.id
+    ]
+
+
+def _now(holds: Observation) -> str:
+    return f'What holds is "{holds.text}"; `clew correct {holds.id} TEXT` corrects that.'
 
 
 def statement(text: str) -> str:

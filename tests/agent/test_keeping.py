@@ -23,19 +23,20 @@ async def started(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
-async def candidate(agent: Agent, text: str = "The user may like tea") -> str:
-    """A candidate that a message taught; its id."""
+async def candidate(agent: Agent, text: str = "The user may like tea", *, of: str | None = None) -> str:
+    """A candidate that a message taught, maybe a revision `of` another one; its id."""
     _, _, ended = await say(agent, None, "Tea, perhaps.")
     id = new_id()
     made = ObservationMade(
         observation=id,
-        series=id,
+        series=of or id,
+        supersedes=of,
         category=ObservationKind.PREFERENCE,
         status="candidate",
         confidence=0.6,
         grounded=True,
         origin="model",
-        sources=(ended.turn,),
+        sources=(ended.turn, *((await agent.memory(of)).observation.sources if of else ())),
         text=text,
     )
     agent._memory.append(made)
@@ -92,6 +93,55 @@ async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_ag
         await agent.correct(old.id, "I live in Rome.")
     with pytest.raises(AgentError, match="says already"):
         await agent.correct(new.id, "i live in porto")
+
+
+async def test_what_was_rejected_is_corrected_once_and_then_names_what_holds(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    await agent.reject(old.id)
+    new = await agent.correct(old.id, "I live in Porto.")
+    with pytest.raises(AgentError, match=f'corrected since.*"I live in Porto."; `clew correct {new.id}'):
+        await agent.correct(old.id, "I live in Rome.")
+    assert [each.id for each in await agent.memories()] == [new.id]
+    newer = await agent.correct(new.id, "I live in Rome.")
+    assert [each.id for each in await agent.memories()] == [newer.id]
+
+
+async def test_a_correction_answers_what_waits_for_review_of_the_same_memory(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I like tea.")
+    waits = await candidate(agent, "The user likes coffee", of=old.id)
+    assert [each.id for each in await agent.review()] == [waits]
+    new = await agent.correct(old.id, "I like water.")
+    assert await agent.review() == []
+    assert [each.id for each in await agent.memories()] == [new.id]
+
+
+async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I like tea.")
+    one = await candidate(agent, "The user likes coffee", of=old.id)
+    two = await candidate(agent, "The user likes juice", of=old.id)
+    await agent.promote(one)
+    for change in (agent.promote(two), agent.edit(two, "I like juice.")):
+        with pytest.raises(AgentError, match="Another form of it is in use"):
+            await change
+    await agent.reject(two)
+    assert [each.id for each in await agent.memories()] == [one]
+
+
+async def test_what_was_edited_is_not_restored_beside_its_edit(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    id = await candidate(agent)
+    made = await agent.edit(id, "I like green tea.")
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match=made.id):
+        await agent.restore(id, "candidate")
+    assert agent._memory.head() == head
+    await agent.reject(made.id)
+    await agent.reject(id)
+    await agent.restore(id, "candidate")
+    assert [each.id for each in await agent.review()] == [id]
 
 
 async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(make_agent: MakeAgent) -> None:

@@ -23,7 +23,6 @@ from .quoting import BOUND, PIN_BOUND, Quote, quote, quote_chunk, quote_memory
 
 Pack = tuple[Recalled, ...]
 DECIMALS = 4
-PLACE = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,7 @@ class Packs:
         about = "" if "pin" in item.ranks else about
         match found:
             case Chunk():
-                place = PLACE.join([found.title, *found.headings])
-                return quote_chunk(found.id, place, found.text, about=about, bound=bound)
+                return quote_chunk(found.id, found.place, found.text, about=about, bound=bound)
             case Believed():
                 return quote_memory(found, about=about, bound=bound, zone=self._zone)
             case _:

@@ -132,7 +132,7 @@ class Remembering:
                 kind="chunk",
                 id=each.id,
                 session=each.document,
-                session_name=" › ".join((each.title, *each.headings)),
+                session_name=each.place,
                 role="note",
                 speaker=each.title,
                 text=each.text,

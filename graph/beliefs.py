@@ -1,5 +1,6 @@
 """What was learned, as plain frozen values: observations with their proof, core blocks, projects, documents."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -136,6 +137,16 @@ class Chunk:
     headings: tuple[str, ...]
     text: str  # without the headings
     at: datetime
+
+    @property
+    def place(self) -> str:
+        """Where it stands: the title and the headings."""
+        return place_of(self.title, self.headings)
+
+
+def place_of(title: str, headings: Sequence[str]) -> str:
+    """A document's title with the headings that lead to a piece of it; a title that is a heading too is said once."""
+    return " › ".join(headings if headings and headings[0] == title else (title, *headings))
 
 
 @dataclass(frozen=True, slots=True)

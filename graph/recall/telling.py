@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from graph.beliefs import place_of
 from graph.hits import Boost, Hit, Kind, Reason, Step
 from graph.ids import as_datetime
 from graph.recall.columns import Columns
@@ -130,7 +131,7 @@ class Teller:
             kind="chunk",
             id=table.ids([row])[0],
             session=document,
-            session_name=" › ".join([title, *headings]),
+            session_name=place_of(title, headings),
             role="note",
             speaker=title,
             text=body,

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from agent.quoting import quote_chunk, quote_hit
 from agent.relevance import relevant
 from agent.service import Agent
+from graph.beliefs import place_of
 from graph.events import ObservationKind, ObservationMade, Strategy, TurnHidden
 from graph.hits import Hit, Kind, Reason, Step
 from graph.ids import new_id
@@ -80,3 +81,10 @@ async def test_a_memory_is_quoted_once_and_cut_when_its_proof_is_hidden(make_age
     await say(agent, session, "Thanks, and now something else entirely please.")
     assert line not in model.detokenize(model.prompts[-1])
     assert agent.rewrites["removal"] == 1
+
+
+def test_a_title_that_is_the_first_heading_too_is_said_once() -> None:
+    assert place_of("Cheese", ["Cheese", "Salt"]) == "Cheese › Salt"
+    assert place_of("Cheese", ["Cheese"]) == "Cheese"
+    assert place_of("Cheese", []) == "Cheese"
+    assert place_of("cheese.pdf", ["page 1"]) == "cheese.pdf › page 1"

@@ -9,6 +9,7 @@ from itertools import islice
 from graph import kept
 from graph.beliefs import Chunk, CoreBlock, Document, Project
 from graph.events import MAIN_WORLD
+from graph.quoted import Believed, believed
 from graph.rows import turns_of
 from graph.values import Turn
 from graph.versions import versions
@@ -63,6 +64,11 @@ class KeptReadings(ABC):
         """Those of the chunks that their document holds as it was read last, by their ids."""
         with self.snapshot() as db:
             return kept.chunks(db, ids)
+
+    def believed(self, ids: Iterable[str]) -> dict[str, Believed]:
+        """Those of the observations that a prompt may quote, with whose words they are, by their ids."""
+        with self.snapshot() as db:
+            return believed(db, ids)
 
     def significance(self) -> dict[int, int]:
         """How many live turns were rated 0, 1, 2 and 3."""

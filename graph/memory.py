@@ -9,7 +9,7 @@ import atexit
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -27,7 +27,6 @@ from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
-from graph.quoted import Believed, believed
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.recovery import recover
@@ -185,11 +184,6 @@ class Memory(Remembered, Entities):
         found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
         there = self.observations(id for id, _, _ in found)
         return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
-
-    def believed(self, ids: Iterable[str]) -> dict[str, Believed]:
-        """Those of the observations that a prompt may quote, with whose words they are, by their ids."""
-        with self.snapshot() as db:
-            return believed(db, ids)
 
     def communities(
         self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6

@@ -10,6 +10,7 @@ from tui.text import one_line
 if TYPE_CHECKING:
     from graph.events import Recalled, Strategy
     from graph.hits import Hit
+    from graph.quoted import Believed
     from graph.values import Turn
 
     Shared = frozenset[tuple[Strategy, int]]
@@ -72,7 +73,7 @@ def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
     return _explain(ranks, boosts, [step.relation for step in hit.path], who(hit.role, hit.speaker))
 
 
-def why_stored(item: "Recalled", turn: "Turn | None", shared: "Shared" = frozenset()) -> str:
+def why_stored(item: "Recalled", turn: "Turn | Believed | None", shared: "Shared" = frozenset()) -> str:
     """The same for an item of a stored context pack; `turn` is None where it can be shown no more."""
     speaker = who(turn.role, turn.speaker) if turn is not None else ""
     return _explain(_telling(item.ranks, shared), item.boosts, [relation for relation, _ in item.path], speaker)

@@ -11,20 +11,19 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.given import given_json, given_lines, quoted
 from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
-from tui.commands.output import fit, local, paint, put, put_json, width
+from tui.commands.output import local, paint, put, put_json
 from tui.commands.place import home_of
 from tui.commands.sessions import summary
-from tui.reasons import shared_stored, who, why_stored
+from tui.reasons import shared_stored
 from tui.text import clean, one_line, shown
 from tui.toolwords import line_of, read_call
 
 if TYPE_CHECKING:
-    from graph.events import Recalled
     from graph.reading import LogReader
     from graph.values import Exchange, Session, Turn
-    from tui.reasons import Shared
 
 MAYBE_ID = re.compile(r"[0-9A-Za-z]{6,26}")
 
@@ -82,7 +81,7 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
     told = [exchange.turn, *exchange.tools, *([exchange.reply] if exchange.reply else [])]
     turns = reader.in_view(told)
     packs = [turn for turn in (exchange.reply, *exchange.tools) if turn is not None]
-    there = reader.quotable(item.id for turn in packs for item in turn.recalled)
+    there = quoted(reader, [item.id for turn in packs for item in turn.recalled])
     if as_json:
         tools = zip(turns[1:], exchange.tools, strict=False)
         put_json(
@@ -91,7 +90,9 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
                 "reply": whole(turns[-1]) if exchange.reply else None,
                 "project": exchange.project,
                 "tools": [_called(tool, as_told) for tool, as_told in tools],
-                "context": [_given(item, there.get(item.id), by=turn.id) for turn in packs for item in turn.recalled],
+                "context": [
+                    given_json(item, there.get(item.id), by=turn.id) for turn in packs for item in turn.recalled
+                ],
             }
         )
         return
@@ -106,7 +107,7 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
             put(f"\n{paint(f'{head}: {len(pack)}', '1')}")
         tied = shared_stored(pack)
         for item in pack:
-            put(_recalled(item, there.get(item.id), exchange.turn.text or "", tied))
+            put(given_lines(item, there.get(item.id), exchange.turn.text or "", tied))
 
 
 def _called(tool: "Turn", as_told: "Turn") -> dict[str, object]:
@@ -114,29 +115,6 @@ def _called(tool: "Turn", as_told: "Turn") -> dict[str, object]:
     call = read_call(tool if as_told.hidden else as_told)
     result = call.result if tool.text is not None else None
     return whole(tool) | {"tool": call.tool, "arguments": dict(call.arguments), "result": result}
-
-
-def _given(item: "Recalled", turn: "Turn | None", *, by: str) -> dict[str, object]:
-    """One thing that the reply was given, `by` its own context pack or a tool; no words where they are gone."""
-    said = {"session": turn.session, "at": turn.at, "role": turn.role, "speaker": turn.speaker} if turn else {}
-    words = {"text": turn.text if turn else None, "hidden": turn is None}
-    return {"id": item.id, "by": by} | said | words | item.model_dump(exclude={"id"})
-
-
-def _recalled(item: "Recalled", turn: "Turn | None", asked: str, tied: "Shared") -> str:
-    """One item of a reply's context pack: where it stands, its words, and why it was put before the model.
-
-    Of long words the stretch that answers best what was asked, as the model was given it.
-    """
-    from agent.quoting import excerpt
-
-    parts = [local(turn.at), who(turn.role, turn.speaker)] if turn is not None else []
-    head = "  " + fit(" · ".join([*parts, f"turn {item.id}"]), width() - 2)
-    words = turn.text if turn is not None and turn.text is not None else "(hidden or erased since)"
-    reasons = why_stored(item, turn, tied)
-    words = excerpt(one_line(words), asked, width() - 6)
-    lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
-    return "\n".join(lines if reasons else lines[:2])
 
 
 def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> None:

@@ -1,11 +1,14 @@
 """`clew show`: one exchange or one session, whole."""
 
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph.events import Recalled, Role, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
+from graph.reading import LogReader
 
 Run = Callable[..., Any]
 
@@ -185,3 +188,43 @@ def test_what_a_tool_quoted_of_a_deleted_turn_is_left_out(clew: Run, remember: R
     record(TurnDeleted(turn=old.turn))
     for form in ((), ("--json",)):
         assert "Purple" not in clew("show", said.session, *form).out
+
+
+def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
+    clew: Run, remember: Run, home: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "cheese.md"
+    path.write_text("# Cheese\n\n## Salt\n\nBrine keeps it.\n")
+    assert clew("ingest", str(path), "--no-embed").code == 0
+    old = remember("I like cheese.")
+    learned = clew("remember", "I eat cheese daily.", "--json").json["id"]
+    assert clew("blocks", "persona", "You are terse.").code == 0
+    with closing(LogReader.open(home / "memory")) as reader:
+        (version,) = (block.version for block in reader.blocks())
+    (hit,) = [each for each in clew("recall", "brine", "--json").json if each["kind"] == "chunk"]
+    pack = [
+        Recalled(id=hit["id"], kind="chunk", ranks={"lexical": 1}, score=0.5),
+        Recalled(id=learned, kind="observation", ranks={"semantic": 1}),
+        Recalled(id=old.turn, ranks={"recency": 1}),
+        Recalled(id=f"block:persona@{version}", kind="block", ranks={"pin": 1}),
+    ]
+    said = remember("How is it kept?", "In brine.", recalled=pack)
+
+    told = clew("show", said.reply).out
+    assert f"Cheese › Salt · document piece {hit['id']}\n    Brine keeps it." in told
+    assert f"memory {learned}\n    I eat cheese daily." in told
+    assert "persona · core block" in told
+    assert "hidden or erased" not in told
+    context = clew("show", said.reply, "--json").json["context"]
+    assert [(each["kind"], each["hidden"], each["text"]) for each in context] == [
+        ("chunk", False, "Brine keeps it."),
+        ("observation", False, "I eat cheese daily."),
+        ("turn", False, "I like cheese."),
+        ("block", False, "You are terse."),
+    ]
+    assert (context[0]["title"], context[0]["headings"]) == ("Cheese", ["Cheese", "Salt"])
+
+    path.unlink()
+    clew("ingest", str(path), "--no-embed")
+    assert clew("show", said.reply, "--json").json["context"][0]["hidden"] is True
+    assert "Brine keeps it" not in clew("show", said.reply).out

@@ -144,7 +144,7 @@ def notes_session(db: sqlite3.Connection, project: str | None) -> str | None:
 def _reading(db: sqlite3.Connection, id: str) -> tuple[int, str, str | None]:
     row: tuple[int, str, str | None] | None = db.execute(f"{_READINGS} AND read.item = ?", (id,)).fetchone()
     if row is None:
-        raise NotFound(f"There is no document {id}. `clew documents` lists them.")
+        raise NotFound(f"There is no document {id}. `clew ingest` without a path lists them.")
     return row
 
 

@@ -75,6 +75,8 @@ class Ingester:
             self._folder(real, report)
         elif str(real) in self._known and not real.exists():
             self._remove([self._known[str(real)]], report)
+        elif not real.exists() and (below := self._below(real)):
+            self._remove(below, report)  # the folder vanished as a whole, and all that was in it
         else:
             self._progress(IngestProgress(0, 1, real.name))
             if real.is_file() and kind_of(real) is None and b"\0" in _start(real):

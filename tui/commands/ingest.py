@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.service import Agent
 
 CLIENT = "ingest"
+TOLD = 10  # documents that are gone, told by their paths
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -75,7 +76,8 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     if not documents:
         say("No documents yet. `clew ingest PATH` takes in a file or a folder.")
     for each in documents:
-        put(f"{each.id}  {each.type:8}  {each.chunks:5,} pieces  {one_line(each.title)}  ({one_line(each.path)})")
+        pieces = f"{each.chunks:5,} {'piece' if each.chunks == 1 else 'pieces'}"
+        put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
     return True
 
 
@@ -131,6 +133,9 @@ def words(report: "IngestReport") -> list[str]:
     ]
     pieces = f" ({report.chunks:,} new {'piece' if report.chunks == 1 else 'pieces'})" if report.chunks else ""
     lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
+    lines += [f"Gone from the disk, and from the memory: {one_line(path)}" for path in report.removed[:TOLD]]
+    if len(report.removed) > TOLD:
+        lines.append(f"And {len(report.removed) - TOLD:,} more that are gone.")
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
     if report.stopped:
         lines.append("Stopped. What was read stays, and the same command goes on from there.")

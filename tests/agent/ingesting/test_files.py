@@ -8,7 +8,6 @@ from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from agent.errors import DocumentMissing, DocumentUnreadable
-from agent.ingesting import files
 from agent.ingesting.files import find, read
 
 
@@ -99,7 +98,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
             file.write(b"more\n")
         return opened(self, mode)
 
-    monkeypatch.setattr(files.Path, "open", open_and_grow)
+    monkeypatch.setattr(Path, "open", open_and_grow)
 
     with pytest.raises(DocumentUnreadable, match="changes while it is read"):
         read(path)

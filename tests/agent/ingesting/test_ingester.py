@@ -1,5 +1,6 @@
 """The memory says what the files say now: what is new, what changed, what is gone, and nothing half-way."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,6 +90,23 @@ def test_a_single_file_that_vanished_leaves_too(memory: Memory, folder: Path) ->
     path.unlink()
 
     assert ingest(memory, path).removed == [str(path.resolve())]
+
+
+def test_a_folder_that_vanished_as_a_whole_leaves_with_all_below_it(
+    memory: Memory, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other.md").write_text("Stays.\n")
+    ingest(memory, tmp_path / "other.md")
+    ingest(memory, folder)
+    paths = sorted(each.path for each in memory.documents() if "other" not in each.path)
+    shutil.rmtree(folder)
+
+    report = ingest(memory, folder)
+
+    assert sorted(report.removed) == paths
+    assert [each.title for each in memory.documents()] == ["other.md"]
+    with pytest.raises(DocumentUnreadable, match="There is no file"):
+        ingest(memory, folder)
 
 
 def test_an_unreadable_file_of_a_folder_is_told_and_the_others_are_read(memory: Memory, folder: Path) -> None:

@@ -59,7 +59,7 @@ def recall(
         _put([], as_json=as_json)
         return
     of = choose_session(all_sessions(reader), session).id if session is not None else None
-    empty = reader.counts()["turns"] == 0
+    empty = reader.counts()["turns"] == 0 and not reader.documents()
     reader.close()
     filters = Filters(
         session=of,

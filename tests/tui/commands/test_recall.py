@@ -226,3 +226,11 @@ def test_the_help_of_each_says_what_it_does() -> None:
             [sys.executable, "-m", "tui", command, "--help"], capture_output=True, text=True, check=True
         )
         assert "--json" in done.stdout
+
+
+@pytest.mark.usefixtures("words_only")
+def test_documents_are_found_where_nothing_was_ever_said(clew: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Cheese\n\nBrine keeps cheese.\n")
+    assert clew("ingest", str(tmp_path / "a.md"), "--no-embed").code == 0
+    (hit,) = clew("recall", "brine", "--json").json
+    assert (hit["kind"], hit["session_name"], hit["text"]) == ("chunk", "Cheese", "Brine keeps cheese.")

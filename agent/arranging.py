@@ -86,6 +86,10 @@ class Arranging:
         """The projects, archived ones too."""
         return await asyncio.to_thread(self._memory.projects)
 
+    async def project_name(self, name: str) -> str:
+        """How a project that there is writes its name, which may be given in any case. Raises NotFound."""
+        return (await self._project(name)).name
+
     async def make_project(self, name: str, description: str = "") -> None:
         """Make a project, or describe one anew, which brings it back from the archive. Raises AgentError."""
         project = " ".join(clean_message(name).split())
@@ -95,7 +99,10 @@ class Arranging:
                 f"A project's name has at most {LONGEST_PROJECT} characters, its description {LONGEST_DESCRIPTION}. "
                 "Nothing was made; shorten it."
             )
-        await self._keep(ProjectMade(project=project, text=about))
+        names = [each.name for each in await self.projects()]
+        known = [each for each in names if each.casefold() == project.casefold()]
+        named = project if project in names or not known else known[0]
+        await self._keep(ProjectMade(project=named, text=about))
 
     async def archive_project(self, name: str) -> None:
         """Take a project out of the lists; what belongs to it stays. Raises NotFound."""
@@ -110,9 +117,14 @@ class Arranging:
         self._tell(SessionsChanged(session))
 
     async def _project(self, name: str) -> Project:
-        found = [each for each in await self.projects() if each.name.casefold() == name.strip().casefold()]
+        known = await self.projects()
+        found = [each for each in known if each.name.casefold() == name.strip().casefold()]
         if not found:
-            raise NotFound(f"There is no project {name}. Nothing was changed; /project {name} makes it.")
+            there = f"There are: {', '.join(each.name for each in known)}. " if known else ""
+            raise NotFound(
+                f"There is no project {name}. {there}Nothing was changed; /project {name} in a chat, or "
+                f"`clew projects --make {name}`, makes it."
+            )
         return next((each for each in found if each.name == name), found[0])
 
     # -- what is kept out of memory -------------------------------------------------------------------------------

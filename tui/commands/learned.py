@@ -109,7 +109,7 @@ def lines(memory: "Observation") -> str:
         memory.id,
         local(memory.first_seen),
         str(memory.kind),
-        memory.status if memory.live else "gone with its proof",
+        standing(memory),
         f"{memory.confidence:.0%}",
         f"{memory.proof_count} {'proof' if memory.proof_count == 1 else 'proofs'}",
         memory.trend,
@@ -120,10 +120,21 @@ def lines(memory: "Observation") -> str:
     return f"{paint(head, '2')}\n  {words(memory)}"
 
 
+def standing(memory: "Observation") -> str:
+    """How an observation stands: its status, unless that is not all. What it stood in for may have come back."""
+    if not memory.live:
+        return "gone with its proof"
+    if memory.status in ("candidate", "active") and not memory.current:
+        return "not in use (what it stood in for came back)"
+    return memory.status
+
+
 def words(memory: "Observation") -> str:
     """What an observation says, in the colour of how it stands."""
     text = memory.text if memory.text is not None else ERASED
-    return paint(fit(text, width() - 2), COLOURS[memory.status] if memory.live else "2")
+    return paint(
+        fit(text, width() - 2), COLOURS[memory.status] if memory.live and standing(memory) == memory.status else "2"
+    )
 
 
 def put_story_json(story: "Story") -> None:
@@ -147,7 +158,7 @@ def page(story: "Story") -> str:
     if memory.about:
         told.append(paint(fit(f"about {', '.join(memory.about)}", width()), "2"))
     for number, each in enumerate(story.revisions, start=1):
-        head = f"{number}. {local(each.at)}  {each.status if each.live else 'gone with its proof'}  {each.id}"
+        head = f"{number}. {local(each.at)}  {standing(each)}  {each.id}"
         told += ["", paint(fit(head, width()), "36"), f"  {words(each)}"]
         told += [_proof_line(proof) for proof in story.proofs.get(each.id, ())]
     return "\n".join(told)

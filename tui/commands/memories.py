@@ -1,5 +1,6 @@
 """`clew memories`: what was learned, the newest first, each with how sure it is. Needs the memory for itself."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -62,12 +63,13 @@ def memories(
         return
     for each in found:
         put(lines(each))
-    if not found:
+    if not found and limit:
         say("Nothing like that was learned yet. `clew remember TEXT` states something.")
 
 
 def _found(ctx: typer.Context, wanted: "Wanted", limit: int) -> "list[Observation]":
     async def ask(agent: "Agent") -> "list[Observation]":
-        return await agent.memories(wanted, limit=limit)
+        named = wanted if wanted.project is None else replace(wanted, project=await agent.project_name(wanted.project))
+        return await agent.memories(named, limit=limit)
 
     return with_agent(home_of(ctx), ask, client="memories")

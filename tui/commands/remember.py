@@ -34,7 +34,9 @@ def remember(
     text = read_text(words or [], "clew remember I moved to Lyon")
 
     async def ask(agent: "Agent") -> "Observation":
-        return await agent.remember(text, kind=of, project=text_of(project))
+        named = text_of(project)
+        where = await agent.project_name(named) if named is not None else None
+        return await agent.remember(text, kind=of, project=where)
 
     made = with_agent(home_of(ctx), ask, client="remember")
     if as_json:

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench.killing import CLEW
-from graph.events import Event, ObservationKind, ObservationMade
+from graph.events import Event, ObservationKind, ObservationMade, TurnHidden, TurnUnhidden
 from graph.ids import new_id
 from graph.memory import Memory
 
@@ -67,6 +68,7 @@ def test_what_is_remembered_is_listed_with_everything_there_is_to_it(clew: Run) 
 
 def test_memories_are_narrowed_down(clew: Run, candidate: str) -> None:
     lyon = stated(clew, "I live in Lyon.", "--kind", "identity")["id"]
+    clew("projects", "--make", "boats")
     boat = stated(clew, "I own a boat.", "--project", "boats")["id"]
 
     def found(*options: str) -> set[str]:
@@ -78,6 +80,7 @@ def test_memories_are_narrowed_down(clew: Run, candidate: str) -> None:
     assert found("--status", "Candidate") == {candidate}
     assert found("--kind", "identity") == {lyon}
     assert found("--project", "boats") == {boat}
+    assert found("--project", "BOATS") == {boat}
     assert found("boat") == {boat}
     assert found("--trend", "stale") == set()
     assert found("--pinned") == set()
@@ -192,6 +195,64 @@ def test_projects_are_made_listed_and_archived(clew: Run, remember: Run) -> None
     archived = {each["name"]: each["status"] for each in clew("projects", "--archive", "travel", "--json").json}
     assert archived == {"travel": "archived", "boats": "active"}
     assert clew("projects", "--archive", "cars").code == 66
+
+
+def test_a_project_that_there_is_not_is_an_error_that_names_those_there_are(clew: Run) -> None:
+    clew("projects", "--make", "Zoo")
+    for argv in (("remember", "The lions sleep.", "--project", "Zop"), ("memories", "--project", "Zop")):
+        ended = clew(*argv)
+        assert ended.code == 66
+        assert "no project Zop" in ended.err
+        assert "There are: Zoo." in ended.err
+    assert clew("memories", "--json").json == []
+
+
+def test_a_project_is_the_same_in_any_case_of_letters(clew: Run) -> None:
+    clew("projects", "--make", "Zoo")
+    assert stated(clew, "The lions sleep.", "--project", "zoo")["project"] == "Zoo"
+    clew("projects", "--make", "ZOO", "--about", "Animals")
+    assert [(each["name"], each["description"]) for each in clew("projects", "--json").json] == [("Zoo", "Animals")]
+
+
+def test_asking_for_no_memories_at_all_does_not_say_that_there_are_none(clew: Run) -> None:
+    assert "learned yet" in clew("memories").err
+    stated(clew, "I live in Lyon.")
+    ended = clew("memories", "--limit", "0")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_a_stand_in_for_what_came_back_is_labelled_as_not_in_use(clew: Run, remember: Run, record: Run) -> None:
+    one, two = remember("I drink tea."), remember("Tea it is, always.")
+    first, second = new_id(), new_id()
+    made = ObservationMade(
+        observation=first,
+        series=first,
+        category=ObservationKind.PREFERENCE,
+        status="active",
+        confidence=0.8,
+        grounded=True,
+        origin="model",
+        sources=(one.turn, two.turn),
+        text="The user drinks tea",
+    )
+    again = {"observation": second, "series": second, "sources": (two.turn,), "instead_of": first}
+    record(made, TurnHidden(turn=one.turn), made.model_copy(update=again))
+    assert "not in use" not in clew("memories").out
+    record(TurnUnhidden(turn=one.turn))
+    told = clew("memories", "--all").out
+    assert told.count("not in use (what it stood in for came back)") == 1
+    assert re.search(rf"{first}.* active ", told)
+    assert re.search(rf"{second}.* not in use", told)
+    assert "not in use" in clew("show", second).out
+
+
+def test_restoring_a_candidate_that_was_edited_says_what_took_its_place(clew: Run, candidate: str) -> None:
+    edited = clew("review", "--edit", candidate, "I like green tea.", "--json").json["id"]
+    ended = clew("review", "--restore", candidate)
+    assert ended.code == 1
+    assert f"clew review --reject {edited}" in ended.err
+    assert clew("review", "--reject", edited).code == 0
+    assert [each["id"] for each in clew("review", "--json").json] == [candidate]
 
 
 @pytest.mark.parametrize(

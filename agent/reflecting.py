@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from typing import Any
 
 from graph.beliefs import Unreflected
-from graph.errors import MemoryFailure
+from graph.errors import SURPRISES, GraphFailure, MemoryFailure
 from graph.events import MAIN_WORLD, ObservationReinforced
 from graph.memory import Memory
 from models.errors import ModelError
@@ -13,16 +14,24 @@ from models.protocols import Generator
 
 from .errors import AgentError
 from .events import Notice, SessionsChanged, Warned
+from .models import ModelHost
+from .reflection.learning import Learning
 from .reflection.reflector import Reflector
 from .reflection.steps import STEP, echoed
 from .settings import Settings
+
+BRIEFLY = 4  # exchanges that are reflected on where somebody waits for a command to end
+BRIEF_S = 0.8
 
 
 class Reflects:
     """The part of the Agent that reflects; what it works with is the Agent's."""
 
     settings: Settings
+    _models: ModelHost
+    _learning: Learning
     _reflector: Reflector
+    _opening: asyncio.Task[None] | None
 
     @property
     def _memory(self) -> Memory:
@@ -34,9 +43,35 @@ class Reflects:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         raise NotImplementedError
 
-    async def reflect(self, *, reinforce: bool = True) -> None:
-        """Reflect on everything that was not reflected on yet, to its end. Raises MemoryFailure."""
-        await self._reflector.reflect(reinforce=reinforce)
+    async def reflect(self, *, reinforce: bool = True, by_model: bool = True) -> None:
+        """Reflect on everything that was not reflected on yet, to its end. Raises MemoryFailure.
+
+        With `by_model` false people's own sentences are kept, word for word.
+        """
+        await self._reflector.reflect(reinforce=reinforce, by_model=by_model)
+
+    async def reflect_briefly(self) -> None:
+        """Reflect on the first of what waits, where that asks no model for anything; the rest is left for later.
+
+        Never longer than BRIEF_S, and never raises: what is not done now is found again at the next start.
+        """
+        model = self._models.current
+        if model is None or not self.settings.reflect or not await self._learning.asks_no_model(model):
+            return
+        with suppress(TimeoutError, MemoryFailure, *SURPRISES):
+            async with asyncio.timeout(BRIEF_S):
+                if self._opening is not None:
+                    await asyncio.shield(self._opening)
+                await self._reflector.reflect(by_model=False, most=BRIEFLY)
+
+    async def model_ready(self) -> None:
+        """Load the chat model of the settings, for a start that left that out. Raises ModelError, told by a notice."""
+        await self._models.get(self.settings.model)
+
+    async def _to_learn_from(self) -> int:
+        with suppress(GraphFailure):
+            return await self.unreflected()
+        return 0  # the graph does not answer just now
 
     async def unreflected(self) -> int:
         """How many exchanges wait for reflection."""

@@ -55,6 +55,7 @@ class Status:
     model_path: str | None
     context: int | None
     rewrites: dict[str, int]
+    to_learn_from: int = 0  # exchanges that wait for reflection
 
 
 class Agent(
@@ -88,6 +89,7 @@ class Agent(
         self._looked_at: str | None = None
         self._failed: str | None = None  # the model that could not be loaded for reflection
         self._closing = False
+        self._opening = None  # the graph
         self._conversation: Conversation
         self._embedding: Embedding
         self._imports: Imports
@@ -141,7 +143,7 @@ class Agent(
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
-        self._spawn(self._open_graph(self._memory))
+        self._opening = self._spawn(self._open_graph(self._memory))
 
     def embed(self, *, after: asyncio.Task[None] | None = None) -> None:
         """Load the embedder and embed what was said, in the background, for a start that left that out."""
@@ -212,6 +214,7 @@ class Agent(
             model_path=str(model.info.path) if model else None,
             context=model.info.context if model else None,
             rewrites=self.rewrites,
+            to_learn_from=await self._to_learn_from(),
         )
 
     async def use_model(self, name: str, *, session: str | None = None) -> None:
@@ -276,9 +279,10 @@ class Agent(
 
     def _make_reflector(self, memory: Memory) -> Reflector:
         trusts = Trusts(self._home.trusted)
+        self._learning = Learning(memory, trusts, self._embedding.vectors, self._foreground)
         return Reflector(
             memory,
-            Learning(memory, trusts, self._embedding.vectors, self._foreground),
+            self._learning,
             self._prompts,
             self._foreground,
             model=self._reflecting_model,

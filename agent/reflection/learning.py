@@ -57,6 +57,11 @@ class Learning:
         score = self._trusts.known(generator)
         return "unknown" if score is None else "model" if trusted(score) else "verbatim"
 
+    async def asks_no_model(self, generator: Generator) -> bool:
+        """Whether a model is known to be asked for nothing: people's own sentences are kept, word for word."""
+        score = await self._trusts.recalled(generator)
+        return score is not None and not trusted(score)
+
     async def score(self, generator: Generator | None) -> float | None:
         """What the model makes of the probe; None without one, or where it could not be asked."""
         if generator is None:

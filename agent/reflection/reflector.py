@@ -99,20 +99,23 @@ class Reflector:
         await asyncio.gather(*self._threads, return_exceptions=True)
         self._resting.set()
 
-    async def reflect(self, *, reinforce: bool = True) -> None:
-        """Do all there is to do now. Raises MemoryFailure, and then the rest is found again later."""
+    async def reflect(self, *, reinforce: bool = True, by_model: bool = True, most: int | None = None) -> None:
+        """Do all there is to do now, or `most` of it. Raises MemoryFailure, and then the rest is found again later.
+
+        With `by_model` false no model is asked anything: people's own sentences are kept, and titles stay as they are.
+        """
         async with self._one:
             model: Generator | None = None
             tries: Counter[Unreflected] = Counter()
-            while found := await self._next():
+            while (most is None or tries.total() < most) and (found := await self._next()):
                 await self._quiet()
                 if not self._store.graph_ready:
                     raise GraphFailure("What is known already cannot be read while the graph is being opened.")
-                model = await self._model()
+                model = await self._model() if by_model else None
                 await self._tell(model)
                 tries[found] += 1
                 await self._reflect_on(found, model, last=tries[found] >= TRIES, reinforce=reinforce)
-            await self._tell(model, left=0)
+            await self._tell(model, left=0 if most is None else None)
 
     # -- the background -------------------------------------------------------------------------------------------
 

@@ -20,15 +20,20 @@ class Trusts:
         """The model's score, if it was asked for before in this run."""
         return self._scores.get(_key(generator))
 
-    async def score(self, generator: Generator) -> float:
-        """The model's score in the probe, 0-1; probed where it was never, in the background. Raises RunError."""
+    async def recalled(self, generator: Generator) -> float | None:
+        """The model's score, if it was ever asked for: it is not probed now."""
         key = _key(generator)
         if key not in self._scores:
             self._scores = {**await asyncio.to_thread(self._read), **self._scores}
-        if key not in self._scores:
-            self._scores[key] = await probe(generator)
+        return self._scores.get(key)
+
+    async def score(self, generator: Generator) -> float:
+        """The model's score in the probe, 0-1; probed where it was never, in the background. Raises RunError."""
+        score = await self.recalled(generator)
+        if score is None:
+            score = self._scores[_key(generator)] = await probe(generator)
             await asyncio.to_thread(self._write)
-        return self._scores[key]
+        return score
 
     def _read(self) -> dict[str, float]:
         try:

@@ -26,6 +26,7 @@ COMMANDS = {
     "themes": "tui.commands.themes",
     "memories": "tui.commands.memories",
     "review": "tui.commands.review",
+    "reflect": "tui.commands.reflect",
     "remember": "tui.commands.remember",
     "correct": "tui.commands.correct",
     "forget": "tui.commands.forget",

@@ -222,6 +222,9 @@ async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
         interrupts = Interrupts(agent)
         interrupts.watch()
         await _converse(agent, question, tongue)
+        if tongue.code is ExitCode.OK and interrupts.code is None:
+            tongue.end_line()
+            await agent.reflect_briefly()  # the reply is out
     except asyncio.CancelledError:
         if interrupts is None or interrupts.code is None:
             raise

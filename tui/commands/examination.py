@@ -18,6 +18,7 @@ from graph.reading import LogReader
 from graph.values import Check
 from models.errors import ModelError
 from tui.commands.rebuild import describe
+from tui.commands.waiting import waiting
 from tui.text import size_of
 from tui.version import VERSION
 
@@ -163,6 +164,7 @@ def _memory(home: Home, tell: Tell) -> list[Check]:
     try:
         checks = [Check("starts", True, f"opened {memory.starts} times; {memory.recovered} replies were cut off since")]
         checks += _look("graph", lambda: _open_graph(memory, tell))
+        checks += _look("learning", lambda: [_learning(memory)]) if memory.graph_ready else []
         return checks + _look("memory", memory.doctor)
     finally:
         memory.close()
@@ -171,6 +173,10 @@ def _memory(home: Home, tell: Tell) -> list[Check]:
 def _open_graph(memory: "Memory", tell: Tell) -> list[Check]:
     memory.open_graph(lambda step: tell(describe(step)))
     return []
+
+
+def _learning(memory: "Memory") -> Check:
+    return Check("learning", True, waiting(memory.unreflected_count()) or "nothing waits to be learned from")
 
 
 def _log_only(home: Home) -> list[Check]:

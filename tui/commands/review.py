@@ -8,6 +8,7 @@ from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import has_memory, lines, with_agent
 from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.waiting import tell_waiting
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def review(
         raise typer.BadParameter("One decision at a time.")
     home = home_of(ctx)
     if promote is None and reject is None and edit is None and restore is None:
-        _list(with_agent(home, lambda agent: agent.review(), client="review") if has_memory(home) else [], as_json)
+        _list(with_agent(home, _waits, client="review") if has_memory(home) else [], as_json)
         return
 
     async def decide(agent: "Agent") -> "tuple[Observation, str]":
@@ -58,6 +59,11 @@ def review(
     else:
         put(lines(memory))
     say(told)
+
+
+async def _waits(agent: "Agent") -> "list[Observation]":
+    await tell_waiting(agent)
+    return await agent.review()
 
 
 def _list(found: "list[Observation]", as_json: bool) -> None:

@@ -283,3 +283,49 @@ async def test_a_reply_that_was_stopped_is_reflected_on_too(make_agent: MakeAgen
     agent = await make_agent(FakeGenerator(Reply("Nice", reason="length")))
     await say(agent, OSLO)
     assert await texts(agent) == [OSLO]
+
+
+async def test_what_was_hidden_while_nobody_reflected_is_seen_to_at_the_next_start(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"))
+    session, first = await say(agent, OSLO)
+    _, second = await say(agent, OSLO, session)
+    await agent.close()
+    silent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    await silent.hide(first)
+    await silent.idle()
+    assert (await texts(silent), await silent.unreflected()) == ([], 1)
+    await silent.close()
+    again = await make_agent(FakeGenerator("Nice!"))
+    await again.idle()
+    (oslo,) = await again.memories()
+    assert (oslo.text, oslo.sources, await again.unreflected()) == (OSLO, (second,), 0)
+
+
+JOURNEY = (
+    "My name is Wilma.",
+    "I live in Delft.",
+    "I moved to Breda, I no longer live in Delft.",
+    "I live in Utrecht now.",
+)
+
+
+async def journey(agent: Agent, *, each: bool) -> list[tuple[str | None, str]]:
+    """What is known after four messages, reflected on after each of them or after all."""
+    session = None
+    for text in JOURNEY:
+        session, _ = await say(agent, text, session)
+        if each:
+            await agent.reflect()
+    await agent.reflect()
+    found = await agent.memories(Wanted(everything=True, dead=True))
+    return [(memory.text, memory.status) for memory in reversed(found)]
+
+
+async def test_what_waited_is_learned_in_the_order_it_was_said(
+    make_agent: MakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_and_by = await journey(await make_agent(FakeGenerator("Ok."), QUIET), each=True)
+    monkeypatch.setenv("CLEW_HOME", str(tmp_path / "other"))
+    at_once = await journey(await make_agent(FakeGenerator("Ok."), QUIET), each=False)
+    assert at_once == by_and_by
+    assert at_once == list(zip(JOURNEY, ("active", "superseded", "superseded", "active"), strict=True))

@@ -5,13 +5,17 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent import reflecting
 from agent.events import ModelProgress
 from agent.home import Home
+from agent.reflection.probe import VERSION
+from agent.reflection.reflector import Reflector
 from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason
@@ -116,6 +120,72 @@ def test_a_new_session_has_a_title_when_the_process_ends(ask: Run, place: Home) 
     ask("What is the sea made of?")
     (session,) = LogReader.open(place.memory).sessions()
     assert session.name == "What is the sea made of?"
+
+
+def judge(place: Home, score: float) -> None:
+    """The scripted model was probed before."""
+    place.cache.mkdir(parents=True, exist_ok=True)
+    place.trusted.write_text(json.dumps({f"{VERSION}:{FakeGenerator().state_key}": score}))
+
+
+def known(place: Home) -> tuple[list[str | None], int]:
+    """What is known, and how many exchanges wait."""
+    memory = Memory.open(place.memory, command="test")
+    try:
+        memory.open_graph(lambda _: None)
+        found = memory.memories(now=datetime.now(UTC))
+        return [each.text for each in found], memory.unreflected_count()
+    finally:
+        memory.close()
+
+
+def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
+    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    judge(place, 0.0)
+    ask("I live in Oslo.", "Nice!")
+    assert known(place) == (["I live in Oslo."], 0)
+
+
+@pytest.mark.parametrize("score", [None, 1.0])
+def test_a_model_that_is_trusted_or_was_never_probed_learns_from_a_question_later(
+    ask: Run, place: Home, score: float | None
+) -> None:
+    if score is not None:
+        judge(place, score)
+    model = FakeGenerator("Nice!")
+    ask("I live in Oslo.", loader=OneModel(lambda: model))
+    assert known(place) == ([], 1)
+
+
+def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
+    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cities = ["Oslo", "Delft", "Breda", "Lyon", "Bern", "Riga"]
+    for city in cities[:5]:
+        ask(f"I was born in {city}.", "Nice!")
+    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    judge(place, 0.0)
+    ask(f"I was born in {cities[5]}.", "Nice!")
+    assert known(place)[1] == len(cities) - reflecting.BRIEFLY
+
+
+def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is_left(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out: list[str] = []
+
+    async def stuck(*_: object, **__: object) -> None:
+        out.append(capsys.readouterr().out)
+        await asyncio.Event().wait()
+
+    judge(place, 0.0)
+    monkeypatch.setattr(Reflector, "reflect", stuck)
+    monkeypatch.setattr(reflecting, "BRIEF_S", 5.0)
+    assert ask("I live in Oslo.", "Nice!") is ExitCode.OK
+    assert out == ["Nice!\n"]
+    assert known(place) == ([], 1)
 
 
 def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Run, place: Home) -> None:

@@ -1,0 +1,109 @@
+"""`clew reflect`: learn now from what was said and waits. Needs the memory for itself."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import has_memory
+from tui.commands.output import Narration, put, put_json, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from agent.events import Notice
+    from agent.service import Agent
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What came of it: exchanges reflected on, things learned, those of them that wait for review, exchanges left."""
+
+    reflected: int = 0
+    learned: int = 0
+    review: int = 0
+    left: int = 0
+    stopped: bool = False
+
+    def words(self) -> str:
+        """The counts for people."""
+        if not self.reflected:
+            return "Nothing was reflected on." if self.left else "Nothing waits to be learned from."
+        exchanges = "1 exchange" if self.reflected == 1 else f"{self.reflected:,} exchanges"
+        learned = "nothing new" if not self.learned else "1 thing" if self.learned == 1 else f"{self.learned:,} things"
+        review = f", {self.review:,} for you to decide on with `clew review`" if self.review else ""
+        return f"Reflected on {exchanges} and learned {learned}{review}. `clew memories` lists what is known."
+
+
+@app.command()
+def reflect(
+    ctx: typer.Context,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Ask no model: keep what you told about yourself, word for word.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object with the counts, for programs.")] = False,
+) -> None:
+    """Learn now from what was said, asked or imported and waits; the chat does it by itself. Ctrl+C loses nothing."""
+    from tui.commands.opened import with_memory
+
+    home = home_of(ctx)
+    counts = Counts()
+
+    async def work(agent: "Agent", narration: Narration) -> None:
+        await _reflect(agent, narration, counts, by_model=not no_model)
+
+    try:
+        if has_memory(home):
+            with_memory(home, work, client="reflect", by_meaning=not no_model)
+    except typer.Exit:
+        if not counts.stopped:
+            raise
+    if as_json:
+        put_json(asdict(counts))
+    else:
+        put(counts.words())
+    if counts.stopped:
+        say("Stopped. What was learned stays, and the same command goes on from there.")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+async def _reflect(agent: "Agent", narration: Narration, counts: Counts, *, by_model: bool) -> None:
+    from models.errors import ModelError
+
+    counts.left = waited = await agent.unreflected()
+    heard = asyncio.create_task(_follow(agent.notices(), narration, counts, waited))
+    try:
+        if waited and by_model:
+            await agent.model_ready()
+        await agent.reflect(by_model=by_model)
+    except ModelError:  # told by a notice
+        say("Nothing was reflected on. `clew reflect --no-model` keeps what you told about yourself, word for word.")
+        raise typer.Exit(ExitCode.UNAVAILABLE) from None
+    except asyncio.CancelledError:
+        counts.stopped = True
+        raise
+    finally:
+        counts.left = await agent.unreflected()  # meanwhile the last notices are heard
+        counts.reflected = max(0, waited - counts.left)
+        heard.cancel()
+        with suppress(asyncio.CancelledError):
+            await heard
+        narration.clear()
+
+
+async def _follow(notices: "AsyncIterator[Notice]", narration: Narration, counts: Counts, waited: int) -> None:
+    """Count what is learned, and tell how far it is."""
+    from agent.events import Learned, Reflecting
+
+    async for notice in notices:
+        if isinstance(notice, Learned):
+            counts.learned += len(notice.observations)
+            counts.review += notice.review
+        elif isinstance(notice, Reflecting) and notice.left:
+            narration.tell(f"reflecting {max(1, waited - notice.left + 1):,} of {max(waited, notice.left):,}")

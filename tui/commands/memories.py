@@ -10,6 +10,7 @@ from tui.commands.learned import has_memory, lines, one_of, with_agent
 from tui.commands.log import text_of
 from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.waiting import tell_waiting
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def memories(
 def _found(ctx: typer.Context, wanted: "Wanted", limit: int) -> "list[Observation]":
     async def ask(agent: "Agent") -> "list[Observation]":
         named = wanted if wanted.project is None else replace(wanted, project=await agent.project_name(wanted.project))
+        await tell_waiting(agent)
         return await agent.memories(named, limit=limit)
 
     return with_agent(home_of(ctx), ask, client="memories")

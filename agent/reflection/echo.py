@@ -18,6 +18,7 @@ WINDOW = 80  # characters
 SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
 ASKS = re.compile(r"\W*(?:am|is|are|was|do|does|did|can|could|should|would|have|what|where|who|how|why|which)\b", re.I)
 FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
+ALSO = re.compile(r"\s*[,;]\s*|\s+(?:and|but|so|because|since)\s+", re.I)
 NEAR = 3  # words before an echo in which it may be negated
 
 
@@ -38,7 +39,7 @@ def says_again(text: str, known: str) -> bool:
     kept = [each.text for each in believed(sentences(text), laughing=True) if each is not None]
     said = [each.rpartition(",")[0] if each.rstrip().endswith("?") else each for each in kept]
     said = [each for each in said if not ASKS.match(led_in(each))]
-    clauses = [part for sentence in said for part in parts(sentence)]
+    clauses = [part for sentence in said for part in (*parts(sentence), *ALSO.split(sentence))]
     first = next(iter(FIRST.split(known, maxsplit=1)), known)
     wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
     return any(holds(part, each) for part in (*said, *clauses) for each in wanted)

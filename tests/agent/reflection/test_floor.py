@@ -86,3 +86,35 @@ async def test_all_of_it_waits_for_a_review_where_the_user_wants_that() -> None:
 async def test_what_is_said_again_within_other_words_is_a_proof_too() -> None:
     outcome = await kept(said("t1", "As I said I live in Oslo so winters are dark. Anything else?"), shown=(OSLO,))
     assert [type(each) for each in outcome.events] == [ObservationSupported]
+
+
+async def test_a_repeat_is_a_proof_though_something_else_is_denied_beside_it() -> None:
+    marathon = known("run", "I'm training for the Valencia marathon.")
+    outcome = await kept(
+        said("t1", "im training for the valencia marathon and dont want to lose fitness"), shown=(marathon,)
+    )
+    assert [type(each) for each in outcome.events] == [ObservationSupported]
+
+
+async def test_a_sentence_is_kept_up_to_where_it_goes_on_to_something_else() -> None:
+    (made,) = (
+        await kept(said("t1", "I work nights at the Royal Infirmary so my meals are all over the place."))
+    ).events
+    assert isinstance(made, ObservationMade)
+    assert made.text == "I work nights at the Royal Infirmary."
+
+
+async def test_nothing_is_taken_from_a_story_or_from_before_the_joke_ends() -> None:
+    story = "for a short story: one morning i wake up. my wife is a fishmonger. write the first paragraph"
+    assert (await kept(said("t1", story))).events == []
+    (made,) = (await kept(said("t1", "I live in the fridge. seriously though, I live in Seville."))).events
+    assert isinstance(made, ObservationMade)
+    assert "Seville" in (made.text or "")
+
+
+async def test_two_things_told_in_one_sentence_are_kept_apart() -> None:
+    events = (await kept(said("t1", "My name is Wilma and I live in Delft."))).events
+    assert [each.text for each in events if isinstance(each, ObservationMade)] == [
+        "My name is Wilma.",
+        "I live in Delft.",
+    ]

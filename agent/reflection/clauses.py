@@ -66,7 +66,7 @@ LEAD = re.compile(
     r"|say|tell you|confess|admit|correct myself)(?: that)?"
     r"|let me (?:introduce myself|correct (?:myself|that))|i (?:told|already told) you(?:"
     r" that)?|did i (?:mention|tell you) that"
-    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|should|be|have|been|of course|supposed|ignore|disregard|forget|previous|last|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
+    r"|i (?:was|got (?:it|that)) wrong(?: (?:about|before|earlier)[^,.:;]{0,30})?|that(?:['’]s"
     r"| was| is) (?:wrong|not (?:right|true|quite right))"
     r"|i (?:wrote|said|typed|put) [\w' -]{1,30} but (?:i )?mean(?:t)? [\w' -]{1,30}(?=[:;,.])"
     r"|i said [^.]{1,60}?but (?:that|it) was (?:wrong|a mistake)|i misspoke|i made a"
@@ -92,8 +92,8 @@ ONLY_MENDS = re.compile(
     r"|mistook|misspoke|misspelled|mixed|things|up|messed|slip|of tongue|meant|mean|scratch|scrap|strike|not|true"
     r"|right|untrue|nope|nah|never|nevermind|mind|false|incorrect|confused|rubbish|autocorrect|apologies"
     r"|apologi[sz]e|misread|misremember(?:ed)?|misheard|misstated|words?|one|way|around|number|date|day|name|city|place"
-    r"|spelling|info|information|year|time|he|she|they|previous|message|i['’]d|again|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
-    r"|[\w-]+day|19\d\d|20\d\d|\d{1,3})[\s,.:;!–—'’-]*)+",
+    r"|spelling|info|information|year|time|he|she|they|previous|message|i['’]d|again|should|be|have|been|of course|supposed|ignore|disregard|forget|what i|previous|last|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
+    r"|[\w-]+day|19\d\d|20\d\d|\d{1,3})\b[\s,.:;!–—'’-]*)+",
     re.I,
 )
 # Where another clause of the speaker's own begins.

@@ -12,9 +12,9 @@ from difflib import SequenceMatcher
 from .clauses import clause, parts, spelled
 from .doubt import DOUBT, INJECTED, JOKE, believed
 from .echo import near
-from .grounding import CONTRAST, FRAMED, KINDS, denied
-from .sentences import Sentence, sentences
+from .grounding import CONTRAST, FRAMED, KINDS, denied, denies
 from .languages import AND, foreign
+from .sentences import Sentence, sentences
 from .slots import slots_of, slots_of_part
 from .statements import cue_of
 from .words import MONTHS, NEGATORS, content, numbers, tokens, wordset
@@ -49,6 +49,10 @@ WED = re.compile(
 COUPLE = re.compile(
     r"\b(?:girlfriend|boyfriend|partner|fianc[eé]e?|dating|seeing|engaged|together with|in a relationship)\b", re.I
 )
+ALONE = re.compile(r"\b(?:on my own|by myself)\b", re.I)
+DIED = re.compile(r"(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+|(?<=my )\w+) (?:has |have )?(?:just )?(?:died|passed away)\b", re.I)
+ONLY_CHILD = re.compile(r"\bonly child\b", re.I)
+SIBLINGS = re.compile(r"\bhave (?:[\w-]+ ){1,3}(?:brothers?|sisters?|siblings?|twin)\b", re.I)
 PREGNANT = re.compile(r"\b(?:pregnant|expecting (?:a|our|my|twins))\b", re.I)
 BORN = re.compile(
     r"\b(?:my|our) (?:\w+ )?(?:daughter|son|baby|twins|girl|boy)\b.{0,20}\b(?:was|were|is|are) (?:just )?(?:born|here)"
@@ -123,7 +127,7 @@ def _corrects(sentence: str, observation: str, mending: bool) -> bool:
     same_slot = bool(slots_of(sentence) & slots_of(observation))
     if BACK.search(spelled(sentence)) and (same_words or (shared and same_slot)):
         return True
-    if PREGNANT.search(observation) and BORN.search(sentence) and not denied(observation):
+    if _outlived(sentence, observation):
         return True
     if _wrong_one(sentence, told) or _meant(sentence, observation) or _wed(sentence, observation):
         return True
@@ -200,6 +204,19 @@ def _wed(sentence: str, observation: str) -> bool:
     )
 
 
+def _outlived(sentence: str, observation: str) -> bool:
+    """Whether what it tells ends what the observation says of a pregnancy, a life, or an only child."""
+    if denied(observation) or denies(sentence):
+        return False
+    died = DIED.search(sentence)
+    if died and DIED.search(observation) is None and re.search(r"\bis\b|['’]s\b|\bhas\b", observation):
+        return died["name"].casefold() in tokens(observation)
+    return bool(
+        (PREGNANT.search(observation) and BORN.search(sentence))
+        or (ONLY_CHILD.search(observation) and SIBLINGS.search(spelled(sentence)))
+    )
+
+
 def _wrong_one(sentence: str, told: set[str]) -> bool:
     """Whether it names, as what is not, a word of the observation, and as what is, none of it."""
     for pattern in NOT_BUT:
@@ -232,4 +249,5 @@ def _meant(sentence: str, observation: str) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in content(text) if word not in FRAMED and word not in NEGATORS} | numbers(text)
+    alone = {"alone"} if ALONE.search(text) else set()
+    return {word for word in content(text) if word not in FRAMED and word not in NEGATORS} | numbers(text) | alone

@@ -78,7 +78,8 @@ LATER_FICTION = re.compile(
     re.I,
 )
 GIVEN = re.compile(
-    r"\b(?:translat\w+|proofread|paraphrase|re-?phrase|rewrite|summari[sz]e|the following"
+    r"\b(?:(?<!\bi )(?<!\bwe )(?:translate|proofread|paraphrase|re-?phrase|rewrite|summari[sz]e)|translation of"
+    r"|the following"
     r"|this (?:sentence|text|paragraph|email|essay"
     r"|message|letter|article|line|phrase)|these (?:sentences|lines)|correct (?:my|the)"
     r" grammar|fix (?:my|the) grammar|text below"
@@ -92,7 +93,7 @@ GIVEN = re.compile(
 WRITE = re.compile(
     r"^(?:please |now |can you |could you )?(?:write|compose|draft|generate|create|complete"
     r"|continue|finish|make|send|add|put|note)\b[^.:]*:"
-    r"|\b(?:wrote|texted|emailed|messaged|posted|answered|replied|says|said|told me|goes"
+    r"|(?!.{0,40}\b(?:i (?:mean|meant)|wrong|nonsense)\b)\b(?:wrote|texted|emailed|messaged|posted|answered|replied|says|said|told me|goes"
     r"|reads|states?|lyrics?|quote|prompt|input|text|sentence)[^.:]{0,30}:(?![-']?[)(DPp])",
     re.I,
 )

@@ -29,7 +29,7 @@ MENDING = 8  # words of a sentence that only takes back what was said
 CORRECTION = re.compile(
     r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke"
     r"|my mistake|not true|not right|by mistake|mistaken"
-    r"|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b"
+    r"|it (?:was|is) actually|actually (?:it )?(?:was|is|in|on|at|since)\b|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b"
     r"|, not \w+|\bnot [^,.]{1,30}, but\b",
     re.I,
 )
@@ -48,7 +48,7 @@ CHANGE = re.compile(
 )
 STRONG = re.compile(
     r"\b(?:i meant|wrong|correction|correct (?:myself|that|this)|misspoke|mistake|mistaken|make that"
-    r"|not true|untrue|typo|nonsense|i lied|(?:only|just) said (?:that|it|so)|scra(?:p|tch) that)\b|, not \w+"
+    r"|(?:ignore|disregard|forget) (?:what|that|the|my) [^,.]{0,30}|not true|untrue|typo|nonsense|i lied|(?:only|just) said (?:that|it|so)|scra(?:p|tch) that)\b|, not \w+"
     r"|^i mean\b",
     re.I,
 )

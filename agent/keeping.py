@@ -151,11 +151,10 @@ class Keeping(Arranging):
         async with self._one_change:
             story = await self.memory(id)
             found = story.observation
-            if found.live and (later := [each for each in _holding(story) if found.id in _before(story, each)]):
-                raise AgentError(
-                    f"It was replaced by a later form, {later[-1].id}. Nothing was changed; "
-                    f"`clew review --reject {later[-1].id}` takes that back."
-                )
+            if found.live and found.status == "superseded":
+                later = next((each for each in _holding(story) if found.id in _before(story, each)), None)
+                back = f"; `clew review --reject {later.id}` takes that back" if later is not None else ""
+                raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed{back}.")
             if found.status != status:
                 await self._note(ObservationReturned(observation=found.id, status=status))
 

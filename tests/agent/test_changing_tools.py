@@ -121,7 +121,7 @@ async def test_a_memory_is_meant_by_the_mark_it_was_listed_with(make_agent: Make
     assert set(now.sources) == {*made.sources, only(events, ReplyEnded).turn}
     session = only(events, ReplyEnded).session
     events = await answering(
-        agent, model, "Forget that.", {"tool": "forget", "mark": mark_of(now.id)}, allow=True, session=session
+        agent, model, "Forget the boat.", {"tool": "forget", "mark": mark_of(now.id)}, allow=True, session=session
     )
     assert only(events, ToolDone).error is None
     assert await agent.memories(EVERYTHING) == []

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.commands.learned import as_json as one_as_json
-from tui.commands.learned import has_memory, lines, with_agent
+from tui.commands.learned import has_memory, lines, standing, with_agent
 from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.waiting import tell_waiting
@@ -50,7 +50,8 @@ def review(
             told = f"Rejected. `clew review --restore {id}` undoes it."
         else:
             await agent.restore(id, "candidate")
-            told = "It waits for review again."
+            now = (await agent.memory(id)).observation
+            told = "It waits for review again." if now.current else f"It is not rejected any more, and {standing(now)}."
         return (await agent.memory(id)).observation, told
 
     memory, told = with_agent(home, decide, client="review")

@@ -255,6 +255,17 @@ def test_restoring_a_candidate_that_was_edited_says_what_took_its_place(clew: Ru
     assert [each["id"] for each in clew("review", "--json").json] == [candidate]
 
 
+def test_what_was_rejected_and_corrected_is_restored_behind_its_correction(clew: Run, candidate: str) -> None:
+    clew("review", "--reject", candidate)
+    clew("correct", candidate, "I like coffee.")
+    ended = clew("review", "--restore", candidate, "--json")
+    assert (ended.code, ended.json["status"]) == (0, "superseded")
+    assert "not rejected any more, and superseded" in ended.err
+    again = clew("correct", candidate, "I like milk.")
+    assert again.code == 1
+    assert "I like coffee." in again.err
+
+
 @pytest.mark.parametrize(
     "argv", [("memories",), ("review",), ("remember", "x y"), ("blocks",), ("projects",), ("pin", "01ARZ3NDEK")]
 )

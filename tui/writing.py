@@ -28,6 +28,7 @@ class Writing:
         self._opened = False  # a chat is on the screen
         self._timer: Timer | None = None
         self._held = ""  # the text on which Enter was pressed before the memory was open
+        self._doubted = ""  # the text of which it was asked whether a command is meant
 
     # Drafts
 
@@ -37,6 +38,8 @@ class Writing:
         if self._held and text != self._held:
             self._held = ""
             self._app.unsay()
+        if text and text != self._doubted:
+            self._doubted = ""
         self._offer(actions.completions(text))
         if self._timer is None and self._opened:
             self._timer = self._app.set_timer(DRAFT_S, self.keep)
@@ -83,7 +86,12 @@ class Writing:
                 composer.give_back(text)
                 self._held = text
                 app.say("The memory is being opened; this is sent the moment it is.")
+            case None if text != self._doubted and (command := actions.meant(text)) is not None:
+                self._doubted = text
+                composer.give_back(text)
+                app.say(f"Did you mean {command.split()[0]}? Tab makes it the command; Enter sends it as it is.")
             case None:
+                self._doubted = ""
                 self._send(app.chat, text)
 
     def _send(self, chat: "Chat", text: str) -> None:
@@ -122,7 +130,9 @@ class Writing:
     def asked(self, what: str, amount: int) -> bool:
         """A key of the composer that is about the list; False if it is about something else."""
         composer, action = self._app.composer, self._panel.chosen
-        if what == "choose":
+        if what == "complete" and self._doubted and composer.text == self._doubted:
+            composer.put(actions.meant(self._doubted) or "")
+        elif what == "choose":
             self._panel.move(amount)
         elif what == "accept" and action is not None:
             composer.put("")

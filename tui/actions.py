@@ -1,5 +1,6 @@
 """The one table of what a person can do: keys, the palette, slash commands and the help are all read from it."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -111,15 +112,15 @@ MEMORIES_KEYS: tuple[tuple[str, str], ...] = (
     ("Enter", "go to where it was said; ← → choose among its source words"),
     ("p", "pin: it is always given to the model; again: unpin"),
     ("c", "correct it in your own words"),
-    ("d or Del", "forget it for good, after asking"),
     ("a e x", "under review: promote, edit, reject"),
-    ("u", "undo the last of these"),
+    ("u", "undo the last of these; a core block or a rating too"),
+    ("d or Del", "forget it for good, after asking; this cannot be undone"),
     ("S K W J T P", "filters: status, kind, whom it is about, project, trend, pins"),
     ("/", "only those with these words; Backspace clears all filters"),
     ("Space b", "scroll the right half"),
     ("e n", "core blocks: edit, write a new one"),
     ("0 – 3", "significance, on a turn: rate it, or all marked with Space or A"),
-    ("i x", "documents: read one in, let one go"),
+    ("i x", "documents: read one in, let one go, which cannot be undone"),
     ("Esc", "back to the chat"),
 )
 LIST_KEYS: tuple[tuple[str, str], ...] = (
@@ -133,6 +134,7 @@ LIST_KEYS: tuple[tuple[str, str], ...] = (
 )
 
 BY_NAME = {action.name: action for action in ACTIONS}
+_STRAY = re.compile(r"[^\W_]{1,3}(?P<command>/(?P<word>[a-z]{2,})(?: [^\n]*)?)", re.IGNORECASE)
 BY_SLASH = {word: action for action in ACTIONS for word in (action.slash, *action.aliases)}
 
 
@@ -159,6 +161,17 @@ def parse(text: str) -> Command | str | None:
     if action is None:
         return f"There is no command /{word}. Nothing was sent. F1 lists them; a blank in front sends it."
     return Command(action, rest.strip())
+
+
+def meant(text: str) -> str | None:
+    """The command that stands behind a few stray letters, as in `o/private`; None if there is none.
+
+    A key that was meant for something else is typed where it does nothing there, and makes a message of the command.
+    """
+    found = _STRAY.fullmatch(text.strip())
+    if found is None or found["word"].lower() not in BY_SLASH:
+        return None
+    return found["command"]
 
 
 def completions(text: str) -> list[Action]:

@@ -7,6 +7,7 @@ from tui.ingest import Ingest
 from tui.text import one_line
 from tui.trail import Place
 from tui.widgets.composer import Composer
+from tui.widgets.dialogs import Confirm
 from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ NOTICE_S = 45.0
 KEYS = " · F4 shows · F8 undoes"
 NOTHING_LEARNED = "Nothing was learned since clew was started; F4 shows what was learned before."
 MOST_ABOUT = 30
+PRIVATE_WORDS = "This chat is private, but what you remember by hand is kept for good. Keep it?"
 
 
 class Keeping:
@@ -40,16 +42,22 @@ class Keeping:
         return next((each for each in self._app.screen_stack if isinstance(each, MemoriesScreen)), None)
 
     async def open(
-        self, page: str = "observations", *, choose: str | None = None, wanted: "Wanted | None" = None, told: str = ""
+        self,
+        page: str = "observations",
+        *,
+        choose: str | None = None,
+        wanted: "Wanted | None" = None,
+        told: str = "",
+        proposed: str = "",
     ) -> None:
-        """The memory screen, until it closes; then where it led to."""
+        """The memory screen, until it closes; then where it led to. `proposed` stands in the first correction."""
         from tui.memories.screen import MemoriesScreen
 
         app = self._app
         if app.chat is None or app.backstage is None:
             app.say(finding.NOT_YET)
             return
-        screen = MemoriesScreen(app, page=page, choose=choose or self._shown, wanted=wanted)
+        screen = MemoriesScreen(app, page=page, choose=choose or self._shown, wanted=wanted, proposed=proposed)
         self._unsay()
         if told:
             app.call_after_refresh(app.say, told)
@@ -158,6 +166,13 @@ class Keeping:
     def is_private(self, session: str | None) -> bool:
         """Whether nothing of that chat is kept."""
         return session in self._app.state.private
+
+    async def keeps(self) -> bool:
+        """Whether what is asked for may be kept for good: in a private chat the person is asked, and no is the rule."""
+        app = self._app
+        if not self.is_private(app.current_session):
+            return True
+        return await app.push_screen_wait(Confirm("Keep it for good?", PRIVATE_WORDS, yes="keep it for good"))
 
     async def begin_private(self) -> None:
         """A chat of which nothing is kept, on the screen."""

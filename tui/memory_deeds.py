@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from tui.finding import NOT_YET
 from tui.pack import cut
 from tui.text import MUTED, one_line, plain
-from tui.widgets.dialogs import AskLine, Confirm, Reader
+from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation
     from tui.app import ClewApp
 
 REMEMBER = "What is to be remembered"
+CHOICES = 20
 NO_PROJECT = ("none", "-")
 HOW_PROJECTS = "/project NAME puts this chat there, and makes the project if there is none; /project none takes it out."
 
@@ -24,23 +25,36 @@ async def memories(app: "ClewApp", argument: str) -> None:
         return
     from graph.beliefs import Wanted
 
-    found = await app.keeping.by_id(argument.strip())
+    words = argument.strip()
+    found = await app.keeping.by_id(words)
     if found is not None:
         await app.keeping.open(choose=found.id, wanted=Wanted(everything=True))
+    elif app.chat is not None and not await app.chat.service.memories(Wanted(text=words), limit=1):
+        app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
     else:
-        await app.keeping.open(wanted=Wanted(text=argument.strip()))
+        await app.keeping.open(wanted=Wanted(text=words))
 
 
 async def review(app: "ClewApp", argument: str) -> None:
-    await app.keeping.open("review")
+    words = argument.strip()
+    told = f"/review takes no words; to look for “{cut(words, 40)}”, type /memories and the words." if words else ""
+    await app.keeping.open("review", told=told)
 
 
 async def blocks(app: "ClewApp", argument: str) -> None:
-    await app.keeping.open("blocks", choose=argument.strip() or None)
+    name = argument.strip()
+    if app.chat is None or not name:
+        await app.keeping.open("blocks")
+        return
+    names = [block.name for block in await app.chat.service.blocks()]
+    known = next((each for each in names if each.casefold() == name.casefold()), None)
+    told = "" if known is not None else f"There is no core block “{cut(name, 40)}”; n writes a new one."
+    await app.keeping.open("blocks", choose=known, told=told)
 
 
 async def documents(app: "ClewApp", argument: str) -> None:
-    await app.keeping.open("documents")
+    told = "/documents takes no words; /ingest and a path reads one in." if argument.strip() else ""
+    await app.keeping.open("documents", told=told)
 
 
 async def unlearn(app: "ClewApp", argument: str) -> None:
@@ -52,7 +66,9 @@ async def remember(app: "ClewApp", argument: str) -> None:
         app.say(NOT_YET)
         return
     asked: str | None = argument.strip() or await app.push_screen_wait(AskLine(REMEMBER, placeholder="A sentence"))
-    if asked:
+    if asked and not await app.keeping.keeps():
+        _left(app, "remember", asked)
+    elif asked:
         made = await app.chat.service.remember(asked, project=app.options.project)
         app.say(f"Remembered: {cut(made.text or '', 80)} · F4 shows it")
         app.keeping.point_at(made.id)
@@ -81,6 +97,8 @@ async def _forget(app: "ClewApp", found: "Observation") -> None:
     assert app.chat is not None
     service = app.chat.service
     words = going(await service.forgetting(found.id))
+    if app.keeping.is_private(app.chat.session):
+        words = f"{words}\n\nThis chat is private, but what you forget is forgotten in all chats."
     if await app.push_screen_wait(
         Confirm("Forget this for good?", f"{words}\n\n{FORGET_WORDS}", yes="forget it for good")
     ):
@@ -89,17 +107,58 @@ async def _forget(app: "ClewApp", found: "Observation") -> None:
 
 
 async def correct(app: "ClewApp", argument: str) -> None:
-    word, _, text = argument.strip().partition(" ")
+    """Correct the one of that id, or choose among those with these words: `ID TEXT`, `WORDS: TEXT`, `WORDS`."""
+    given = argument.strip()
+    word, _, text = given.partition(" ")
     found = await app.keeping.by_id(word) if word else None
-    if app.chat is None or found is None:
+    if app.chat is None or not given:
         await app.keeping.open(told="Choose what to correct; c corrects it.")
-        return
-    if not text.strip():
+    elif found is None:
+        await _correct_by_words(app, given)
+    elif not text.strip():
         await app.keeping.open(choose=found.id, told="c corrects it.")
+    else:
+        await _correct(app, found, text.strip())
+
+
+async def _correct_by_words(app: "ClewApp", given: str) -> None:
+    """What follows a colon is how it really is; the words before it say which one is meant."""
+    from graph.beliefs import Wanted
+
+    assert app.chat is not None
+    words, _, text = (part.strip() for part in given.partition(": "))
+    found = await app.chat.service.memories(Wanted(text=words), limit=CHOICES)
+    if not found:
+        app.composer.give_back(f"/correct {given}")
+        app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
+    elif text and len(found) == 1:
+        said = f"Now: {cut(found[0].text or '', 200)}"
+        asked = await app.push_screen_wait(AskText("What is true instead", text, words=said))
+        if asked is not None and asked.strip():
+            await _correct(app, found[0], asked.strip())
+        else:
+            app.composer.give_back(f"/correct {given}")
+            app.say("Nothing was changed.")
+    else:
+        several = "One has" if len(found) == 1 else f"{len(found)} have"
+        told = f"{several} these words: c corrects the chosen one."
+        await app.keeping.open(wanted=Wanted(text=words), told=told, proposed=text)
+
+
+async def _correct(app: "ClewApp", found: "Observation", text: str) -> None:
+    assert app.chat is not None
+    if not await app.keeping.keeps():
+        _left(app, "correct", f"{found.id} {text}")
         return
-    made = await app.chat.service.correct(found.id, text.strip())
+    made = await app.chat.service.correct(found.id, text)
     app.say(f"Corrected: {cut(made.text or '', 80)} · F4 shows it")
     app.keeping.point_at(made.id)
+
+
+def _left(app: "ClewApp", slash: str, argument: str) -> None:
+    """Nothing was kept; the words stand in the composer again."""
+    app.composer.give_back(f"/{slash} {argument}")
+    app.say("Nothing was kept. Your words stand in the composer.")
 
 
 async def project(app: "ClewApp", argument: str) -> None:
@@ -111,6 +170,9 @@ async def project(app: "ClewApp", argument: str) -> None:
     known = {each.name.casefold(): each for each in await chat.service.projects()}
     if not name:
         await _show_projects(app)
+        return
+    if app.keeping.is_private(chat.session):
+        app.say("A private chat belongs to no project: nothing of it is kept. Alt+← leaves it.")
         return
     if name.casefold() in NO_PROJECT:
         await _assign(app, None)
@@ -156,7 +218,9 @@ async def ingest(app: "ClewApp", argument: str) -> None:
     path: str | None = argument.strip() or await app.push_screen_wait(
         AskLine("Read in a file or a folder", placeholder="~/notes")
     )
-    if path:
+    if path and not await app.keeping.keeps():
+        _left(app, "ingest", path)
+    elif path:
         app.keeping.ingest.begin(re.sub(r"^(['\"])(.*)\1$", r"\2", path))
 
 

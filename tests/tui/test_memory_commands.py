@@ -1,13 +1,15 @@
 """The slash commands of the memory, private chats, and messages that are kept out of memory."""
 
 import pytest
+from textual.widgets import TextArea
 
 from graph.beliefs import Project
 from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
+from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
-from tui.widgets.dialogs import Confirm
+from tui.widgets.dialogs import AskText, Confirm
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
         first = app.transcript.messages[0]
         first.focus()
         await pilot.press("o")
-        await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") == 2)
+        await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") >= 2)
         assert agent.memory_of.withheld == {first.turn}
         assert "It is kept out of memory, and stays in this chat." in words(app) or first.withheld
         await pilot.press("o")
@@ -118,3 +120,125 @@ async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -
             said.index("Has a sister called Ada") < said.index("What was said") < said.index("Ada carried everything")
         )
         assert "? Wants to learn the cello" in said
+
+
+@pytest.mark.parametrize(
+    "typed", ["/remember I am Noor", f"/correct {SISTER} Has two sisters", "/ingest ~/notes", "/correct ada: Two"]
+)
+async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat: Running, typed: str) -> None:
+    agent = learned_agent()
+    before = list(agent.memory_of.observations)
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        await pilot.press(*"/private", "enter")
+        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        if typed == "/correct ada: Two":
+            agent.memory_of.observations = before = [each for each in before if each.id == SISTER]
+        app.composer.put(typed)
+        await pilot.press("enter")
+        if typed == "/correct ada: Two":
+            await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+            await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "This chat is private" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Nothing was kept." in words(app))
+        assert agent.memory_of.observations == before
+        assert app.composer.text.split()[0] == typed.split()[0]
+
+
+async def test_a_yes_in_a_private_chat_keeps_it_and_other_chats_are_not_asked(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        await pilot.press(*"/private", "enter")
+        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await pilot.press(*"/remember I am Noor", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "Remembered: I am Noor" in words(app))
+        await pilot.press(*"/project none", "enter")
+        await wait_until(pilot, lambda: "A private chat belongs to no project" in words(app))
+        await pilot.press(*"/forget berlin", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "what you forget" in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not isinstance(app.screen, Confirm))
+
+
+async def test_a_private_chat_is_asked_about_on_the_memory_screen_too(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        await pilot.press(*"/private", "enter")
+        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await pilot.press(*"/blocks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I am Noor." in words(app))
+        await wait_until(pilot, lambda: not screen_of(app).busy)
+        await pilot.press("e")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press(*" Or not.", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Nothing was changed." in words(app))
+        assert agent.memory_of.blocks[0].text == "I am Noor."
+
+
+async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/correct sister: I have two sisters", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText) and "Now: Has a sister" in words(app))
+        await pilot.press("exclamation_mark", "enter")
+        await wait_until(pilot, lambda: "Corrected: I have two sisters!" in words(app))
+        assert agent._observation(SISTER).status == "superseded"
+        await pilot.press(*"/correct cats: I have two cats", "enter")
+        await wait_until(pilot, lambda: "Nothing that was learned has the words “cats”" in words(app))
+        assert app.composer.text == "/correct cats: I have two cats"
+        app.composer.put("/correct the: A cello")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 have these words" in words(app))
+        await pilot.press("c")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        assert app.screen.query_one(TextArea).text == "A cello"
+
+
+async def test_correct_with_words_alone_opens_those_that_have_them(chat: Running) -> None:
+    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/correct berlin", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and listed(app) == [BERLIN])
+        assert "c corrects the chosen one" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("/memories bogus", "Nothing that was learned has the words “bogus”"),
+        ("/review x", "/review takes no words"),
+        ("/blocks zz", "There is no core block “zz”; n writes a new one."),
+        ("/documents x", "/documents takes no words"),
+    ],
+)
+async def test_what_means_nothing_behind_a_command_is_told(chat: Running, typed: str, told: str) -> None:
+    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+        app.composer.put(typed)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: told in words(app), told)
+
+
+async def test_a_command_behind_stray_letters_is_asked_about_before_it_is_sent(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        said = len(app.transcript.messages)
+        await pilot.press(*"o/private", "enter")
+        await wait_until(pilot, lambda: "Did you mean /private?" in words(app))
+        assert app.composer.text == "o/private"
+        assert len(app.transcript.messages) == said
+        await pilot.press("tab")
+        assert app.composer.text == "/private"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "private" in status_line(app))
+        await pilot.press(*"1cd/remember me", "enter")
+        await wait_until(pilot, lambda: "Did you mean /remember?" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: any(each.text == "1cd/remember me" for each in app.transcript.messages))
+
+
+@pytest.mark.parametrize("text", ["and/or", "24/7", "he/she", "/usr/bin is", "some/memory", "a /private", "1/2"])
+def test_words_with_a_slash_are_words(text: str) -> None:
+    assert meant(text) is None

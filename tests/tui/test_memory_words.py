@@ -23,17 +23,23 @@ def test_a_trend_is_drawn_a_bar_a_month_the_newest_last() -> None:
 
 
 def test_a_filter_goes_round_and_comes_back_to_none() -> None:
-    for key, steps in (("S", 6), ("K", 9), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
+    there = filters.There(["Ada", "Noor"], ["crete"], [ObservationKind.FACT, ObservationKind.PLAN])
+    for key, steps in (("S", 6), ("K", 3), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
         seen = [Wanted()]
         for _ in range(steps):
-            seen.append(filters.cycled(seen[-1], key, people=["Ada", "Noor"], projects=["crete"]))
+            seen.append(filters.cycled(seen[-1], key, there))
         assert seen[-1] == Wanted(), key
         assert len(set(seen)) == steps, key
 
 
 def test_a_filter_on_someone_who_is_gone_is_let_go() -> None:
     gone = Wanted(about="Nobody")
-    assert filters.cycled(gone, "W", people=["Ada"], projects=[]).about is None
+    assert filters.cycled(gone, "W", filters.There(["Ada"])).about is None
+
+
+def test_the_kinds_to_filter_by_are_those_there_are() -> None:
+    found = [belief(1, "a", kind=ObservationKind.PLAN), belief(2, "b"), belief(3, "c", kind=ObservationKind.PLAN)]
+    assert filters.kinds_of(found) == [ObservationKind.FACT, ObservationKind.PLAN]
 
 
 def test_the_filters_stay_on_one_line_however_narrow() -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import CoreBlock
-from tui.memories.host import NO_BLOCKS
+from tui.memories.host import LEFT, NO_BLOCKS
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList
 
@@ -52,7 +52,8 @@ class Blocks(Vertical):
     async def refresh_page(self, *, choose: str | None = None) -> None:
         """Read them again."""
         blocks = await self._host.service.blocks()
-        self.rows.fill(blocks, choose=choose)
+        follow = self._host.doing.follow
+        self.rows.fill(blocks, choose=choose or next((each.name for each in blocks if each.name == follow), None))
         self.rows.set_class(not blocks, "-empty")  # its keys stay
         self._moved()
 
@@ -91,6 +92,8 @@ class Blocks(Vertical):
         )
         if text is None or text.strip() == (before.text if before else "").strip():
             return None if text is None else "Nothing was changed."
+        if not await self._host.keeps():
+            return LEFT
         told = await self._host.doing.write_block(name, text, before)
         await self.refresh_page(choose=name)
         return told

@@ -81,7 +81,7 @@ class Documents(Vertical):
 
     async def _ingest(self) -> None:
         path = await self._host.ask_line("Read in a file or a folder", placeholder="~/notes")
-        if path is not None:
+        if path is not None and await self._host.keeps():
             self._host.ingest(path)
 
     async def _read(self, document: Document) -> None:

@@ -10,50 +10,63 @@ if TYPE_CHECKING:
 
 MOST_UNDONE = 100
 NOTHING = "There is nothing to undo here."
+STANDS_AGAIN = {"candidate": "it is under review again", "active": "it is in use again"}
 
 
 class Doing:
-    """Each deed answers with the words for the person; `can_undo` counts what can be taken back."""
+    """Each deed answers with the words for the person; `can_undo` counts what can be taken back.
+
+    `follow` is what the last deed or its undoing was about, by its series or name: the mark of the list goes with it.
+    """
 
     def __init__(self, service: "Service") -> None:
         self._service = service
-        self._done: list[tuple[str, Callable[[], Awaitable[object]]]] = []
+        self._done: list[tuple[str, str, Callable[[], Awaitable[object]]]] = []
+        self.follow: str | None = None
 
     @property
     def can_undo(self) -> int:
         return len(self._done)
 
-    def _keep(self, words: str, undo: Callable[[], Awaitable[object]]) -> str:
-        self._done = [*self._done, (words, undo)][-MOST_UNDONE:]
+    def _keep(self, about: str, words: str, undone: str, undo: Callable[[], Awaitable[object]]) -> str:
+        """Remember how it is undone; `undone` says how things stand then."""
+        self.follow = about
+        self._done = [*self._done, (about, undone, undo)][-MOST_UNDONE:]
         return f"{words}. u undoes it."
 
     async def undo(self) -> str:
         """Take the last deed back."""
         if not self._done:
             return NOTHING
-        words, undo = self._done.pop()
+        about, undone, undo = self._done.pop()
         await undo()
-        return f"Undone: {words[0].lower()}{words[1:]}."
+        self.follow = about
+        return f"Undone: {undone}."
 
     # Observations
 
     async def promote(self, observation: "Observation") -> str:
         await self._service.promote(observation.id)
-        return self._keep("Promoted: it is in use now", lambda: self._service.restore(observation.id, "candidate"))
+        back = "it is under review again"
+        words = "Promoted: it is in use now"
+        return self._keep(observation.series, words, back, lambda: self._service.restore(observation.id, "candidate"))
 
     async def reject(self, observation: "Observation") -> str:
         before = _standing(observation)
         await self._service.reject(observation.id)
-        return self._keep("Rejected: it is not used", lambda: self._service.restore(observation.id, before))
+        words, back = "Rejected: it is not used", STANDS_AGAIN[before]
+        return self._keep(observation.series, words, back, lambda: self._service.restore(observation.id, before))
 
     async def edit(self, observation: "Observation", text: str) -> str:
         """A candidate in better words, which are the person's own now."""
         made = await self._service.edit(observation.id, text)
-        return self._keep("Edited: it is in use in your words", lambda: self._take_back(made, observation))
+        words, back = "Edited: it is in use in your words", f"{STANDS_AGAIN[_standing(observation)]}, as it read before"
+        return self._keep(observation.series, words, back, lambda: self._take_back(made, observation))
 
     async def correct(self, observation: "Observation", text: str) -> str:
         made = await self._service.correct(observation.id, text)
-        return self._keep("Corrected: what it was before is kept behind it", lambda: self._take_back(made, observation))
+        words, back = "Corrected: what it was before is kept behind it", "it reads as it did before you corrected it"
+        return self._keep(observation.series, words, back, lambda: self._take_back(made, observation))
 
     async def _take_back(self, made: "Observation", before: "Observation") -> None:
         """The new revision is rejected; the one before stands again as it stood."""
@@ -67,10 +80,11 @@ class Doing:
     async def pin(self, observation: "Observation") -> str:
         if observation.pinned:
             await self._service.unpin_memory(observation.id)
-            return self._keep("Unpinned", lambda: self._service.pin_memory(observation.id))
+            back = "it is pinned again"
+            return self._keep(observation.series, "Unpinned", back, lambda: self._service.pin_memory(observation.id))
         await self._service.pin_memory(observation.id)
-        words = "Pinned: it is always given to the model"
-        return self._keep(words, lambda: self._service.unpin_memory(observation.id))
+        words, back = "Pinned: it is always given to the model", "it is not pinned any more"
+        return self._keep(observation.series, words, back, lambda: self._service.unpin_memory(observation.id))
 
     async def forget(self, observation: "Observation") -> str:
         count = await self._service.forget(observation.id)
@@ -82,13 +96,20 @@ class Doing:
         """Write a core block; an empty text takes it away."""
         await self._service.write_block(name, text)
         words = f"“{name}” is written" if text.strip() else f"“{name}” is gone"
-        return self._keep(words, lambda: self._service.write_block(name, before.text if before is not None else ""))
+        was = before.text if before is not None else ""
+        back = f"“{name}” {'reads as it did before' if text.strip() else 'is there again'}"
+        if not was.strip():
+            back = f"“{name}” is not there any more"
+        return self._keep(name, words, back, lambda: self._service.write_block(name, was))
 
     async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
         identities = [turn.id for turn in turns]
         await self._service.rate(identities, significance)
-        count = "It is" if len(turns) == 1 else f"{len(turns)} turns are"
-        return self._keep(f"{count} rated {significance}", lambda: self._service.rate(identities, before))
+        one = len(turns) == 1
+        words = f"{'It is' if one else f'{len(turns)} turns are'} rated {significance}"
+        was = "the rating was" if one else f"the rating of {len(turns)} turns was"
+        back = f"{was} {significance}, it is {before} again"
+        return self._keep(f"{before}", words, back, lambda: self._service.rate(identities, before))
 
 
 def _standing(observation: "Observation") -> Literal["candidate", "active"]:

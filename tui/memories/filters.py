@@ -1,7 +1,7 @@
 """Which observations the list shows: one key cycles each filter, and one line says what is chosen."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from textual.content import Content
@@ -27,17 +27,26 @@ STATUS_WORDS = {
 }
 
 
-def cycled(wanted: Wanted, key: str, *, people: Sequence[str], projects: Sequence[str]) -> Wanted:
+@dataclass(frozen=True, slots=True)
+class There:
+    """What there is to filter by: a key leads only to these."""
+
+    people: Sequence[str] = ()
+    projects: Sequence[str] = ()
+    kinds: Sequence[ObservationKind] = ()
+
+
+def cycled(wanted: Wanted, key: str, there: There) -> Wanted:
     """What is wanted after one press of a filter's key."""
     match key:
         case "S":
             return _with_status(wanted, _next(STATUSES, status_of(wanted)))
         case "K":
-            return replace(wanted, kind=_next((None, *ObservationKind), wanted.kind))
+            return replace(wanted, kind=_next((None, *there.kinds), wanted.kind))
         case "W":
-            return replace(wanted, about=_next((None, *people), wanted.about))
+            return replace(wanted, about=_next((None, *there.people), wanted.about))
         case "J":
-            return replace(wanted, project=_next((None, *projects), wanted.project))
+            return replace(wanted, project=_next((None, *there.projects), wanted.project))
         case "T":
             return replace(wanted, trend=_next((None, *get_args(Trend)), wanted.trend))
         case "P":
@@ -72,6 +81,12 @@ def people_of(observations: "Sequence[Observation]") -> list[str]:
         for name in observation.about:
             counts[name] = counts.get(name, 0) + 1
     return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_PEOPLE]
+
+
+def kinds_of(observations: "Sequence[Observation]") -> list[ObservationKind]:
+    """The kinds that some of these are of, in the order of the kinds."""
+    found = {observation.kind for observation in observations}
+    return [kind for kind in ObservationKind if kind in found]
 
 
 def line(wanted: Wanted, width: int) -> Content:

@@ -1,7 +1,7 @@
 """What the pages of the memory screen need of it, and the words that pages without content show."""
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.content import Content
 
@@ -31,8 +31,13 @@ NO_DOCUMENTS = (
 )
 
 
+LEFT = "Nothing was changed."
+
+
 class Host(Protocol):
     """The screen as its pages see it."""
+
+    proposed: str  # the words that are to stand in the next correction
 
     @property
     def service(self) -> "Service": ...
@@ -50,8 +55,20 @@ class Host(Protocol):
         """Words for the person, at the foot of the screen."""
         ...
 
-    def do(self, deed: Awaitable[str | None]) -> None:
-        """Do it, tell what it answers or why it failed, and read the page again."""
+    def do(self, deed: Coroutine[Any, Any, str | None]) -> None:
+        """Do it, tell what it answers or why it failed, and read the page again; one at a time."""
+        ...
+
+    def refresh_soon(self) -> None:
+        """Read the page and the counts again."""
+        ...
+
+    def counted(self) -> None:
+        """The page has another count."""
+        ...
+
+    async def keeps(self) -> bool:
+        """Whether it may be kept for good; in a private chat the person is asked."""
         ...
 
     async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None: ...

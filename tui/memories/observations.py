@@ -13,10 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import Observation, Wanted
+from graph.events import ObservationKind
 from tui.latest import Latest
 from tui.memories import filters, words
 from tui.memories.detail import Detail
-from tui.memories.host import NOTHING_FITS, NOTHING_LEARNED, NOTHING_WAITS
+from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_WAITS
 from tui.pack import cut
 from tui.widgets.long_list import LongList
 
@@ -57,8 +58,7 @@ class Observations(Vertical):
         self.review = review
         self.wanted = wanted or Wanted()
         self._limit = PAGE
-        self._people: list[str] = []
-        self._projects: list[str] = []
+        self._there = filters.There(kinds=tuple(ObservationKind))
         self._choose: str | None = None
         self._latest: Latest[tuple[Wanted, int], list[Observation] | str] = Latest(self._find, self._show)
         self._story: Latest[str, Story | str] = Latest(self._read_story, self._show_story)
@@ -104,7 +104,7 @@ class Observations(Vertical):
         try:
             if self.review:
                 return await service.review()
-            self._projects = [project.name for project in await service.projects()]
+            self._there = replace(self._there, projects=[project.name for project in await service.projects()])
             return await service.memories(wanted, limit=limit)
         except self._host.failures as error:
             return words.graph_trouble(self._host.state) or str(error)
@@ -113,16 +113,36 @@ class Observations(Vertical):
         if not self.is_mounted:
             return
         found = [] if isinstance(answer, str) else answer
-        if self.wanted.about is None and found:
-            self._people = filters.people_of(found)
+        self._note_what_is_there(asked, found)
         rows = self.rows
-        rows.fill(found, choose=self._choose)
+        rows.fill(found, choose=self._choose or self._followed(found))
         self._choose = None
+        self._host.counted()
         rows.set_class(not found, "-empty")  # its keys stay
         if not found:
             self.query_one(Detail).tell(answer if isinstance(answer, str) else self._nothing())
         else:
             self._moved()
+
+    def _note_what_is_there(self, asked: tuple[Wanted, int], found: list[Observation]) -> None:
+        wanted, limit = asked
+        if found and wanted.about is None:
+            self._there = replace(self._there, people=filters.people_of(found))
+        if found and wanted.kind is None:
+            kinds = filters.kinds_of(found) if len(found) < limit else [*ObservationKind]  # there are more than these
+            self._there = replace(self._there, kinds=kinds)
+
+    def _followed(self, found: list[Observation]) -> str | None:
+        """The row the mark goes to: a new revision of what a deed was about, or of the chosen one, now gone."""
+        doing, chosen = self._host.doing, self.chosen
+        series = doing.follow
+        if series is None and chosen is not None and all(each.id != chosen.id for each in found):
+            series = chosen.series
+        alike = [each for each in found if each.series == series]
+        if not alike:
+            return None
+        doing.follow = None
+        return next((each for each in alike if each.current), alike[0]).id
 
     def _nothing(self) -> str:
         if trouble := words.graph_trouble(self._host.state):
@@ -175,12 +195,11 @@ class Observations(Vertical):
         """Show these from now on, from the top."""
         self.wanted, self._limit = wanted, PAGE
         self.rows.choose(0)
-        self.run_worker(self.refresh_page())
+        self._host.refresh_soon()
 
     def action_filter(self, key: str) -> None:
         if not self.review:
-            people, projects = self._people, self._projects
-            self.narrow(filters.cycled(self.wanted, key, people=people, projects=projects))
+            self.narrow(filters.cycled(self.wanted, key, self._there))
 
     def action_words(self) -> None:
         if not self.review:
@@ -238,9 +257,13 @@ class Observations(Vertical):
 
     async def _reword(self, chosen: Observation) -> str | None:
         told = "In your own words. What it said before stays readable behind it."
-        text = await self._host.ask_text("What is true instead", chosen.text or "", words=told)
+        before = self._host.proposed or chosen.text or ""
+        text = await self._host.ask_text("What is true instead", before, words=told)
         if text is None or not text.strip() or text.strip() == (chosen.text or "").strip():
             return "Nothing was changed." if text is not None else None
+        if not await self._host.keeps():
+            return LEFT
+        self._host.proposed = ""
         if chosen.status == "candidate":
             return await self._host.doing.edit(chosen, text.strip())
         return await self._host.doing.correct(chosen, text.strip())

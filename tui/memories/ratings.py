@@ -141,10 +141,7 @@ class Ratings(Vertical):
     def _moved(self) -> None:
         self.turns.marks.clear()
         self.turns.choose(0)
-        self._host.do(self._refilled())
-
-    async def _refilled(self) -> None:
-        await self._fill_turns()
+        self._host.refresh_soon()
 
     @on(LongList.Chosen, "#bars")
     def _to_turns(self) -> None:

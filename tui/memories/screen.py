@@ -1,7 +1,7 @@
 """The memory screen: five pages chosen by number, a line for what was said, and the keys of the page below."""
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -31,6 +31,8 @@ PAGES = ("observations", "review", "blocks", "ratings", "documents")
 NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
 SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
 SAID_S = 8.0
+TALL = 18  # rows from which the keys may take two lines; as in the style sheet
+ALWAYS = (("F1", "help"), ("Esc", "back"))
 Page = Observations | Blocks | Ratings | Documents
 Way = tuple[str, str]  # the session and the turn to go to
 
@@ -49,7 +51,13 @@ class MemoriesScreen(Screen[Way | None]):
     ]
 
     def __init__(
-        self, app: "ClewApp", *, page: str = "observations", choose: str | None = None, wanted: "Wanted | None" = None
+        self,
+        app: "ClewApp",
+        *,
+        page: str = "observations",
+        choose: str | None = None,
+        wanted: "Wanted | None" = None,
+        proposed: str = "",
     ) -> None:
         super().__init__()
         assert app.backstage is not None
@@ -60,6 +68,8 @@ class MemoriesScreen(Screen[Way | None]):
         self.page_name = page
         self._choose = choose
         self._wanted = wanted
+        self.proposed = proposed
+        self.busy = False  # something is being done, or asks the person
         self._waiting = 0  # candidates to review
         self._timer: Timer | None = None
 
@@ -118,10 +128,12 @@ class MemoriesScreen(Screen[Way | None]):
 
     def _paint(self) -> None:
         self.query_one("#memories-tabs", Static).update(self._tabs(max(1, self.size.width - 4)))
-        parts: list[Content | str] = []
-        for key, words in (*self.page.keys, ("1–5", "pages"), ("F1", "help"), ("Esc", "back")):
-            parts += [plain(key, "bold"), plain(f" {words}", MUTED), "   "]
-        self.query_one("#memories-keys", Static).update(Content.assemble(*parts[:-1]))
+        lines = 2 if self.app.size.height >= TALL else 1
+        self.query_one("#memories-keys", Static).update(foot(self.page.keys, max(1, self.size.width), lines))
+
+    def counted(self) -> None:
+        """The page has another count."""
+        self._paint()
 
     def _tabs(self, width: int) -> Content:
         here = tuple(name if each == self.page_name else "" for each, name in zip(PAGES, NAMES, strict=True))
@@ -167,19 +179,36 @@ class MemoriesScreen(Screen[Way | None]):
     def _unsay(self) -> None:
         self.query_one("#memories-said").display = False
 
-    def do(self, deed: Awaitable[str | None]) -> None:
+    def do(self, deed: Coroutine[Any, Any, str | None]) -> None:
+        """One at a time: what is asked for while another one is done, or asks something, is not done."""
+        if self.busy:
+            deed.close()
+            return
+        self.busy = True
+        self.doing.follow = None
         self.run_worker(self._do(deed))
 
     async def _do(self, deed: Awaitable[str | None]) -> None:
         try:
-            told = await deed
+            if told := await deed:
+                self.say(told)
         except self.failures as error:
             self.say(str(error), error=True)
-        else:
-            if told:
-                self.say(told)
-        if self.is_mounted and self.is_attached:
-            await self.refresh_page()
+        try:
+            if self.is_mounted and self.is_attached:
+                await self.refresh_page()
+        finally:
+            self.busy = False  # only now: a key on a row that is not there any more would be for another one
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While something is done, no key turns the page under it or leaves."""
+        if self.busy and action in ("page", "turn", "undo", "help", "leave"):
+            return False
+        return super().check_action(action, parameters)
+
+    async def keeps(self) -> bool:
+        """Whether it may be kept for good; in a private chat the person is asked."""
+        return await self._clew.keeping.keeps()
 
     async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None:
         return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder))
@@ -197,7 +226,8 @@ class MemoriesScreen(Screen[Way | None]):
         self._clew.keeping.ingest.begin(path)
 
     def go_to(self, session: str, turn: str) -> None:
-        self.dismiss((session, turn))
+        if not self.busy:
+            self.dismiss((session, turn))
 
     # Keys
 
@@ -213,3 +243,14 @@ class MemoriesScreen(Screen[Way | None]):
         from tui.widgets.help import memories_help
 
         self.read("Keys of the memory screen", memories_help(self._clew.page_width))
+
+
+def foot(own: Sequence[tuple[str, str]], width: int, lines: int) -> Content:
+    """The keys in `lines` lines: help and the way back always, at the right; of the others as many as there is room."""
+    for count in range(len(own) + 1, -1, -1):
+        keys = (*(*own, ("1–5", "pages"))[:count], *ALWAYS)
+        parts = [plain(key, "bold") + plain(f" {words}", MUTED) for key, words in keys]
+        content = Content("   ").join(parts)
+        if content.get_height({}, width) <= lines:
+            break
+    return content

@@ -63,7 +63,10 @@ class AskLine(ModalScreen[str | None]):
 class Lines(TextArea):
     """A text area whose Enter means done; Ctrl+J is the new line, as in the composer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+j", "newline", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+j", "newline", show=False),
+        Binding("ctrl+u", "clear_line", show=False),
+    ]
 
     class Done(Message):
         """Enter was pressed."""
@@ -74,8 +77,16 @@ class Lines(TextArea):
             event.prevent_default()
             self.post_message(self.Done())
 
+    def on_mount(self) -> None:
+        self.move_cursor(self.document.end)
+
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def action_clear_line(self) -> None:
+        """The whole line goes, wherever the cursor stands in it."""
+        row, _ = self.cursor_location
+        self.delete((row, 0), (row, len(self.document.get_line(row))))
 
     def get_line(self, line_index: int) -> Text:
         # Textual 8.2.8: as in the composer.
@@ -106,6 +117,8 @@ class AskText(ModalScreen[str | None]):
                 " keep    ",
                 ("Ctrl+J", "bold"),
                 " new line    ",
+                ("Ctrl+U", "bold"),
+                " clear it    ",
                 ("Esc", "bold"),
                 " leave it as it is",
             )

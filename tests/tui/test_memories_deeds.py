@@ -1,0 +1,155 @@
+"""The memory screen under a person's hands: where cursor and mark stand, quick keys, counts, small terminals."""
+
+import pytest
+from textual.widgets import TextArea
+
+from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.test_memories_screen import chosen, listed, observations, opened, ready, words
+from tui.actions import MEMORIES_KEYS
+from tui.memories.screen import MemoriesScreen, foot
+from tui.widgets.dialogs import AskText
+
+
+async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_ctrl_u_clears_the_line(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="Has a sister called Ada")
+        await chosen(app, pilot, SISTER)
+        await pilot.press("c")
+        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await pilot.press(*" Byron")
+        assert app.screen.query_one(TextArea).text == "Has a sister called Ada Byron"
+        await pilot.press("left", "left", "ctrl+u")
+        assert app.screen.query_one(TextArea).text == ""
+        await pilot.press(*"Has two sisters", "enter")
+        await wait_until(pilot, lambda: agent.memory_of.observations[-1].text == "Has two sisters")
+
+
+@pytest.mark.parametrize("filtered", ["", "SSSSS"])
+async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Running, filtered: str) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, *filtered, shows="Has a sister called Ada")
+        await wait_until(pilot, lambda: len(listed(app)) == (5 if filtered else 4))
+        await chosen(app, pilot, SISTER)
+        await pilot.press("c")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press("ctrl+u", *"Has two sisters", "enter")
+        await wait_until(pilot, lambda: "Corrected" in words(app))
+        await ready(app, pilot)
+
+        def marked() -> str | None:
+            found = observations(app).chosen
+            return found.text if found is not None else None
+
+        await wait_until(pilot, lambda: marked() == "Has two sisters")
+        await pilot.press("p")
+        await wait_until(pilot, lambda: agent.memory_of.observations[-1].pinned)
+        await ready(app, pilot)
+        assert marked() == "Has two sisters"
+        await pilot.press("home" if listed(app)[0] != agent.memory_of.observations[-1].id else "end")
+        for back in ("it is not pinned any more", "it reads as it did before you corrected it"):
+            await pilot.press("u")
+            await wait_until(pilot, lambda back=back: f"Undone: {back}." in words(app), back)  # type: ignore[misc]
+            await ready(app, pilot)
+        await wait_until(pilot, lambda: marked() == "Has a sister called Ada")
+
+
+async def test_promoted_and_brought_back_it_is_the_chosen_one_again(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, "2", shows="Ulysses")
+        await chosen(app, pilot, STARTER)
+        await pilot.press("a")
+        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        await ready(app, pilot)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
+        await ready(app, pilot)
+        found = observations(app).chosen
+        assert found is not None
+        assert found.id == STARTER
+        assert "Undone: it is under review again." in words(app)
+
+
+async def test_keys_that_come_quickly_open_one_dialog_and_do_not_leave_the_screen_under_it(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot, "3", shows="I am Noor.")
+        screen.page.action_do("edit")  # type: ignore[union-attr]
+        for key in ("n", "d"):
+            screen.page.action_do({"n": "new", "d": "delete"}[key])  # type: ignore[union-attr]
+        await pilot.press("n", "q")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        assert len(app.screen_stack) == 3
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+        await ready(app, pilot)
+        await pilot.press("e", "n", "q")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        assert len(app.screen_stack) == 3
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+
+
+async def test_while_a_deed_is_under_way_no_key_leaves_or_turns_the_page(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot, shows="Has a sister")
+        screen.busy = True
+        await pilot.press("q", "escape", "2", "tab", "u", "enter")
+        assert app.screen is screen
+        assert screen.page_name == "observations"
+        screen.busy = False
+        await pilot.press("q")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_the_count_on_the_tab_is_that_of_the_filtered_list(chat: Running) -> None:
+    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, shows="1 Observations 4")
+        await pilot.press("S")
+        await wait_until(pilot, lambda: "1 Observations 2" in words(app))
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: "1 Observations 4" in words(app))
+
+
+async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: Running) -> None:
+    async with chat(learned_agent(), size=(40, 15)) as (app, pilot):
+        await opened(app, pilot, shows="Ulysses")
+        for page in "12345":
+            await pilot.press(page)
+            await wait_until(pilot, lambda: screen_text(app).rstrip().endswith("F1 help   Esc back"), page)
+        assert screen_of(app).page_name == "documents"
+
+
+def test_the_foot_drops_what_has_no_room_from_the_right_and_never_the_way_back() -> None:
+    own = (("p", "pin"), ("c", "correct"), ("d", "forget"))
+    assert foot(own, 100, 1).plain == "p pin   c correct   d forget   1–5 pages   F1 help   Esc back"
+    assert foot(own, 30, 1).plain == "p pin   F1 help   Esc back"
+    assert foot(own, 5, 1).plain == "F1 help   Esc back"
+
+
+def test_the_help_says_what_cannot_be_undone() -> None:
+    told = dict(MEMORIES_KEYS)
+    assert "cannot be undone" in told["d or Del"]
+    assert "cannot be undone" in told["i x"]
+    order = list(told)
+    assert order.index("u") < order.index("d or Del")
+
+
+async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await opened(app, pilot, "2", shows="Ulysses")
+        await chosen(app, pilot, STARTER)
+        await pilot.press("e")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press("exclamation_mark", "enter")
+        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        await ready(app, pilot)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
+        assert agent._observation(STARTER).status == "candidate"
+        assert agent._observation(BERLIN).status == "active"

@@ -7,10 +7,11 @@ nobody else's words; about the same one, telling the same trait, as sure or as d
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from .clauses import clause, led_in, parts, spelled
 from .doubt import DOUBT, FICTION, GIVEN, INJECTED, JOKE, LAUGH, REPORTED, TAKEN_BACK, WRITE, before_reports
-from .grounding import ground, verbatim
+from .grounding import agrees, ground, verbatim
 from .languages import FIRST
 from .sentences import MASK, Sentence, sentences
 from .slots import mentioned, slots_of
@@ -28,7 +29,8 @@ BARELY_ASKS = re.compile(
     r"^\W*(?:am|is|are|was|were|do|does|did|can|could|should|would|what|where|why|how|which)\b", re.I
 )
 SUPPOSES = re.compile(
-    r"^\W*(?:and |but |so |well |ok )?(?:if|unless|suppose|supposing|imagine|let['’]?s say|say|assuming|what if|wenn|falls"
+    r"^\W*(?:and |but |so |well |ok )?(?:if|unless|suppose|supposing|imagine|let['’]?s say|say|assuming"
+    r"|what if|wenn|falls"
     r"|si|se|s['’]il|als ik|in case i)\b(?!.{0,4}\b(?:llam|chiam|cham))",
     re.I,
 )
@@ -38,13 +40,15 @@ POWER = re.compile(
     re.I,
 )
 BABBLE = re.compile(
-    r"^(?:the )?(?:user|speaker)(?:['’]s [\w-]+)? (?:is|are|was|hates|likes|loves|has|wants|lives in) (?:(?:the|a) )?(?:i|you|we|they"
+    r"^(?:the )?(?:user|speaker)(?:['’]s [\w-]+)? (?:is|are|was|hates|likes|loves|has|wants"
+    r"|lives in) (?:(?:the|a) )?(?:i|you|we|they"
     r"|he|she|it|its|is|are|am|was|should|could|would|to|for|this|that|those|these|any|what|how|why|if|so|or|and|but"
     r"|s|m|re|ve|ll|me|my|your|us|do|does|did|can|will|lol|ok|please)\b",
     re.I,
 )
 TWO_VERBS = re.compile(
-    r"^(?:the )?(?:user|speaker) is (?:[\w'-]+ ){1,3}?(?<!and )(?<!who )(?<!that )(?<!but )(?<!which )(?:is|was|are|were)\b",
+    r"^(?:the )?(?:user|speaker) is (?:[\w'-]+ ){1,3}?(?<!and )(?<!who )(?<!that )(?<!but )(?<!which )(?:is"
+    r"|was|are|were)\b",
     re.I,
 )
 NO_NAME = re.compile(r"\bname is (?:ich|je|io|eu|yo|ik|i|ok|hey|hi|hello|hallo|hola|ciao)\b", re.I)
@@ -94,8 +98,9 @@ def _told(sentence: Sentence, plain: str) -> str:
     plain = before_reports(plain)
     if REPORTED.search(led_in(plain)):
         return ""
-    asked = sentence.text.rstrip(" )!.").endswith(("?", "？"))
-    if ASKS.match(plain) and (asked or BARELY_ASKS.match(plain)):
+    whole = plain.strip() == sentence.plain.replace(MASK, " ").strip()
+    asked = whole and sentence.text.rstrip(" )!.").endswith(("?", "？"))
+    if ASKS.match(plain) and (not whole or asked or BARELY_ASKS.match(plain)):
         return ""
     if not asked and not DOUBT.search(plain):
         return plain
@@ -109,7 +114,7 @@ def _windows(said: Sequence[str]) -> Iterator[str]:
     for words in said:
         told = meant(words)
         yield from (each for each in told if each)
-        yield from (f"{one}. {other}" for one, other in zip(told, told[1:], strict=False) if one and other)
+        yield from (f"{one}. {other}" for one, other in pairwise(told) if one and other)
 
 
 def _bears(text: str, window: str, before: str, cosine: float | None) -> bool:
@@ -151,7 +156,8 @@ def _about_the_same(text: str, window: str) -> bool:
     pieces = [piece for sentence in re.split(r"[.!?]\s+", window) for piece in parts(sentence)]
     shares = [len(wanted & (set(content(piece)) | numbers(piece))) for piece in pieces]
     most = max(shares, default=0)
-    return any(_speaks_of(taken.who, piece) for piece, share in zip(pieces, shares, strict=True) if share == most)
+    nearest = [piece for piece, share in zip(pieces, shares, strict=True) if share == most]
+    return any(_speaks_of(taken.who, piece) and (len(nearest) == 1 or agrees(text, [piece])) for piece in nearest)
 
 
 def _speaks_of(who: str, piece: str) -> bool:

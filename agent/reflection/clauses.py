@@ -32,7 +32,8 @@ TRAITS = (
     "|occupation|profession|employer|company"
     "|(?:new |first |old )?car|(?:all-time )?favou?rite (?!part|thing about|bit)[\\w'"
     " -]{2,30}?|hobb(?:y|ies)|passion|(?:native|first) language"
-    "|mother tongue|dream(?: job)?|goal|ambition|(?:(?:dentist|doctor['’]?s?|vet|hair|eye|job|driving|return) )?(?:flight|lease|driving test|marathon|meeting|allerg(?:y"
+    "|mother tongue|dream(?: job)?|goal|ambition|(?:(?:dentist|doctor['’]?s?|vet|hair|eye|job|driving"
+    "|return) )?(?:flight|lease|driving test|marathon|meeting|allerg(?:y"
     "|ies)|surgery|exam|interview|graduation"
     "|appointment)(?: (?:to|with|in|for) [\\w' -]{2,20}?)?|blood type|height|weight"
     "|shoe size|(?:star|zodiac) sign|pronouns"
@@ -45,7 +46,8 @@ ADJ = (
 ADJ += "|only|two|three|four|five|both|\\d+|ex|former|childhood|best"
 NAME = r"(?-i:[A-ZÀ-ÞĀ-Ž][\w'’-]+(?: [A-ZÀ-ÞĀ-Ž][\w'’-]+){0,2})"
 LEAD = re.compile(
-    r"(?:(?:hi|hey|hello|ha(?:ha)+h?|he(?:he)+|lo+l|lmao|ugh|argh|omg|hola|well|yeah|yea|yes|yep|yup|no|nope|nah|oh|ah|wow|ok|okay"
+    r"(?:(?:hi|hey|hello|ha(?:ha)+h?|he(?:he)+|lo+l|lmao|ugh|argh|omg|hola|well|yeah|yea|yes|yep|yup|no|nope"
+    r"|nah|oh|ah|wow|ok|okay"
     r"|sure|right|so|and|but|also|plus|anyways?"
     r"|besides|btw|by the way|fyi|just so you know|just fyi|for your information|for the record|for (?:some )?context"
     r"|for reference|in case (?:it|that) (?:matters|helps)|honestly|to be honest|tbh"
@@ -58,7 +60,8 @@ LEAD = re.compile(
     r" see|like i said|unlike \w+|personally"
     r"|currently|nowadays|lately|recently|today|yesterday|now|then|p\.?s\.?|edit|info"
     r"|(?:real talk|seriously|serious|for real|(?:kidding|jokes|joking) aside)(?: (?:though|now))?"
-    r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life |great |amazing |exciting |sad |bad |other |some )*news"
+    r"|about me|(?:quick )?intro|a bit about me|still|again|rather|plot twist|(?:big |small |quick |life "
+    r"|great |amazing |exciting |sad |bad |other |some )*news"
     r"|(?:(?:a few|some|two|three|four|five|six|\d+) )?(?:days?|weeks?|months?|years?) later|confession|status update"
     r"|(?:one more time|once more|as i (?:said|told you|mentioned)|in case you forgot)(?: [^,.:;]{1,30})?(?=[,:])"
     r"|(?:please |pls |can you |could you )?(?:remember|note|keep in mind|don['’]t forget|know)(?: this| that|,)?"
@@ -78,7 +81,8 @@ LEAD = re.compile(
 # A clause that only says that something was wrong, before the one that says what is right.
 MENDING = re.compile(
     r"(?=[^.!?\n]{0,90}?\b(?:wrong|typos?|nonsense|lied|lying|correct(?:ion|ing)?|mistake|mistaken|mist(?:yped|ook)"
-    r"|misspoke|misspelled|misread|misheard|misremember(?:ed)?|mixed|mixing|messed|slip|meant|mean|wait|scratch|scrap|strike|should (?:be|have been)|ignore|disregard|forget|not true|not right|untrue"
+    r"|misspoke|misspelled|misread|misheard|misremember(?:ed)?|mixed|mixing|messed|slip|meant|mean|wait"
+    r"|scratch|scrap|strike|should (?:be|have been)|ignore|disregard|forget|not true|not right|untrue"
     r"|nope?|nah|never ?mind|false|incorrect|confused|rubbish|autocorrect|apologies|apologi[sz]e|sorry)\b)"
     r"(?!(?:if|when|because|unless)\b)"
     r"(?:[^,.:;!?–—\n]{1,60}(?:[,:;!.–—]+|\s-)\s*){1,3}?(?=(?:i|i['’]m|im|i['’]ve|we|we['’](?:re|ve)|my|our)\b)"
@@ -92,7 +96,9 @@ ONLY_MENDS = re.compile(
     r"|mistook|misspoke|misspelled|mixed|things|up|messed|slip|of tongue|meant|mean|scratch|scrap|strike|not|true"
     r"|right|untrue|nope|nah|never|nevermind|mind|false|incorrect|confused|rubbish|autocorrect|apologies"
     r"|apologi[sz]e|misread|misremember(?:ed)?|misheard|misstated|words?|one|way|around|number|date|day|name|city|place"
-    r"|spelling|info|information|year|time|he|she|they|previous|message|i['’]d|again|should|be|have|been|of course|supposed|ignore|disregard|forget|what i|previous|last|before|earlier|last time|there|myself|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
+    r"|spelling|info|information|year|time|he|she|they|previous|message|i['’]d|again|should|be|have|been"
+    r"|of course|supposed|ignore|disregard|forget|what i|previous|last|before|earlier|last time|there|myself"
+    r"|bad|something|oops|ups|tbh|honestly|haha|lol|argh|ugh"
     r"|[\w-]+day|19\d\d|20\d\d|\d{1,3})\b[\s,.:;!–—'’-]*)+",
     re.I,
 )

@@ -39,7 +39,8 @@ DOUBT = re.compile(
     re.I,
 )
 REPORTED = re.compile(
-    r"\b(?:(?<!\bi )(?<!\bi only )(?<!\bi just )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to|quot(?:e|es|ed"
+    r"\b(?:(?<!\bi )(?<!\bi only )(?<!\bi just )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to"
+    r"|quot(?:e|es|ed"
     r"|ing)|writes|wrote me|asked|asks"
     r"|lyrics?|the song|call(?:s|ed) (?:me|us) an?|thinks|believes|heard|rumou?rs?|pointed"
     r" out|insists?|shouted|yelled|replied"
@@ -47,7 +48,8 @@ REPORTED = re.compile(
     re.I,
 )
 ASIDE = re.compile(  # "…, my doctor says that swimming is better"
-    r"(?:[,;]| [-–]) (?:[\w']+ ){1,5}(?:says?|said|tells?|told|thinks?|believes?|insists?) (?=.*\b(?:is|are|was|to|that|i)\b)",
+    r"(?:[,;]| [-–]) (?:[\w']+ ){1,5}(?:says?|said|tells?|told|thinks?|believes?|insists?) (?=.*\b(?:is|are"
+    r"|was|to|that|i)\b)",
     re.I,
 )
 TECHNICAL = re.compile(
@@ -93,7 +95,8 @@ GIVEN = re.compile(
 WRITE = re.compile(
     r"^(?:please |now |can you |could you )?(?:write|compose|draft|generate|create|complete"
     r"|continue|finish|make|send|add|put|note)\b[^.:]*:"
-    r"|(?!.{0,40}\b(?:i (?:mean|meant)|wrong|nonsense)\b)\b(?:wrote|texted|emailed|messaged|posted|answered|replied|says|said|told me|goes"
+    r"|(?!.{0,40}\b(?:i (?:mean|meant)|wrong|nonsense)\b)\b(?:wrote|texted|emailed|messaged|posted|answered"
+    r"|replied|says|said|told me|goes"
     r"|reads|states?|lyrics?|quote|prompt|input|text|sentence)[^.:]{0,30}:(?![-']?[)(DPp])",
     re.I,
 )

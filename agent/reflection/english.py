@@ -80,7 +80,8 @@ STATES = (
     "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
 )
 DOING = (
-    "doing (?:a|an|my) (?:\\w+ )?(?:phd|master['’]?s?|bachelor['’]?s?|degree|internship|apprenticeship|doctorate|mba)|living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
+    "doing (?:a|an|my) (?:\\w+ )?(?:phd|master['’]?s?|bachelor['’]?s?|degree|internship|apprenticeship"
+    "|doctorate|mba)|living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
     "|book|album|thesis|dissertation|degree|business|startup|store|studio|platform|painting"
     "|song|film|phd|garden|house|fitness|health)|part|full|night"
     "|two|remotely|towards)|studying|majoring|training|learning (?!about|that|how)"
@@ -235,7 +236,8 @@ HABIT = (
 )
 DAYS = "mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
 REGULARLY = (  # what is done for a living or time and again
-    r"(?:do|make|take|use|have|run|walk|swim|cycle|drink|eat|play|read|watch|practi[cs]e|bake|cook|write|edit|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
+    r"(?:do|make|take|use|have|run|walk|swim|cycle|drink|eat|play|read|watch|practi[cs]e|bake|cook|write|edit"
+    r"|build|design|develop|code|program|repair|restore|sell|film|shoot|record|produce|mix"
     r"|translate|organi[sz]e|brew|carve|weave|breed|take photos of|photograph|clean|deliver|trade|review|test) "
     rf"(?!it\b|this|that|these|those|them|you|your|something|everything|so\b)(?:[\w'’-]+ ){{1,6}}?(?:as a hobby"
     rf"|for (?:a living|fun|work|money|clients|customers|friends)|at work|all day|professionally|on the side"
@@ -259,7 +261,8 @@ OTHERS = (
     r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?"
     r"|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an"
     r"|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?"
-    r"|used to|starts?|begins?|finish(?:es)?|wants? to (?:be|become|study|learn|move|visit)\b|has an? (?:\w+ ){0,2}(?:appointment|interview|exam|test)"
+    r"|used to|starts?|begins?|finish(?:es)?|wants? to (?:be|become|study|learn|move|visit)\b"
+    r"|has an? (?:\w+ ){0,2}(?:appointment|interview|exam|test)"
     r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought"
     r"|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia"
     r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|had (?:a baby|a son|a daughter"

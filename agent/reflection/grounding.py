@@ -24,7 +24,8 @@ FRAME = wordset(
     " usuario usuaria utente il lo o a al de het een gebruiker gebruikster utilizador utilizadora"
     " ich mich mir mein meine wir unser je me moi mon ma mes nous yo mi mis nosotros io mio mia noi eu meu minha nos"
     " einen einem einer eines habe bin sind un une des du stimmt stimm c'est pas vrai no es verdad e vero"
-    " ik mij mijn wij onze ons usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa ses ihr ihre sein seine ist est"
+    " ik mij mijn wij onze ons usuario se si gli lui lei ella su sus suo sua seu zijn haar son sa"
+    " ses ihr ihre sein seine ist est"
 )
 # What says the same of a person: one of a group in the sources bears out the others.
 GROUPS = (

@@ -26,7 +26,8 @@ LEAD = re.compile(
     r"|en fait|alors|hola|s[íi]|no|por cierto|bueno|en realidad"
     r"|pues|ciao|comunque|in realtà|allora|olá|oi|sim|não|aliás|na verdade|hoi|nou|nee"
     r"|trouwens|eigenlijk|merci|danke|gracias|grazie|obrigad[oa]|bedankt)"
-    r"[ ]*[,!.:]\s*|(?:en fait|en realidad|in realtà|na verdade|de hecho|al final|entretanto|inzwischen|mittlerweile) )",
+    r"[ ]*[,!.:]\s*|(?:en fait|en realidad|in realtà|na verdade|de hecho|al final|entretanto|inzwischen"
+    r"|mittlerweile) )",
     re.I,
 )
 A_NAME = r"(?-i:(?!Batman|Superman|Dios|Dio|Deus)[A-ZÀ-Þ][a-zà-ÿ]{2,})(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\W*$|,| [yei] ).*"
@@ -366,12 +367,14 @@ THIRD = (
     ("hometown", r"(?:kommt|stammt) .*aus|vient de|est originaire|es de|viene de|è di|viene da|vem de|komt .*uit"),
     (
         "age",
-        r"(?:ist|is|wird) \d+|(?:ist|is) \w+ (?:jahre|jaar)|a \w+(?:-\w+)* ans|tiene \w+.* años|ha \w+ anni|tem .* anos",
+        r"(?:ist|is|wird) \d+|(?:ist|is) \w+ (?:jahre|jaar)|a \w+(?:-\w+)* ans|tiene \w+.* años|ha \w+ anni"
+        r"|tem .* anos",
     ),
     ("diet", r"(?:ist|est|es|è|é|is) .*(?:veg[ea]tari|végét|vegan|végan)"),
     (
         "marital",
-        r"(?:ist|est|está|es|è|é|is) .*(?:verheiratet|geschieden|ledig|verlobt|mariée?|divorc|casad|solter|sposat|getrouwd)",
+        r"(?:ist|est|está|es|è|é|is) .*(?:verheiratet|geschieden|ledig|verlobt|mariée?|divorc|casad|solter"
+        r"|sposat|getrouwd)",
     ),
 )
 

@@ -72,7 +72,8 @@ RULES = tuple(
             "residence",
             rf"{NOT}{BE}(?:lived?s?|living|resid\w+|based|settled?) (?:\w+ )?(?:in|at|on|near"
             rf"|outside|downtown|abroad)\b|(?:have )?(?:just )?(?:moved|moving|am moving|relocat\w+)\b(?!"
-            rf" on\b|.*\b(?:to|into) (?:an?|the|my|our|another) (?:[\w-]+ )?(?:desk|office|team|role|position|department"
+            rf" on\b|.*\b(?:to|into) (?:an?|the|my|our|another) (?:[\w-]+ )?(?:desk|office|team|role|position"
+            rf"|department"
             rf"|seat|table|tab|folder|branch|server|repo|project|group|class|room)\b)"
             rf"(?:.*\b(?:to|in|into)\b|.*\bback)",
         ),

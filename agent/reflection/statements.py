@@ -29,7 +29,8 @@ MENDING = 8  # words of a sentence that only takes back what was said
 CORRECTION = re.compile(
     r"\b(?:i mean|i meant|(?:was|got (?:it|that)) wrong|correct(?:ion| myself)|misspoke"
     r"|my mistake|not true|not right|by mistake|mistaken"
-    r"|it (?:was|is) actually|actually (?:it )?(?:was|is|in|on|at|since)\b|make that|wrongly|no,? wait|oops|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b"
+    r"|it (?:was|is) actually|actually (?:it )?(?:was|is|in|on|at|since)\b|make that|wrongly|no,? wait|oops"
+    r"|typo)\b|^(?:no|nope|sorry|actually|wait|oops)\b"
     r"|, not \w+|\bnot [^,.]{1,30}, but\b",
     re.I,
 )
@@ -48,13 +49,15 @@ CHANGE = re.compile(
 )
 STRONG = re.compile(
     r"\b(?:i meant|wrong|correction|correct (?:myself|that|this)|misspoke|mistake|mistaken|make that"
-    r"|(?:ignore|disregard|forget) (?:what|that|the|my) [^,.]{0,30}|not true|untrue|typo|nonsense|i lied|(?:only|just) said (?:that|it|so)|scra(?:p|tch) that)\b|, not \w+"
+    r"|(?:ignore|disregard|forget) (?:what|that|the|my) [^,.]{0,30}|not true|untrue|typo|nonsense|i lied"
+    r"|(?:only|just) said (?:that|it|so)|scra(?:p|tch) that)\b|, not \w+"
     r"|^i mean\b",
     re.I,
 )
 MENDS = re.compile(r"^(?:no|nope|wait|sorry|oops)\b", re.I)
 AND_THEN = re.compile(
-    r"\s+and (?=(?:(?:honestly|really|so|very|totally|quite|still|just|super|pretty) )?(?:fine|happy|ok|okay|proud|tired"
+    r"\s+and (?=(?:(?:honestly|really|so|very|totally|quite|still|just|super|pretty) )?(?:fine|happy|ok|okay"
+    r"|proud|tired"
     r"|glad|cool|loving|hating|thinking|wondering)\b)|,?\s*(?=¿)"
     r"|,\s+(?=(?!(?:right|no|huh|eh|yes|correct|is|are|am|was|were|do|does|did|don|isn|aren|won|haven|or|remember|you"
     r"|n['’]est|oder|nicht|verdad|vero|né|toch)\b)[^,?]{3,60}\?\W*$)"
@@ -71,7 +74,8 @@ FOLLOW_UP = re.compile(
     re.I,
 )
 BEFORE = re.compile(  # what may stand before a clause that tells something: "it's my birthday, I'm 30 now"
-    r"(?:(?:yes|yeah|so|well|ok|okay|oh|and|but|right),? )*(?:it['’]?s|its|it is|that['’]?s|this is|(?:bad|sad|good|big)"
+    r"(?:(?:yes|yeah|so|well|ok|okay|oh|and|but|right),? )*(?:it['’]?s|its|it is|that['’]?s|this is|(?:bad|sad"
+    r"|good|big)"
     r" \w+|some|true|fair|exactly|agreed|indeed|i|we|i['’]m|my|our)\b(?!.*\b(?:if|when|as|like|says?|said)\b)",
     re.I,
 )
@@ -141,7 +145,7 @@ def mends(text: str) -> bool:
 
 
 def _last_said(found: list[Statement]) -> list[Statement]:
-    """Without what only denies a thing that another sentence of the turn says rightly: "never law. I studied history"."""
+    """Without what only denies a thing that another sentence of the turn says rightly."""
     return [
         each
         for each in found

@@ -9,6 +9,7 @@ Invariants:
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
@@ -130,13 +131,14 @@ class Pending:
 
     def open(self, db: sqlite3.Connection) -> tuple[int, int]:
         """How many replies and how many runs there are at most."""
-        counted = "SELECT session, imported, turn FROM unreflected"
-        replies, imported = 0, dict[str, int]()
-        for session, is_imported, turn in db.execute(counted):
+        counted = "SELECT session, imported, turn, role FROM unreflected JOIN events USING (seq, turn, session)"
+        replies, imported, answered = 0, Counter[str](), Counter[str]()
+        for session, is_imported, turn, role in db.execute(counted):
             if turn not in self._out:
                 replies += not is_imported
-                imported[session] = imported.get(session, 0) + is_imported
-        return replies, sum(-(-count // RUN) for count in imported.values())
+                imported[session] += is_imported
+                answered[session] += is_imported and role == Role.ASSISTANT
+        return replies, sum(max(-(-count // RUN), answered[session]) for session, count in imported.items())
 
     def _exchanges(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
         for page in self._pages(db, imported=0):
@@ -201,17 +203,18 @@ def _above(db: sqlite3.Connection, reply: str) -> list[str]:
 
 
 def _run(db: sqlite3.Connection, first: str, taken: Collection[str], alive: Callable[[str], bool]) -> tuple[str, ...]:
-    """Up to RUN imported turns in a row, the oldest first, all live and none reflected on or taken.
+    """Up to RUN turns of people in a row and the replies to them, all live and none reflected on or taken.
 
-    Replies to the last of them come along: alone they teach nothing.
+    What is said after a reply is another run, as it is another exchange: it may revise what was said before.
     """
-    found = [first]
+    found, said = [first], ""
     while len(found) < LONGEST_RUN:
         below = [(turn, role) for turn, role in db.execute(_BELOW, (found[-1],)) if turn not in taken]
         turn, role = next((each for each in below if alive(each[0])), (None, None))
-        if turn is None or (len(found) >= RUN and role != Role.ASSISTANT):
+        if turn is None or (role != Role.ASSISTANT and (len(found) >= RUN or said == Role.ASSISTANT)):
             break
         found.append(turn)
+        said = role or ""
     return tuple(found)
 
 

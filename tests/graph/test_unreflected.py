@@ -158,14 +158,14 @@ def test_imported_turns_come_in_runs_after_all_exchanges_the_first_told_first(ei
     assert left(either, 3) == [("a0", "a1", "a2"), ("a4", "a5", "a6"), ("b6", "b7")]
 
 
-def test_an_imported_run_begins_with_a_person_and_is_not_only_replies(either: Memory) -> None:
+def test_an_imported_run_begins_with_a_person_and_ends_with_the_replies_to_it(either: Memory) -> None:
     either.append(SessionStarted(session="i", client="import", source="i"))
     turns = [reply("i0", "i", parent=None, source="i0"), said("i1", "i", parent="i0", source="i1")]
     turns += [reply("i2", "i", parent="i1", source="i2"), said("i3", "i", parent="i2", source="i3")]
     turns += [reply("i4", "i", parent="i3", source="i4"), said("i5", "i", parent="i4", source="i5")]
     turns += [reply("i6", "i", parent="i5", source="i6")]
     either.append(*turns)
-    assert left(either) == [("i1", "i2", "i3", "i4", "i5", "i6")]
+    assert left(either) == [("i1", "i2"), ("i3", "i4"), ("i5", "i6")]
     done(either, "i1", "i2", "i3", "i4", "i5", "i6")
     assert left(either) == []
     either.append(said("new", "i", parent="i6"), reply("answer", "i", parent="new"))

@@ -25,8 +25,8 @@ def waits(clew: Clew, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     lines = [
         {"role": "user", "text": "I live in Oslo.", "time": 1700000000},
-        {"role": "assistant", "text": "A fine town.", "time": 1700000001},
-        {"role": "user", "text": "My name is Wilma.", "time": 1700000002},
+        {"role": "user", "text": "My name is Wilma.", "time": 1700000001},
+        {"role": "assistant", "text": "A fine town.", "time": 1700000002},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
     assert clew("import", str(file), "--no-embed").code == ExitCode.OK
@@ -38,6 +38,17 @@ def test_what_waits_is_learned_from_once(clew: Clew, waits: None) -> None:
     assert ended.out == "Reflected on 1 exchange and learned 2 things. `clew memories` lists what is known.\n"
     assert {each["text"] for each in clew("memories", "--json").json} == {"I live in Oslo.", "My name is Wilma."}
     assert clew("reflect", "--no-model").out == "Nothing waits to be learned from.\n"
+
+
+def test_an_imported_chat_keeps_the_way_to_how_things_are_now(clew: Clew, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    towns = ("I live in Delft.", "I moved to Breda, I no longer live in Delft.", "I live in Utrecht now.")
+    lines = [(role, text) for town in towns for role, text in (("user", town), ("assistant", "Nice."))]
+    file.write_text("\n".join(json.dumps({"role": role, "text": text}) for role, text in lines))
+    clew("import", str(file), "--no-embed")
+    assert clew("reflect", "--no-model", "--json").json["reflected"] == 3
+    statuses = [each["status"] for each in clew("memories", "--all", "--json").json]
+    assert sorted(statuses) == ["active", "superseded", "superseded"]
 
 
 def test_the_counts_are_there_for_programs(clew: Clew, waits: None) -> None:

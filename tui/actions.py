@@ -58,7 +58,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("review", "Look through what waits for your word", Group.MEMORY, "review"),
     Action("remember", "Have something remembered", Group.MEMORY, "remember", argument="text"),
     Action("forget", "Forget something learned, after asking", Group.MEMORY, "forget", argument="[words|id]"),
-    Action("correct", "Say how something learned really is", Group.MEMORY, "correct", argument="[id text]"),
+    Action("correct", "Say how something learned really is", Group.MEMORY, "correct", argument="[words: text|id text]"),
     Action("blocks", "The short texts that are in every prompt", Group.MEMORY, "blocks", argument="[name]"),
     Action("ingest", "Read documents in; Esc stops it", Group.MEMORY, "ingest", argument="path"),
     Action("documents", "The documents that were read in", Group.MEMORY, "documents"),

@@ -24,9 +24,9 @@ CONFIDENCE = 0.8
 SHORT = 4  # telling words
 LONGEST_ASKED = 2000  # characters of a turn by which what is known is looked for
 GOES_ON = re.compile(
-    r"\s*(?:[,;:–—(]|\s-)?\s+(?:so|but|because|cuz|coz|since (?=i\b|my\b|we\b)|although|though|which"
+    r"\s*(?:[,;:–—]|\s-)?\s+(?:so|but|because|cuz|coz|since (?=i\b|my\b|we\b)|although|though|which"
     r"|and (?=i\b|i['’]|my\b|we\b|it\b|that\b))\b"
-    r"|\s*(?:[;(–—]|\s-\s|,\s(?=i\b|i['’]|my\b|we\b|can\b|what\b|how\b|any\b|is\b|do\b|should\b|could\b))",
+    r"|\s*(?:[;–—]|\s-\s|,\s(?=i\b|i['’]|my\b|we\b|can\b|what\b|how\b|any\b|is\b|do\b|should\b|could\b))",
     re.IGNORECASE,
 )
 IMAGINED = re.compile(
@@ -94,6 +94,8 @@ def apart(statement: Statement) -> list[Statement]:
         if len(found) == 1 and (found[0].negated == statement.negated or told):
             told += found
             start = end
+    if len({each.negated for each in told}) > 1 or statement.cue == "correction":
+        return [statement]  # what is not, and what is instead, say together what was wrong
     whole = [each for each in told if (each.slot, each.category) == (statement.slot, statement.category)]
     return [replace(each, cue=statement.cue) for each in told] if whole else [statement]
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from agent.foreground import Foreground
+from agent.themes import capable
 from graph.beliefs import Near, Observation
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -58,9 +59,12 @@ class Learning:
         return "unknown" if score is None else "model" if trusted(score) else "verbatim"
 
     async def asks_no_model(self, generator: Generator) -> bool:
-        """Whether a model is known to be asked for nothing: people's own sentences are kept, word for word."""
+        """Whether a model is asked for nothing: it failed the probe, or is too small to be worth one here.
+
+        People's own sentences are then kept, word for word, which no model can harm.
+        """
         score = await self._trusts.recalled(generator)
-        return score is not None and not trusted(score)
+        return not capable(generator.info) if score is None else not trusted(score)
 
     async def score(self, generator: Generator | None) -> float | None:
         """What the model makes of the probe; None without one, or where it could not be asked."""

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from graph.errors import GraphFailure
 from graph.events import Role, TurnHidden
 from graph.memory import Memory
-from graph.recall.columns import NONE, TOOL, Columns
+from graph.recall.columns import TOOL, Columns
+from graph.recall.table import NONE
 from tests.graph.conftest import ignore
 from tests.graph.recall.conftest import NOW
 from tests.graph.talk import reply, said, talk

@@ -148,21 +148,26 @@ def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
     assert known(place) == (["I live in Oslo."], 0)
 
 
-@pytest.mark.parametrize("score", [None, 1.0])
-def test_a_model_that_is_trusted_or_was_never_probed_learns_from_a_question_later(
-    ask: Run, place: Home, score: float | None
-) -> None:
-    if score is not None:
-        judge(place, score)
+def test_a_model_that_is_trusted_learns_from_a_question_later(ask: Run, place: Home) -> None:
+    judge(place, 1.0)
     model = FakeGenerator("Nice!")
     ask("I live in Oslo.", loader=OneModel(lambda: model))
     assert known(place) == ([], 1)
+
+
+def test_a_small_model_need_not_be_probed_for_peoples_own_sentences_to_be_kept(
+    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    ask("I live in Oslo.", "Nice!")
+    assert known(place) == (["I live in Oslo."], 0)
 
 
 def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cities = ["Oslo", "Delft", "Breda", "Lyon", "Bern", "Riga"]
+    judge(place, 1.0)
     for city in cities[:5]:
         ask(f"I was born in {city}.", "Nice!")
     monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)

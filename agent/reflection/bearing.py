@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from .clauses import clause, led_in, parts, spelled
+from .clauses import KIN, clause, led_in, parts, spelled
 from .doubt import DOUBT, FICTION, GIVEN, INJECTED, JOKE, LAUGH, REPORTED, TAKEN_BACK, WRITE, before_reports
 from .grounding import agrees, ground, verbatim
 from .languages import FIRST
@@ -58,6 +58,7 @@ ADVERB = r"not|now|also|just|an?|the|still|really|no|longer|so|very|as|both|curr
 PASSED = wordset("a an the not no longer now also very still just currently really")
 OWN = wordset("i im ive my me mine we our us myself")
 PRONOUNS = wordset("he she they it his her their its")
+MINE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN})\b", re.I)
 STRICT = re.compile(r"^(?:.* )?(?:name|age|birthday|residence|employer|birthplace|hometown|marital|pronouns)$")
 
 
@@ -128,6 +129,7 @@ def _bears(text: str, window: str, before: str, cosine: float | None) -> bool:
         return _is_said_to_be(text, window)
     pieces = (window, *parts(window), *COMMA.split(window))
     there = frozenset(slot for piece in pieces for slot in slots_of(piece)) | mentioned(window)
+    there |= {f"have {match[1].casefold()}" for match in MINE.finditer(window)}  # who speaks of a brother has one
     if telling & there or {slot.split(" ")[0] for slot in telling if not STRICT.match(slot)} & {
         slot.split(" ")[0] for slot in there
     }:

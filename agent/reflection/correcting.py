@@ -37,6 +37,11 @@ NOT_BUT = (
     ),
     re.compile(r"\bnot (?P<wrong>[\w' -]{2,40}?),? but (?P<right>[\w' -]{2,40})", re.I),
 )
+WRONG_ABOUT = re.compile(
+    r"\b(?:wrong|mistaken|mixed up|lied) about (?:the |my |our |that |those |being |having )?"
+    r"(?P<wrong>[\w'-]+(?: [\w'-]+)?)",
+    re.I,
+)
 MEANT = re.compile(
     r"\b(?:i (?:actually )?(?:mean|meant)(?: to (?:say|write|type))?|make that|correction:?|should (?:be|have been))"
     r" (?:in |at |on |a |an |the )?(?P<right>[\w'-]+(?: [\w'-]+)?)\W*(?:[,.;!]|$)",
@@ -218,14 +223,13 @@ def _outlived(sentence: str, observation: str) -> bool:
 
 
 def _wrong_one(sentence: str, told: set[str]) -> bool:
-    """Whether it names, as what is not, a word of the observation, and as what is, none of it."""
+    """Whether it names what is wrong, which the observation says, and in its place something that it does not say."""
+    about = WRONG_ABOUT.search(sentence)
+    if about and (wrong := _words(about["wrong"])) and wrong <= told:
+        return True
     for pattern in NOT_BUT:
         match = pattern.search(sentence)
-        if (
-            match
-            and _words(match["wrong"]) & told
-            and not _words(match["right"]) & (told - _words(match["wrong"])) - _words(match["wrong"])
-        ):
+        if match and (wrong := _words(match["wrong"])) and wrong <= told and _words(match["right"]) - told:
             return True
     return False
 

@@ -88,7 +88,8 @@ def tells(word: str) -> bool:
 def content(text: str) -> list[str]:
     """The stems of the words that say something, once each, in order; numbers are left to `numbers`."""
     words = (word for word in tokens(text) if tells(word) and word not in NUMBERS and not DIGITS.search(word))
-    return list(dict.fromkeys(stem(word) for word in words if word not in NEGATORS))
+    stems = (stem(word) for word in words if word not in NEGATORS)
+    return list(dict.fromkeys(each for each in stems if tells(each)))  # "uses" says no more than "use"
 
 
 def numbers(text: str) -> set[str]:

@@ -56,3 +56,10 @@ def test_what_was_meant_and_what_was_not_are_told() -> None:
 def test_no_text_corrects_itself_or_fails(said: str, observation: str) -> None:
     corrections(said)
     assert corrects(said, observation) in (True, False)
+
+
+def test_what_is_called_wrong_by_its_name_is_corrected() -> None:
+    assert corrects("btw i was wrong about the shellfish, it's not that.", "I'm allergic to shellfish.")
+    assert corrects("i mixed it up. my boss is Swedish, not danish.", "My boss is Danish.")
+    assert not corrects("I was wrong about the weather.", "I'm allergic to shellfish.")
+    assert not corrects("I live in Bern, not far from the lake.", "I have a house by the lake.")

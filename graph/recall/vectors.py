@@ -85,8 +85,8 @@ class Matrix:
         if row is None or not parts:
             return
         if row != self._embedder:
-            self.__init__(self.model, *(part.table for part in self._parts))  # type: ignore[misc]  # nothing of it stays
-            self._embedder = row
+            self._embedder, self._after = row, 0  # nothing of what was read stays
+            self._parts = tuple(Part(part.table) for part in self._parts)
             parts = [part for part in self._parts if part.table.size]
         newest = db.execute("SELECT max(id) FROM vectors").fetchone()[0] or 0
         if newest > self._after:

@@ -113,7 +113,7 @@ def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) 
     assert memory.chunks(["c1"]) == memory.chunks([]) == {}
     assert memory.chunk_hashes("d") == memory.chunk_hashes("x") == {}
     for unknown in ("d", "x", ""):
-        with pytest.raises(NotFound, match="clew documents"):
+        with pytest.raises(NotFound, match="clew ingest"):
             memory.document(unknown)
         with pytest.raises(NotFound):
             memory.document_chunks(unknown)

@@ -15,7 +15,7 @@ from tests.agent.conftest import collect
 from tests.agent.test_recall import only
 
 SETTINGS = Settings.model_validate(
-    {"context": 2048, "high_water": 1500, "low_water": 800, "tools": "off", "kv_mb": 0}
+    {"context": 2048, "high_water": 1500, "low_water": 800, "tools": "off", "kv_mb": 0, "reflect": False}
     | {"sampling": {"temperature": 0, "max_tokens": 12}}
 )
 FACTS = (

@@ -15,27 +15,11 @@ from bench.observations import FILE, Run, figures, some
 from bench.scoring import Seen, Tally, score
 from bench.scripted import Hostile, Perfect, Way
 from graph.beliefs import Status
+from tests.conversations import MOVED
 from tests.fakes import FakeEmbedder
 
 CLASSES = ["new_fact", "repeat", "state_change", "correction", "contradiction", "chit_chat"]
 CLASSES += ["hypothetical", "quote", "joke", "question", "injected", "other_language"]
-MOVED = Conversation.model_validate(
-    {
-        "id": "moved",
-        "class": "state_change",
-        "turns": [
-            {"role": "user", "text": "hi. I live in Lyon."},
-            {"role": "assistant", "text": "Nice."},
-            {"role": "user", "text": "I moved to Porto!"},
-            {"role": "assistant", "text": "Congratulations."},
-        ],
-        "known": [
-            {"terms": ["Lyon"], "status": "superseded", "sources": [0]},
-            {"terms": [["Porto", "Oporto"]], "sources": [2]},
-        ],
-        "accept": [{"terms": ["glad"], "sources": [2]}],
-    }
-)
 
 
 @pytest.fixture(scope="module")

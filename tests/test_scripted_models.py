@@ -14,24 +14,7 @@ from bench.scripted import BREACHES, Hostile, Perfect, Prompt, Way, plan
 from bench.seeding import Seeds
 from graph.events import ObservationMade, ObservationRetired, ObservationSupported
 from models.errors import StructuredOutputError
-
-MOVED = Conversation.model_validate(
-    {
-        "id": "moved",
-        "class": "state_change",
-        "turns": [
-            {"role": "user", "text": "hi. I live in Lyon."},
-            {"role": "assistant", "text": "Nice."},
-            {"role": "user", "text": "I moved to Porto!"},
-            {"role": "assistant", "text": "Congratulations."},
-        ],
-        "known": [
-            {"terms": ["Lyon"], "status": "superseded", "sources": [0]},
-            {"terms": [["Porto", "Oporto"]], "sources": [2]},
-        ],
-        "accept": [{"terms": ["glad"], "sources": [2]}],
-    }
-)
+from tests.conversations import MOVED
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,9 @@ from graph.admission_of_learned import admit_learned, require_pinnable
 from graph.events import (
     Event,
     HeadMoved,
+    MarkCleared,
+    MarkRestored,
+    MarkSet,
     PinCleared,
     PinSet,
     SessionArchived,
@@ -30,6 +33,7 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    Undone,
 )
 from graph.ids import as_ms
 from graph.rules import found, require, require_session, require_sources, require_turn, session_exists, turn_exists
@@ -49,6 +53,8 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(not session_exists(db, event.session), f"session {event.session} exists already")
             require(session_exists(db, event.origin), f"there is no session {event.origin}")
             _require_place(db, event.at)
+            of_origin = event.world == _world_of(db, event.origin)
+            require(of_origin or not _world_exists(db, event.world), f"the world {event.world} is another's")
         case TurnSaid():
             require_session(db, event.session)
             require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
@@ -67,6 +73,13 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
         case SessionTitled():
             require_session(db, event.session)
             require_sources(db, event.sources)
+        case MarkSet():
+            require(not _is_marked(db, event.mark), f"mark {event.mark} exists already")
+        case MarkCleared() | MarkRestored():
+            require(_is_marked(db, event.mark), f"there is no mark {event.mark}")
+        case Undone():
+            last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+            require(all(1 <= seq <= last for seq in event.events), "an event to undo does not exist")
         case TextErased():
             last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
             require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
@@ -74,6 +87,28 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require_session(db, event.session)
         case _:
             require(admit_learned(db, event), f"nobody knows when a {event.kind} may be stored")
+
+
+def _is_marked(db: sqlite3.Connection, mark: str) -> bool:
+    marked = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.mark' = ?"
+    return found(db, marked, mark)
+
+
+def _world_of(db: sqlite3.Connection, session: str) -> str:
+    begun = """
+    SELECT structure ->> '$.world' FROM events
+    WHERE session = ? AND kind IN ('session.started', 'session.forked')
+    """
+    world: str = db.execute(begun, (session,)).fetchone()[0]
+    return world
+
+
+def _world_exists(db: sqlite3.Connection, world: str) -> bool:
+    begun = """
+    SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind IN ('session.started', 'session.forked')
+    AND structure ->> '$.world' = ?
+    """
+    return found(db, begun, world)
 
 
 def _require_pinnable(db: sqlite3.Connection, event: PinSet | PinCleared) -> None:

@@ -32,6 +32,7 @@ from graph.learned import (
     ReflectionDone,
     ReflectionFailed,
 )
+from graph.retraced import MarkCleared, MarkRestored, MarkSet, Undone
 from graph.said import (
     MAIN_WORLD,
     Base,
@@ -102,6 +103,10 @@ Event = Annotated[
     | ApprovalAsked
     | ApprovalGiven
     | ApprovalRefused
+    | MarkSet
+    | MarkCleared
+    | MarkRestored
+    | Undone
     | TextErased,
     Field(discriminator="kind"),
 ]
@@ -124,6 +129,9 @@ __all__ = [
     "EntityNoted",
     "Event",
     "HeadMoved",
+    "MarkCleared",
+    "MarkRestored",
+    "MarkSet",
     "ObservationDeleted",
     "ObservationKind",
     "ObservationMade",
@@ -161,4 +169,5 @@ __all__ = [
     "TurnTaken",
     "TurnUnhidden",
     "TurnWithheld",
+    "Undone",
 ]

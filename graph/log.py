@@ -3,6 +3,8 @@
 Invariants:
 - One transaction per append: the events, their words, the end of a side row and what they erase, all or nothing.
 - Sequence numbers run from 1 without a gap, and each event carries the hash of the one before it.
+- The events of one append share their time, and no two appends have the same: a time says which events came before it,
+  and one change by a person can be told from the next, also where the clock stands still or is put back.
 - Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
 - What is made of a text that is gone meanwhile is stored without its words.
 - With a text go its content hash and, if nobody else says it, its vectors, in the same transaction.
@@ -65,6 +67,7 @@ class Log:
         self._path = path
         self._clock = clock
         self._seq, self._hash = _head(db)
+        self._at: int = db.execute("SELECT coalesce(max(at), 0) FROM events WHERE seq = ?", (self._seq,)).fetchone()[0]
 
     @classmethod
     def open(cls, folder: Path, *, clock: Callable[[], int] = now_ms) -> "Log":
@@ -101,15 +104,16 @@ class Log:
         Raises InvalidEvent or LogUnwritable, and then nothing of the call is stored.
         """
         head, stored = (self._seq, self._hash), []
+        at = max(self._clock(), self._at + 1)
         with self._transaction() as db:
             for event in events:
-                head, row = self._write(db, event, head)
+                head, row = self._write(db, event, head, at)
                 stored.append(row)
                 if isinstance(event, ERASING):
-                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head)
+                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head, at)
             if ends_stream is not None:
                 db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
-        self._seq, self._hash = head
+        self._seq, self._hash, self._at = *head, at
         if any(isinstance(event, (*ERASING, TextErased)) for event in events):
             self._scrub()
         return stored
@@ -196,10 +200,12 @@ class Log:
                         self._db.execute("ROLLBACK")
                 raise
 
-    def _write(self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes]) -> tuple[tuple[int, bytes], Stored]:
+    def _write(
+        self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes], at: int
+    ) -> tuple[tuple[int, bytes], Stored]:
         """Put `event` after `head` (number and hash of the event before) and return the new head."""
         admit(db, event)
-        row = encode(bereft(db, event), seq=head[0] + 1, id=new_id(), at=self._clock(), before=head[1])
+        row = encode(bereft(db, event), seq=head[0] + 1, id=new_id(), at=at, before=head[1])
         db.execute(INSERT, astuple(row))
         contents.note(db, row.seq, event, row.text)
         if isinstance(event, TextErased):

@@ -16,6 +16,9 @@ from graph.events import (
     DocumentRemoved,
     EntityNoted,
     HeadMoved,
+    MarkCleared,
+    MarkRestored,
+    MarkSet,
     ObservationDeleted,
     ObservationMade,
     ObservationPromoted,
@@ -47,6 +50,7 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    Undone,
 )
 from graph.liveness import change_turn, move_head
 from graph.sink import Sink, node
@@ -56,9 +60,9 @@ def project(stored: Stored, sink: Sink) -> None:
     """Apply one event to a graph."""
     match stored.event:
         case SessionStarted() as event:
-            telling.begin(sink, stored, event, fork=None)
+            telling.begin(sink, stored, event)
         case SessionForked() as event:
-            telling.begin(sink, stored, event, fork=event.at)
+            telling.begin(sink, stored, event)
             move_head(sink, event.session, event.at, seq=stored.seq)
         case SessionTitled() as event:
             wording.title(sink, stored, event)
@@ -138,6 +142,8 @@ def _learn(stored: Stored, sink: Sink) -> None:
             ingested.remove_document(sink, event.document, stored.seq)
         case ReflectionDone() | ReflectionFailed() | ApprovalAsked() | ApprovalGiven() | ApprovalRefused():
             pass  # the log alone tells of these
+        case MarkSet() | MarkCleared() | MarkRestored() | Undone():
+            pass  # what they do is done by the events that follow them
 
 
 def _pin(sink: Sink, event: PinSet | PinCleared, seq: int, *, pinned: bool) -> None:

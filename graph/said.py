@@ -120,7 +120,7 @@ class SessionDeleted(Base):
 
 
 class SessionForked(Base):
-    """A new session whose head starts at turn `at` of another session; in `world`, maybe a new what-if."""
+    """A new session whose head starts at turn `at` of another session; in that one's world, or in a new what-if."""
 
     kind: Literal["session.forked"] = "session.forked"
     session: str
@@ -228,21 +228,26 @@ class TurnReleased(Base):
 
 
 class PinSet(Base):
-    """The user pinned a turn or an observation: it is in every prompt of its world until the pin is cleared."""
+    """The user pinned a turn or an observation: it is in every prompt of `world` until the pin is cleared.
 
-    version: ClassVar[int] = 2
+    No world: that of what is pinned.
+    """
+
+    version: ClassVar[int] = 3
     kind: Literal["pin.set"] = "pin.set"
     turn: str | None = None
     observation: str | None = None
+    world: str | None = None
 
 
 class PinCleared(Base):
-    """A pin is taken off; of a turn that was pinned by its significance, for good."""
+    """A pin is taken off in `world` (None: that of what is pinned); of a turn pinned by its significance, for good."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     kind: Literal["pin.cleared"] = "pin.cleared"
     turn: str | None = None
     observation: str | None = None
+    world: str | None = None
 
 
 class HeadMoved(Base):

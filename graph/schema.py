@@ -5,7 +5,7 @@ The graph has no migrations. Whoever changes a table or a projection raises VERS
 
 from dataclasses import dataclass
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,16 @@ class RelTable:
 
 _ID = ("id", "STRING")
 
-WORLD = NodeTable("World", (_ID, ("fork", "STRING")))  # fork: the turn a what-if left its origin at
+WORLD = NodeTable(
+    "World",
+    (
+        _ID,
+        ("parent", "STRING"),  # the world a what-if left, null of main
+        ("fork", "STRING"),  # the turn it left that at
+        ("seq", "INT64"),  # the event it began with: of its parent it sees what was then
+    ),
+    read=("parent", "fork", "seq"),
+)
 
 SESSION = NodeTable(
     "Session",
@@ -94,6 +103,11 @@ TURN = NodeTable(
         ("evidence", "INT64"),  # relationships by which an observation, title or core block hangs on it
         ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
+        ("onto", "INT64"),  # the event since which there is one, null while there is none
+        (
+            "spells",
+            "STRING",
+        ),  # when there was one before that: "first-end" by event, end not included, joined by commas
         ("parent", "STRING"),
         ("depth", "INT64"),  # turns above it on its path
         ("stop_reason", "STRING"),
@@ -106,7 +120,21 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=("world", "hidden", "deleted", "withheld", "heads", "parent", "depth", "live", "at", "evidence"),
+    read=(
+        "world",
+        "seq",
+        "hidden",
+        "deleted",
+        "withheld",
+        "heads",
+        "onto",
+        "spells",
+        "parent",
+        "depth",
+        "live",
+        "at",
+        "evidence",
+    ),
 )
 
 # A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.

@@ -11,10 +11,10 @@ from graph.sink import Sink, node
 _RECALLED = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}
 
 
-def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked, *, fork: str | None) -> None:
-    """A session begins, maybe with a world of its own that left its origin at turn `fork`."""
+def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> None:
+    """A session begins, maybe with a world of its own that left its origin's."""
     if sink.node("World", event.world) is None:
-        sink.put_node("World", event.world, {"fork": fork})
+        sink.put_node("World", event.world, _left(sink, stored, event))
     said_at = event.said_at if isinstance(event, SessionStarted) else None
     told = said_at if said_at is not None else stored.at
     properties = {
@@ -29,6 +29,13 @@ def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked, *, 
     sink.put_node("Session", event.session, properties)
     sink.put_rel("IN_WORLD", event.session, event.world)
     scope(sink, event.session, event.project)
+
+
+def _left(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> dict[str, Any]:
+    """What a new world inherits from."""
+    if not isinstance(event, SessionForked):
+        return {"seq": 0}
+    return {"parent": node(sink, "Session", event.origin)["world"], "fork": event.at, "seq": stored.seq}
 
 
 def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:

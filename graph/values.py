@@ -34,6 +34,7 @@ class Turn:
     recalled: tuple[Recalled, ...] = ()  # what was put before the model for this reply, or what a tool's result quotes
     pinned: bool = False
     withheld: bool = False  # kept out of memory by the user
+    deleted: bool = False  # gone for good; what followed it follows what it followed
 
     @property
     def truncated(self) -> bool:

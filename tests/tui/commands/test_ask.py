@@ -119,6 +119,7 @@ def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answe
 def test_a_second_clew_is_75_at_once_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:
     first = background("ask", "Tell me a very long story about the sea.")
     accepted = first.stderr.readline().split()[1].decode()
+    first.send_signal(signal.SIGSTOP)  # it may not end before the others are through
     for argv in (("ask", "me too"), ("rebuild",), ("erase", "--yes")):
         second = spawn(*argv)
         assert second.code == 75, argv
@@ -130,6 +131,7 @@ def test_a_second_clew_is_75_at_once_and_is_told_who_has_the_memory(background: 
     assert "chain" in [check["name"] for check in report.json["checks"]]
     assert spawn("log", "--json").json[0]["turn"] == accepted
     assert first.poll() is None
+    first.send_signal(signal.SIGCONT)
 
 
 def test_ctrl_c_stops_the_reply_keeps_what_came_and_ends_130(background: Run, spawn: Run) -> None:

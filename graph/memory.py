@@ -7,30 +7,25 @@ called from any thread.
 
 import atexit
 import contextlib
-import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime, tzinfo
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graph import contents, rebuild
-from graph.beliefs import Near
+from graph.asked import ALL as ALL
+from graph.asked import Asked
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
-from graph.entities import Entities
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
 from graph.follower import Follower
-from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.recovery import recover
-from graph.remembered import Remembered
 from graph.values import Check, Progress, Recorded
 from graph.witness import WITNESS, examine_witness
 
@@ -38,10 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ALL = Filters()
 
-
-class Memory(Remembered, Entities):
+class Memory(Asked):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
@@ -120,6 +113,10 @@ class Memory(Remembered, Entities):
         self._graph.open(progress)
 
     @property
+    def _asked_graph(self) -> Follower:
+        return self._graph
+
+    @property
     def graph_ready(self) -> bool:
         """Whether the graph has everything the log has, and follows it."""
         return self._graph.ready
@@ -144,64 +141,6 @@ class Memory(Remembered, Entities):
                 checks += examine_words(self._log)
         return weigh(checks + examine_witness(self._folder, self._reader) + self._examine_graph(deep=deep))
 
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
-        return self._graph.query(cypher, parameters, timeout_s=timeout_s)
-
-    def recall(
-        self,
-        query: str,
-        *,
-        vector: Vector | None = None,
-        filters: Filters = ALL,
-        now: datetime,
-        timezone: tzinfo,
-        limit: int = 10,
-    ) -> list[Hit]:
-        """What was said that matters for `query`, the best first, each with why; calls no model.
-
-        `vector` is the query's embedding, if there is one; `now` is aware. Raises GraphFailure while the graph is
-        closed or behind: the chat goes on without.
-        """
-        return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
-
-    def near(
-        self,
-        text: str,
-        *,
-        vector: Vector | None,
-        world: str,
-        project: str | None,
-        limit: int = 15,
-        status: Sequence[str] = ("candidate", "active"),
-    ) -> list[Near]:
-        """The observations nearest to some words, in use or under review, of a project and of none.
-
-        Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
-        """
-        found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
-        there = self.observations(id for id, _, _ in found)
-        return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
-
-    def communities(
-        self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6
-    ) -> list[Community]:
-        """Turns that belong together in the memory graph, with the words that set them apart, the largest first.
-
-        `model` is the key of the embedder whose vectors tell likeness; None: words do. Raises GraphFailure.
-        """
-        return self._recall.communities(model, filters=filters, limit=limit, per=per)
-
-    def warm_recall(self) -> None:
-        """Read the turns and vectors that recall keeps in memory, ahead of the first one. Raises GraphFailure."""
-        self._recall.warm()
-
-    def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
-        """What to embed for a query to `recall`: speakers' names and times in it mislead. Raises GraphFailure."""
-        return self._recall.spoken(query, now=now, timezone=timezone)
-
     def head(self) -> int:
         return self._log.head
 
@@ -218,25 +157,12 @@ class Memory(Remembered, Entities):
         with self._writing:
             self._log.keep_vectors(model, vectors)
 
-    def embedded(self, model: str) -> tuple[int, int]:
-        """How many different texts have a vector of `model`, and how many there are."""
-        with self.snapshot() as db:
-            return contents.embedded(db, model)
-
-    def embedders(self) -> list[tuple[str, int, int]]:
-        """Key, dimension and number of vectors of the embedders in use so far, the newest last."""
-        with self.snapshot() as db:
-            return contents.embedders(db)
-
     def forget_embedder(self, model: str) -> None:
         """Delete a model's vectors. Raises LogUnwritable; some may be gone then, and the rest goes the next time."""
         more = True
         while more:
             with self._writing:
                 more = self._log.forget_embedder(model)
-
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._reader.snapshot()
 
     def _examine_graph(self, *, deep: bool) -> list[Check]:
         try:

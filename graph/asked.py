@@ -1,0 +1,113 @@
+"""What a memory is asked, whether it is the one that is written to or one of the past: recall, search, the graph.
+
+One log reader, one graph and one recall answer everything here; none of it writes.
+"""
+
+import sqlite3
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, tzinfo
+from typing import Any, Protocol
+
+from graph import contents
+from graph.beliefs import Near
+from graph.entities import Entities
+from graph.hits import Community, Filters, Hit, Vector
+from graph.reading import LogReader
+from graph.recall.search import Recall
+from graph.remembered import Remembered
+
+ALL = Filters()
+
+
+class Graph(Protocol):
+    """A graph that can be asked."""
+
+    @property
+    def ready(self) -> bool: ...
+
+    def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
+
+
+class Asked(Remembered, Entities):
+    """All that is asked of a memory. Thread-safe; every method blocks."""
+
+    _reader: LogReader
+    _recall: Recall
+
+    @property
+    @abstractmethod
+    def _asked_graph(self) -> Graph:
+        """The graph that answers."""
+
+    def query(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
+    ) -> list[dict[str, Any]]:
+        """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
+        return self._asked_graph.query(cypher, parameters, timeout_s=timeout_s)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        vector: Vector | None = None,
+        filters: Filters = ALL,
+        now: datetime,
+        timezone: tzinfo,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """What was said that matters for `query`, the best first, each with why; calls no model.
+
+        `vector` is the query's embedding, if there is one; `now` is aware. Raises GraphFailure while the graph is
+        closed or behind: the chat goes on without.
+        """
+        return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
+
+    def near(
+        self,
+        text: str,
+        *,
+        vector: Vector | None,
+        world: str,
+        project: str | None,
+        limit: int = 15,
+        status: Sequence[str] = ("candidate", "active"),
+    ) -> list[Near]:
+        """The observations nearest to some words, in use or under review, of a project and of none.
+
+        Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
+        """
+        found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
+        there = self.observations(id for id, _, _ in found)
+        return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
+
+    def communities(
+        self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6
+    ) -> list[Community]:
+        """Turns that belong together in the memory graph, with the words that set them apart, the largest first.
+
+        `model` is the key of the embedder whose vectors tell likeness; None: words do. Raises GraphFailure.
+        """
+        return self._recall.communities(model, filters=filters, limit=limit, per=per)
+
+    def warm_recall(self) -> None:
+        """Read the turns and vectors that recall keeps in memory, ahead of the first one. Raises GraphFailure."""
+        self._recall.warm()
+
+    def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
+        """What to embed for a query to `recall`: speakers' names and times in it mislead. Raises GraphFailure."""
+        return self._recall.spoken(query, now=now, timezone=timezone)
+
+    def embedded(self, model: str) -> tuple[int, int]:
+        """How many different texts have a vector of `model`, and how many there are."""
+        with self.snapshot() as db:
+            return contents.embedded(db, model)
+
+    def embedders(self) -> list[tuple[str, int, int]]:
+        """Key, dimension and number of vectors of the embedders in use so far, the newest last."""
+        with self.snapshot() as db:
+            return contents.embedders(db)
+
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._reader.snapshot()

@@ -1,0 +1,241 @@
+"""What the memory means, as short as the definitions: turns on paths, worlds, and what hangs on them.
+
+A fold over the events that copies whatever a what-if inherits at its fork and works everything out anew when asked.
+It shares no code with the memory, so that the two can be held against each other after each step.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from graph.events import (
+    CoreWritten,
+    Event,
+    HeadMoved,
+    ObservationDeleted,
+    ObservationMade,
+    ObservationPromoted,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    ObservationSupported,
+    PinCleared,
+    PinSet,
+    SessionDeleted,
+    SessionForked,
+    SessionStarted,
+    TurnDeleted,
+    TurnHidden,
+    TurnReleased,
+    TurnSaid,
+    TurnTaken,
+    TurnUnhidden,
+    TurnWithheld,
+)
+
+MAIN = "main"
+
+
+@dataclass
+class World:
+    """What a world has of its parent: as it was at the fork, copied."""
+
+    turns: frozenset[str] = frozenset()
+    observations: frozenset[str] = frozenset()
+    pins: dict[str, bool] = field(default_factory=dict)  # of turns and series, with its own
+    blocks: list[CoreWritten] = field(default_factory=list)  # all versions, with its own
+
+
+@dataclass(frozen=True)
+class Stand:
+    """How an observation that is live in a world stands there."""
+
+    status: str
+    current: bool
+    proof: int
+
+
+class Reference:
+    """All worlds of one log. `apply` takes its events in order."""
+
+    def __init__(self) -> None:
+        self.worlds: dict[str, World] = {MAIN: World()}
+        self.world: dict[str, str] = {}  # of sessions
+        self.head: dict[str, str | None] = {}  # of sessions that are not deleted
+        self.home: dict[str, str] = {}  # session of turns
+        self.parent: dict[str, str | None] = {}  # of turns that have a place
+        self.hidden: set[str] = set()
+        self.deleted: set[str] = set()  # turns, and series of observations
+        self.withheld: set[str] = set()
+        self.made: dict[str, ObservationMade] = {}
+        self.judged: dict[str, str] = {}
+        self.retired: dict[str, set[str]] = {}
+        self.supports: dict[str, set[str]] = {}
+
+    def apply(self, event: Event) -> None:
+        """Take in one event."""
+        match event:
+            case SessionStarted():
+                self.world[event.session], self.head[event.session] = event.world, None
+            case SessionForked():
+                self._fork(event)
+            case SessionDeleted():
+                self.head.pop(event.session, None)
+            case TurnSaid():
+                self.home[event.turn] = event.session
+                if not event.queued:
+                    self._place(event.turn, event.session, event.parent)
+            case TurnTaken():
+                self._place(event.turn, event.session, event.parent)
+            case HeadMoved():
+                self._move(event.session, event.turn)
+            case TurnHidden():
+                self.hidden.add(event.turn)
+            case TurnUnhidden():
+                self.hidden.discard(event.turn)
+            case TurnWithheld():
+                self.withheld.add(event.turn)
+            case TurnReleased():
+                self.withheld.discard(event.turn)
+            case TurnDeleted():
+                self.deleted.add(event.turn)
+            case PinSet() | PinCleared():
+                self._pin(event)
+            case CoreWritten():
+                self.worlds[event.world].blocks.append(event)
+            case _:
+                self._learn(event)
+
+    def _learn(self, event: Event) -> None:
+        match event:
+            case ObservationMade():
+                self.made[event.observation], self.judged[event.observation] = event, event.status
+            case ObservationSupported():
+                self.supports.setdefault(event.observation, set()).add(event.source)
+            case ObservationPromoted():
+                self.judged[event.observation] = "active"
+            case ObservationRejected() | ObservationRetired(by_turn=None):
+                self.judged[event.observation] = "invalid"
+            case ObservationRetired(by_turn=str() as turn):
+                self.retired.setdefault(event.observation, set()).add(turn)
+            case ObservationReturned():
+                self.judged[event.observation] = event.status
+                self.retired.pop(event.observation, None)
+            case ObservationDeleted():
+                self.deleted.add(event.series)
+
+    # -- what a world sees ----------------------------------------------------------------------------------------
+
+    def sees(self, world: str) -> set[str]:
+        """The turns that are live in a world."""
+        return self._held(world) - self.hidden - self.deleted
+
+    def standing(self, world: str) -> set[str]:
+        """The turns from which something may be believed there."""
+        return self.sees(world) - self.withheld
+
+    def path(self, turn: str | None) -> list[str]:
+        """A turn and all above it."""
+        found = []
+        while turn is not None:
+            found.append(turn)
+            turn = self.parent[turn]
+        return found
+
+    def _held(self, world: str) -> set[str]:
+        """On the path of a head of the world, or inherited; whatever is hidden or deleted."""
+        own = {
+            turn
+            for session, head in self.head.items()
+            if self.world[session] == world
+            for turn in self.path(head)
+            if self.world[self.home[turn]] == world
+        }
+        return own | self.worlds[world].turns
+
+    # -- what is believed there -----------------------------------------------------------------------------------
+
+    def believed(self, world: str) -> dict[str, Stand]:
+        """The live observations of a world, and how they stand in it."""
+        standing = self.standing(world)
+        seen = self._known(world)
+        live = {
+            id for id in seen if self.made[id].series not in self.deleted and set(self.made[id].sources) <= standing
+        }
+        later: dict[str, list[str]] = {}
+        for id in seen:
+            later.setdefault(self.made[id].supersedes or "", []).append(id)
+
+        def contradicted(id: str) -> bool:
+            return bool(self.retired.get(id, set()) & standing)
+
+        def says_more(id: str) -> bool:
+            in_use = self.judged[id] == "active" and not contradicted(id)
+            return id in live and (in_use or any(map(says_more, later.get(id, ()))))
+
+        def stand(id: str) -> Stand:
+            status = self.judged[id]
+            if status == "invalid" or contradicted(id):
+                status = "invalid"
+            elif any(map(says_more, later.get(id, ()))):
+                status = "superseded"
+            current = status in ("candidate", "active") and self.made[id].instead_of not in live
+            proof = {*self.made[id].sources, *self.supports.get(id, ())} & standing
+            return Stand(status, current, len(proof))
+
+        return {id: stand(id) for id in live}
+
+    def pinned(self, world: str) -> set[str]:
+        """The turns that are pinned in a world."""
+        return {item for item, on in self.worlds[world].pins.items() if on} & self.standing(world)
+
+    def blocks(self, world: str) -> dict[str, str]:
+        """What its core blocks say."""
+        standing, found = self.standing(world), dict[str, str]()
+        for version in self.worlds[world].blocks:
+            if set(version.sources) <= standing:
+                found[version.block] = version.text or ""
+        return {name: text for name, text in found.items() if text}
+
+    def _known(self, world: str) -> set[str]:
+        """Observations of the world's own, and those its parent had at the fork."""
+        return {id for id, made in self.made.items() if made.world == world} | self.worlds[world].observations
+
+    # -- changes --------------------------------------------------------------------------------------------------
+
+    def _fork(self, event: SessionForked) -> None:
+        parent = self.world[event.origin]
+        self.world[event.session], self.head[event.session] = event.world, event.at
+        if event.world == parent:
+            return
+        above = self.path(event.at)
+        follows = {turn for turn in self.parent if turn != event.at and event.at in self.path(turn)}
+        self.worlds[event.world] = World(
+            turns=frozenset(self._held(parent) - follows) | set(above),
+            observations=frozenset(self._known(parent)),
+            pins=dict(self.worlds[parent].pins),
+            blocks=list(self.worlds[parent].blocks),
+        )
+
+    def _place(self, turn: str, session: str, parent: str | None) -> None:
+        self.parent[turn] = parent
+        self._move(session, turn)
+
+    def _move(self, session: str, turn: str | None) -> None:
+        if session in self.head:
+            self.head[session] = turn
+
+    def _pin(self, event: PinSet | PinCleared) -> None:
+        if event.turn is not None:
+            item, own = event.turn, self.world[self.home[event.turn]]
+        else:
+            made = self.made[event.observation or ""]
+            item, own = made.series, made.world
+        self.worlds[event.world or own].pins[item] = isinstance(event, PinSet)
+
+
+def told(events: Iterable[Event]) -> Reference:
+    """The reference of some events."""
+    reference = Reference()
+    for event in events:
+        reference.apply(event)
+    return reference

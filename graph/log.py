@@ -47,6 +47,10 @@ INSERT INTO events (seq, id, at, kind, version, structure, text, salt, text_hash
 """
 
 
+class _Rehearsed(Exception):
+    """Rolls a rehearsal back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """The side row of a reply that is still streaming, or that a crash cut off."""
@@ -103,19 +107,24 @@ class Log:
 
         Raises InvalidEvent or LogUnwritable, and then nothing of the call is stored.
         """
-        head, stored = (self._seq, self._hash), []
-        at = max(self._clock(), self._at + 1)
         with self._transaction() as db:
-            for event in events:
-                head, row = self._write(db, event, head, at)
-                stored.append(row)
-                if isinstance(event, ERASING):
-                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head, at)
+            head, at, written = self._write_all(db, events)
             if ends_stream is not None:
                 db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
         self._seq, self._hash, self._at = *head, at
         if any(isinstance(event, (*ERASING, TextErased)) for event in events):
             self._scrub()
+        return [stored for stored, caused in written if not caused]
+
+    def rehearse(self, events: Sequence[Event]) -> list[Stored]:
+        """What an append of `events` would store, the erasures that it causes among it; nothing of it is kept.
+
+        Raises InvalidEvent or LogUnwritable, as the append would.
+        """
+        stored: list[Stored] = []
+        with contextlib.suppress(_Rehearsed), self._transaction() as db:
+            stored = [each for each, _ in self._write_all(db, events)[2]]
+            raise _Rehearsed
         return stored
 
     def stream(self, stream: Stream) -> None:
@@ -200,6 +209,23 @@ class Log:
                         self._db.execute("ROLLBACK")
                 raise
 
+    def _write_all(
+        self, db: sqlite3.Connection, events: Sequence[Event]
+    ) -> tuple[tuple[int, bytes], int, list[tuple[Stored, bool]]]:
+        """Put `events` behind the last, each followed by the erasure it causes: the new head, the time, what is stored.
+
+        With each stands whether it is such an erasure.
+        """
+        head, at = (self._seq, self._hash), max(self._clock(), self._at + 1)
+        written: list[tuple[Stored, bool]] = []
+        for event in events:
+            head, row = self._write(db, event, head, at)
+            written.append((row, False))
+            if isinstance(event, ERASING):
+                head, row = self._write(db, TextErased(events=texts_of(db, event)), head, at)
+                written.append((row, True))
+        return head, at, written
+
     def _write(
         self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes], at: int
     ) -> tuple[tuple[int, bytes], Stored]:
@@ -257,6 +283,11 @@ def hash_before(db: sqlite3.Connection, seq: int) -> bytes:
 
 def _erase(db: sqlite3.Connection, events: tuple[int, ...]) -> None:
     listed = json.dumps(events)
+    db.execute(
+        "INSERT OR IGNORE INTO purging SELECT seq, text FROM events "
+        "WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL",
+        (listed,),
+    )
     db.execute(
         "UPDATE events SET text = NULL, salt = NULL WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL",
         (listed,),

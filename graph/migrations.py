@@ -92,7 +92,7 @@ structure ->> '$.speaker' AS speaker
 _READ_SECOND = "NULL AS item, NULL AS series"
 
 # What stands in for the columns that are new, where a log of an earlier version is only read.
-READ_OLD = {1: f"{_READ_FIRST}, {_READ_SECOND}", 2: _READ_SECOND}
+READ_OLD = {1: f"{_READ_FIRST}, {_READ_SECOND}", 2: _READ_SECOND}  # version 4 brought no column
 
 _RECALL_SCHEMA = (
     "ALTER TABLE events ADD COLUMN source TEXT GENERATED ALWAYS AS (structure ->> '$.source') VIRTUAL",
@@ -211,7 +211,18 @@ def fill_named(db: sqlite3.Connection) -> None:
         db.execute(f"INSERT OR IGNORE INTO named {_NAMES.format(of=':')}", values)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_schema, recall_schema, learned_schema)
+def purge_schema(db: sqlite3.Connection) -> None:
+    """Version 4: the texts that are erased and not yet purged from every file, and which event has an id."""
+    db.execute("CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
+    db.execute("CREATE INDEX by_id ON events (id)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    first_schema,
+    recall_schema,
+    learned_schema,
+    purge_schema,
+)
 NEWEST = len(MIGRATIONS)
 
 

@@ -50,7 +50,12 @@ SELECT count(*) FROM events WHERE text IS NOT NULL AND seq IN (
 
 def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[Check]:
     """Check chain, texts, counts, word index and permissions; without `deep` only what is quick."""
-    checks = [_permissions(folder)]
+    return weigh([_permissions(folder), *examine_copy(reader, deep=deep)])
+
+
+def examine_copy(reader: LogReader, *, deep: bool = True) -> list[Check]:
+    """The checks of a log's file alone, wherever it lies."""
+    checks: list[Check] = []
     try:
         with reader.snapshot() as db:
             looks = [("log file", lambda: _file(db, deep=deep)), ("chain", lambda: _chain(db, deep=deep))]
@@ -61,7 +66,7 @@ def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[C
             checks += [_sound(name, look) for name, look in looks]
     except LogDamaged as e:
         checks.append(Check("log", False, str(e), _RESTORE))
-    return weigh(checks)
+    return checks
 
 
 def weigh(checks: list[Check]) -> list[Check]:

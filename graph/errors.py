@@ -6,7 +6,9 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── LogUnwritable             an append did not happen, nothing is half-written: keep the text, say why, try again
 ├── LogDamaged                the log cannot be trusted: stop writing, point at backups and `clew doctor`
 │   ├── LogNewer              written by a newer clew: update clew
+│   ├── NotABackup            a file to restore that is none, or not whole: nothing was changed
 │   └── EventsMissing         the graph had seen more than the log has: told once, the graph follows what there is
+├── CopyFailed                a copy or an export could not be written: nothing is left of it, the memory goes on
 ├── InvalidEvent              the event names what does not exist or cannot be: a bug of the caller, nothing stored
 ├── InvalidVector          an embedding that is no direction: nothing of its batch is kept, recall does without
 ├── NotFound                  no such session, turn or exchange
@@ -64,8 +66,16 @@ class LogNewer(LogDamaged):
     """The log was written by a newer clew."""
 
 
+class NotABackup(LogDamaged):
+    """A file that is no copy of a log, or not a whole one."""
+
+
 class EventsMissing(LogDamaged):
     """The last events are gone from the log: the graph had seen them."""
+
+
+class CopyFailed(MemoryFailure):
+    """A copy could not be made: nothing is left of it, and the memory is as it was."""
 
 
 class InvalidEvent(MemoryFailure):

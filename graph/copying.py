@@ -1,0 +1,225 @@
+"""A copy of the log in one file, made beside a running chat and looked over before it has its name.
+
+Invariants:
+- Copying only reads, in one snapshot of a connection of its own: no append waits for it, in whatever process.
+- The copy is made under another name beside its target and gets its own only when it is whole, examined and on the
+  disk. So there is no half copy, and what goes wrong leaves what was there.
+- Texts that wait in the log to be purged, and the words of them in its indexes, are not in the copy.
+"""
+
+import contextlib
+import errno
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from graph import contents
+from graph.doctor import examine_copy
+from graph.errors import CopyFailed, LogDamaged, MemoryMissing, NotABackup
+from graph.files import LOG
+from graph.ids import as_datetime
+from graph.migrations import version_of
+from graph.reading import LogReader
+from graph.sqlite import open_reader
+
+PART = ".part"
+PAGES = 512  # copied at a time, 2 MB: between two of them a copy can be stopped, and is written out
+COMPANIONS = ("", "-journal", "-wal", "-shm")
+INDEXES = ("words", "learned")
+SAFE = "The memory is not affected, and nothing is left of the copy."
+
+Stopping = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a log, or a copy of one, holds: `head` is the last event, of time `until`; None for an empty one."""
+
+    path: Path
+    log: str
+    version: int
+    head: int
+    sessions: int
+    turns: int
+    size: int
+    until: datetime | None
+
+
+class CopyStopped(Exception):
+    """A copy was asked to end: nothing is left of it."""
+
+
+def copy_log(folder: Path, target: Path, *, replace: bool = False, stopping: Stopping = lambda: False) -> Copied:
+    """Copy the log of `folder` into the file `target`, examined and durable; needs no lock.
+
+    Raises CopyFailed, MemoryMissing, LogDamaged or CopyStopped; then nothing is left of it and what was there stays.
+    """
+    source = folder / LOG
+    LogReader.open(folder).close()
+    _refuse_target(source, target, replace=replace)
+    part = target.with_name(target.name + PART)
+    with removed(part), _copying(target):
+        copy_file(source, part, stopping=stopping)
+        scrub(part)
+        found = examine(part, stopping=stopping)
+        sync(part)
+        if not replace and os.path.lexists(target):  # it came meanwhile
+            _refuse_target(source, target, replace=False)
+        part.replace(target)
+        sync(target.parent)
+    return Copied(target, found.log, found.version, found.head, found.sessions, found.turns, found.size, found.until)
+
+
+def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False) -> None:
+    """Copy a log as it stands now, with what is still in its write-ahead log, into a new file private to the user."""
+    remove(part)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+    def step(status: int, remaining: int, total: int) -> None:
+        if stopping():
+            raise CopyStopped
+        sync(part)  # all of it at the end would keep the log's own writes waiting
+
+    with contextlib.closing(open_reader(source)) as log, contextlib.closing(_plain(part)) as copy:
+        log.execute("BEGIN")
+        log.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # from here on it is one snapshot
+        log.backup(copy, pages=PAGES, progress=step)
+        log.execute("ROLLBACK")
+        copy.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, also while it is read
+        copy.commit()
+
+
+def scrub(part: Path) -> None:
+    """Leave nothing in a copy of what waits to be purged: its text, and its words in the indexes."""
+    with contextlib.closing(_plain(part)) as copy:
+        if not _has_purging(copy) or copy.execute("SELECT 1 FROM purging LIMIT 1").fetchone() is None:
+            return
+        contents.teach(copy)
+        copy.execute("BEGIN IMMEDIATE")
+        copy.execute("DELETE FROM purging")
+        for index in INDEXES:
+            copy.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
+        copy.execute("COMMIT")
+
+
+def examine(path: Path, *, stopping: Stopping = lambda: False) -> Copied:
+    """Open a copy and read all of it: chain, texts, words. Raises NotABackup, LogNewer or CopyStopped."""
+    reader = LogReader(path)
+    try:
+        for check in examine_copy(reader):
+            if stopping():
+                raise CopyStopped
+            if not check.ok:
+                raise NotABackup(f"{path.name} is damaged ({check.name}: {check.detail}).")
+        return about(reader, path)
+    finally:
+        reader.close()
+
+
+def about(reader: LogReader, path: Path) -> Copied:
+    """What a log holds, without reading all of it. Raises LogDamaged or LogNewer."""
+    counts = reader.counts()
+    with reader.snapshot() as db:
+        version = version_of(db)
+        log: str = db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0]
+        last = db.execute("SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    head, until = (last[0], as_datetime(last[1])) if last is not None else (0, None)
+    return Copied(path, log, version, head, counts["sessions"], counts["turns"], path.stat().st_size, until)
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(path: Path) -> None:
+    """Remove a log's file and what SQLite left beside it."""
+    for companion in COMPANIONS:
+        path.with_name(path.name + companion).unlink(missing_ok=True)
+
+
+@contextmanager
+def removed(part: Path) -> Iterator[None]:
+    """Whatever happens inside, nothing of `part` is left after it."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            remove(part)
+
+
+def _plain(path: Path) -> sqlite3.Connection:
+    """A connection to a copy nobody else knows: without a journal, as a half copy is thrown away."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("PRAGMA secure_delete = ON").fetchone()
+    db.execute("PRAGMA temp_store = MEMORY")
+    return db
+
+
+def _has_purging(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'purging'").fetchone() is not None
+
+
+def _refuse_target(source: Path, target: Path, *, replace: bool) -> None:
+    """Raise CopyFailed for a target that cannot be one."""
+    if target.is_dir():
+        raise CopyFailed(f"{target} is a folder. Nothing was copied. Name a file in it.")
+    if not target.parent.is_dir():
+        raise CopyFailed(f"There is no folder {target.parent}. Nothing was copied. Make it first, or name another.")
+    if os.path.lexists(target):
+        if target.exists() and source.exists() and target.samefile(source):
+            raise CopyFailed(f"{target} is the log itself. Nothing was copied. Name another file.")
+        if not target.is_file():
+            raise CopyFailed(f"{target} is no regular file. Nothing was copied. Name another one.")
+        if not replace:
+            raise CopyFailed(f"{target} is there already. Nothing was copied. Name another file, or give --force.")
+
+
+@contextmanager
+def _copying(target: Path) -> Iterator[None]:
+    """Errors of making the copy as CopyFailed; those of the log it is made of as they are."""
+    try:
+        yield
+    except NotABackup as e:
+        raise CopyFailed(f"The copy is not what the log should be: {e} {SAFE} Run `clew doctor`.") from e
+    except sqlite3.DatabaseError as e:
+        full = getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+        raise CopyFailed(_why(target, "the disk is full" if full else str(e), full=full)) from e
+    except OSError as e:
+        full = e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise CopyFailed(_why(target, e.strerror or str(e), full=full)) from e
+
+
+def _why(target: Path, why: str, *, full: bool) -> str:
+    then = "Free some space, or name a file on another disk." if full else "Name a file in a folder you can write to."
+    return f"{target} could not be written: {why}. {SAFE} {then}"
+
+
+def main(argv: list[str]) -> int:
+    """Copy a log in a process of its own, at a low priority: reading all of it would keep a chat's threads waiting."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    os.umask(0o077)
+    try:
+        copy_log(Path(argv[0]), Path(argv[1]))
+    except (CopyFailed, LogDamaged, MemoryMissing) as error:
+        sys.stderr.write(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,6 @@
 """The questions about what is kept besides the conversation, for whoever can take a snapshot of the log."""
 
-import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from itertools import islice
 
 from graph import kept
@@ -13,14 +10,11 @@ from graph.quoted import Believed, believed
 from graph.rows import turns_of
 from graph.values import Turn
 from graph.versions import versions
+from graph.world_readings import WorldReadings
 
 
-class KeptReadings(ABC):
+class KeptReadings(WorldReadings):
     """Core blocks, projects, documents, notes and significance, as the log has them."""
-
-    @abstractmethod
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def blocks(self, world: str = MAIN_WORLD) -> list[CoreBlock]:
         """The core blocks of a world that say anything, by name.

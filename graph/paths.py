@@ -7,10 +7,10 @@ import sqlite3
 
 from graph.rows import session_by_id
 from graph.values import Session, Turn
-from graph.walks import Walks
+from graph.worlds import Views
 
 
-class Paths(Walks):
+class Paths(Views):
     """Which turns are live in one snapshot, and the sessions they are of. Keep it no longer than that."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -25,8 +25,15 @@ class Paths(Walks):
 
     def live(self, turn: Turn) -> bool:
         """Whether a turn is live in its own world."""
+        return self.sees(turn, self.world_of(turn.session))
+
+    def sees(self, turn: Turn, world: str) -> bool:
+        """Whether a world sees a turn: it holds it, and it is neither hidden nor deleted, which is so everywhere."""
         return (
-            not turn.hidden and not turn.queued and not self._deleted(turn.id) and self.on_a_path(turn.id, turn.session)
+            not turn.hidden
+            and not turn.queued
+            and not self._deleted(turn.id)
+            and self.in_view(turn.id, turn.session, world)
         )
 
     def _deleted(self, turn: str) -> bool:

@@ -20,7 +20,8 @@ from graph.kept_readings import KeptReadings
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
-from graph.walks import BEGUN, Walks
+from graph.walks import BEGUN
+from graph.worlds import Views
 
 _PATH = """
 WITH RECURSIVE path (turn, depth) AS (
@@ -43,8 +44,8 @@ class Readings(KeptReadings):
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
         with self.snapshot() as db:
             rows = db.execute(f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
-            walks = Walks(db)
-            found = [session_with(db, row, walks) for row in rows]
+            views = Views(db)
+            found = [session_with(db, row, views) for row in rows]
         return [each for each in found if not each.deleted and (archived or not each.archived)]
 
     def session(self, id: str) -> Session:

@@ -13,7 +13,8 @@ from graph.events import RECALLED
 from graph.ids import as_datetime
 from graph.titles import title_of
 from graph.values import Session, Turn
-from graph.walks import BEGUN, HEAD, Walks
+from graph.walks import BEGUN, HEAD
+from graph.worlds import Views
 
 Raw = tuple[Any, ...]
 
@@ -153,13 +154,13 @@ def session_by_id(db: sqlite3.Connection, id: str) -> Session:
     row = db.execute(f"{SESSION} WHERE begun.session = ? AND {BEGUN}", (id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
-    return session_with(db, row, Walks(db))
+    return session_with(db, row, Views(db))
 
 
-def session_with(db: sqlite3.Connection, row: Raw, walks: Walks) -> Session:
-    """A session, from a row of SESSION, with its title and its own settings; the walks are shared among many."""
+def session_with(db: sqlite3.Connection, row: Raw, views: Views) -> Session:
+    """A session, from a row of SESSION, with its title and its own settings; the views are shared among many."""
     id, name, titled, configured = row[0], row[3], row[4], row[11]
-    title = title_of(db, id, walks) if titled is not None and not name else None
+    title = title_of(db, id, views) if titled is not None and not name else None
     if configured is None:
         return session_of(row, title, None)
     return session_of(

@@ -1,4 +1,4 @@
-"""The title a session shows: the newest one whose every source is live, so that no title tells what was taken away.
+"""The title a session shows: the newest one whose every source its world sees, so that none tells what was taken away.
 
 A glance at the indexes is enough where no head was moved and nothing branches off above a source; elsewhere the paths
 are walked.
@@ -6,7 +6,7 @@ are walked.
 
 import sqlite3
 
-from graph.walks import Walks
+from graph.worlds import Views
 
 _NEAR = 8  # turns above a source that the glance looks at
 
@@ -67,12 +67,18 @@ JOIN events AS said ON said.turn = source.value AND said.kind = 'turn.said'
 _TAKEN, _UNSURE = 2, 1
 
 
-def title_of(db: sqlite3.Connection, session: str, walks: Walks) -> str | None:
+def title_of(db: sqlite3.Connection, session: str, views: Views) -> str | None:
     """The title to show for a session, or None."""
     for text, sources, doubt in db.execute(_TITLES, (session,)):
         if doubt == _TAKEN:
             continue
-        if doubt != _UNSURE or all(walks.on_a_path(*each) for each in db.execute(_SOURCES, (sources,)).fetchall()):
+        if doubt != _UNSURE or _in_view(db, session, sources, views):
             shown: str = text
             return shown
     return None
+
+
+def _in_view(db: sqlite3.Connection, session: str, sources: str, views: Views) -> bool:
+    """Whether the world of a session holds all the sources."""
+    world = views.world_of(session)
+    return all(views.in_view(*each, world) for each in db.execute(_SOURCES, (sources,)).fetchall())

@@ -6,21 +6,22 @@ For the newest turns that is a step or two, whatever the log's length.
 import sqlite3
 
 BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
-# The head is what the last event left that moves it.
-HEAD = """
+# The head is what the last event left that moves it, up to some event or at all.
+_HEAD = """
 (SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
  FROM events AS head WHERE head.seq = max(
      coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session
-         AND said.kind = 'turn.said' AND said.queued = 0 ORDER BY said.seq DESC LIMIT 1), 0),
+         AND said.kind = 'turn.said' AND said.queued = 0 {said} ORDER BY said.seq DESC LIMIT 1), 0),
      coalesce((SELECT max(moved.seq) FROM events AS moved WHERE moved.session = begun.session
-         AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
+         AND moved.kind IN ('turn.taken', 'head.moved', 'session.forked') {moved}), 0)
  ))
 """
+HEAD = _HEAD.format(said="", moved="")
 
 _PAGE, _LONGEST_PAGE = 4, 4_096
 
 # Where a turn stands is said by its last placing: its saying, or its taking if it was queued.
-_PATH = """
+PATH = """
 WITH RECURSIVE path (turn, parent, place) AS (
     SELECT placed.turn, placed.parent, placed.seq FROM events AS placed WHERE placed.seq = (
         SELECT max(seq) FROM events WHERE turn = :start AND kind IN ('turn.said', 'turn.taken')
@@ -34,38 +35,49 @@ WITH RECURSIVE path (turn, parent, place) AS (
 SELECT turn, parent, place FROM path
 """
 _IS_DELETED = """
-EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted')
+EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted' {gone})
 """
 _HEADS = f"""
-SELECT begun.session, begun.structure ->> '$.world', {HEAD} FROM events AS begun WHERE {BEGUN} AND NOT {_IS_DELETED}
+SELECT begun.session, begun.structure ->> '$.world', {_HEAD} FROM events AS begun
+WHERE {BEGUN} {{begun}} AND NOT {_IS_DELETED}
 """
 _HOME = f"""
-SELECT begun.structure ->> '$.world', {HEAD}, {_IS_DELETED} FROM events AS begun WHERE begun.session = ? AND {BEGUN}
+SELECT begun.structure ->> '$.world', {_HEAD}, {_IS_DELETED} FROM events AS begun
+WHERE begun.session = :session AND {BEGUN}
 """
+_BOUNDED = ("begun", "said", "moved", "gone")
+_NOW = {name: "" for name in _BOUNDED}
+_THEN = {name: f"AND {name}.seq <= :until" for name in _BOUNDED}
 
 
 class Walks:
-    """The paths of one snapshot. Keep it no longer than that."""
+    """The paths of one snapshot, or as they were right after event `until`. Keep it no longer than the snapshot."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, *, until: int | None = None) -> None:
         self._db = db
-        self._walks: dict[str, _Walk] = {}
+        self._until = until
+        self._bounds = _NOW if until is None else _THEN
+        self._walks: dict[str, Walk] = {}
         self._homes: dict[str, tuple[str, str | None]] = {}
         self._heads: dict[str, list[str]] | None = None  # sessions that are not deleted, by world
 
     def on_a_path(self, turn: str, session: str) -> bool:
         """Whether a turn said in a session is at or above a head of a session of its world; one that waits is not."""
-        placed = "SELECT max(seq) FROM events WHERE turn = ? AND kind IN ('turn.said', 'turn.taken')"
-        place = self._db.execute(placed, (turn,)).fetchone()[0]
+        place = place_of(self._db, turn)
         world, head = self._home(session)
         if self._walk(session, head).holds(turn, place):
             return True
         return any(self._walks[other].holds(turn, place) for other in self._sessions_of(world))
 
+    def world_of(self, session: str) -> str:
+        """The world a session is of."""
+        return self._home(session)[0]
+
     def _home(self, session: str) -> tuple[str, str | None]:
         """The world of a session and its head; a deleted one has none."""
         if session not in self._homes:
-            world, head, deleted = self._db.execute(_HOME, (session,)).fetchone()
+            query, values = _HOME.format(**self._bounds), {"session": session, "until": self._until}
+            world, head, deleted = self._db.execute(query, values).fetchone()
             self._homes[session] = world, None if deleted else head
         return self._homes[session]
 
@@ -73,19 +85,20 @@ class Walks:
         """The sessions of a world: a fork keeps alive what its origin rewound."""
         if self._heads is None:
             self._heads = {}
-            for session, its_world, head in self._db.execute(_HEADS).fetchall():
+            query = _HEADS.format(**self._bounds)
+            for session, its_world, head in self._db.execute(query, {"until": self._until}).fetchall():
                 self._heads.setdefault(its_world, []).append(session)
                 self._walk(session, head)
         return self._heads.get(world, [])
 
-    def _walk(self, session: str, head: str | None) -> "_Walk":
+    def _walk(self, session: str, head: str | None) -> "Walk":
         if session not in self._walks:
-            self._walks[session] = _Walk(self._db, head)
+            self._walks[session] = Walk(self._db, head)
         return self._walks[session]
 
 
-class _Walk:
-    """One session's path, from its head up, as far as it was walked."""
+class Walk:
+    """The path from a turn up, as far as it was walked."""
 
     def __init__(self, db: sqlite3.Connection, head: str | None) -> None:
         self._db = db
@@ -96,8 +109,15 @@ class _Walk:
 
     def holds(self, turn: str, place: int) -> bool:
         while self._next is not None and (self._place is None or self._place > place):
-            for passed, parent, at in self._db.execute(_PATH, {"start": self._next, "limit": self._page}).fetchall():
+            for passed, parent, at in self._db.execute(PATH, {"start": self._next, "limit": self._page}).fetchall():
                 self._passed.add(passed)
                 self._next, self._place = parent, at
             self._page = min(2 * self._page, _LONGEST_PAGE)
         return turn in self._passed
+
+
+def place_of(db: sqlite3.Connection, turn: str) -> int:
+    """The event that gave a turn its place."""
+    placed = "SELECT max(seq) FROM events WHERE turn = ? AND kind IN ('turn.said', 'turn.taken')"
+    place: int = db.execute(placed, (turn,)).fetchone()[0]
+    return place

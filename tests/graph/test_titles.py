@@ -22,7 +22,7 @@ from graph.events import (
 from graph.memory import Memory
 from graph.paths import Paths
 from graph.titles import title_of
-from graph.walks import Walks
+from graph.worlds import Views
 from tests.graph.talk import reply, said, talk
 
 
@@ -100,7 +100,7 @@ def test_a_glance_says_what_a_walk_says(tmp_path_factory: pytest.TempPathFactory
             _step(memory, kind, session, turn, f"n{place}", sessions, head, turns)
         with memory.snapshot() as db:
             for session in sessions:
-                assert title_of(db, session, Walks(db)) == _expected(memory, db, session)
+                assert title_of(db, session, Views(db)) == _expected(memory, db, session)
     finally:
         memory.close()
 

@@ -1,103 +1,102 @@
-"""What a backup of a long memory costs whoever goes on chatting: appends beside it, and what the copy is.
+"""A backup while chatting: what it costs a reply, and whether the copy is sound.
 
-    python -m bench.backup FOLDER [--turns 100000]
+    python -m bench.backup [--turns 100000] [--pairs 12] [--json]
 
-Fills FOLDER with a memory if it has none, then appends a message every 20 ms for as long as a backup made by a process
-of its own lasts, and as long again without one. The bar: no append fails, and none is slower by a blink (100 ms).
+The real Agent answers short messages with the real chat model over a memory of so many turns with their vectors. Every
+second message is sent while `clew backup FILE` runs in a process of its own, as a person would start it; messages with
+and without one take turns, so that the chat's growing depth meets both alike. The last copy is opened and looked over.
 """
 
 import argparse
-import random
-import subprocess
+import asyncio
+import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+from agent.home import Home
+from agent.models import llama_loader
+from agent.service import Agent
+from agent.settings import Settings
+from bench.first_token import measure_turn
+from bench.killing import CLEW
+from bench.recall import Speech, build
+from bench.report import Figure, percentile, report, say
+from graph.doctor import examine_log
+from graph.events import Sampling
+from graph.reading import LogReader
 
-from graph.events import Event, Role, SessionStarted, StopReason, TurnSaid
-from graph.ids import new_id
-from graph.memory import Memory
-
-PAUSE_S = 0.02
-WORDS = [f"word{number}" for number in range(20_000)]
+TOKENS = 48
 
 
-def fill(folder: Path, turns: int) -> None:
-    """A memory of so many turns in chats of a hundred, each with a vector."""
-    memory = Memory.open(folder, command="bench")
-    chance, numbers = random.Random(7), np.random.default_rng(7)
+async def measure(home: Home, pairs: int) -> dict[str, Figure]:
+    """Replies by turns without a backup and beside one; times in ms."""
+    settings = Settings(reflect=False, recall=True, sampling=Sampling(max_tokens=TOKENS, seed=1))
+    agent = Agent(home, settings, client="bench", loader=llama_loader(home, settings))
+    await agent.start(load_embedder=False)
+    await agent.idle()
+    first: dict[bool, list[float]] = {False: [], True: []}
+    whole: dict[bool, list[float]] = {False: [], True: []}
+    seconds, beside = list[float](), 0
+    session, _ = await measure_turn(agent, None, "Hello there.", 0, "")
     try:
-        for _ in range(turns // 100):
-            memory.append(*_chat(chance))
-            pending = memory.unembedded("bench", 100)
-            vectors = numbers.standard_normal((len(pending), 384), dtype=np.float32)
-            memory.keep_vectors("bench", [(hash, vector) for (hash, _), vector in zip(pending, vectors, strict=True)])
+        for number in range(2 * pairs):
+            backing_up = number % 2 == 1
+            target = home.root / f"copy-{number}.sqlite"
+            began = time.perf_counter()
+            command = [*CLEW, "--home", str(home.root), "backup", str(target)]
+            copying = await asyncio.create_subprocess_exec(*command) if backing_up else None
+            if copying is not None:
+                await asyncio.sleep(0.6)  # a command line has to start first; the copying is what is to be met
+            start = time.perf_counter()
+            _, turn = await measure_turn(agent, session, f"Tell me one thing about the number {number}.", number, "")
+            first[backing_up].append(turn.first_ms)
+            whole[backing_up].append(1_000 * (time.perf_counter() - start))
+            if copying is not None:
+                beside += copying.returncode is None
+                if await copying.wait():
+                    raise SystemExit(f"the backup ended with {copying.returncode}")
+                seconds.append(time.perf_counter() - began)
     finally:
-        memory.close()
-
-
-def _chat(chance: random.Random) -> list[Event]:
-    session, parent = new_id(), None
-    events: list[Event] = [SessionStarted(session=session, client="bench")]
-    for number in range(100):
-        turn, text = new_id(), " ".join(chance.choices(WORDS, k=60))
-        more = {"role": Role.USER} if number % 2 == 0 else {"role": Role.ASSISTANT, "stop_reason": StopReason.END}
-        events.append(
-            TurnSaid.model_validate(
-                {"turn": turn, "session": session, "parent": parent, "speaker": "x", "client": "bench", "text": text}
-                | more
-            )
+        await agent.close()
+    found: dict[str, Figure] = {"backups": len(seconds), "still_running_after_the_reply": beside}
+    found["backup_s"] = statistics.median(seconds)
+    for name, times in (("first_token", first), ("reply", whole)):
+        found[f"{name}_ms"], found[f"{name}_beside_ms"] = (
+            statistics.median(times[False]),
+            statistics.median(times[True]),
         )
-        parent = turn
-    return events
-
-
-def appends(memory: Memory, session: str, *, while_: "subprocess.Popen[bytes] | float") -> list[float]:
-    """Milliseconds of each append, until the process ends or the seconds are over."""
-    took: list[float] = []
-    began = time.perf_counter()
-    while while_.poll() is None if isinstance(while_, subprocess.Popen) else time.perf_counter() - began < while_:
-        at = time.perf_counter()
-        memory.append(
-            TurnSaid(turn=new_id(), session=session, role=Role.USER, speaker="you", client="bench", text="a line " * 20)
+        found[f"{name}_p95_ms"], found[f"{name}_beside_p95_ms"] = (
+            percentile(times[each], 0.95) for each in (False, True)
         )
-        took.append((time.perf_counter() - at) * 1000)
-        time.sleep(PAUSE_S)
-    return took
+    return found
 
 
-def described(took: list[float]) -> str:
-    """The figures of some appends, in ms."""
-    median, high = np.percentile(took, [50, 95])
-    return f"{len(took)} appends: median {median:.2f}, p95 {high:.2f}, max {max(took):.2f} ms"
-
-
-def main() -> int:
-    """Run it; 1 if the bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+def main() -> None:
+    """Run the benchmark and print its figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
     parser.add_argument("--turns", type=int, default=100_000)
-    asked = parser.parse_args()
-    if not asked.folder.exists():
-        fill(asked.folder, asked.turns)
-    target = asked.folder.parent / "bench-backup.sqlite"
-    target.unlink(missing_ok=True)
-    memory = Memory.open(asked.folder, command="bench")
-    try:
-        session = new_id()
-        memory.append(SessionStarted(session=session, client="bench"))
-        began = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-m", "graph.copying", str(asked.folder), str(target)])
-        beside = appends(memory, session, while_=process)
-        seconds = time.perf_counter() - began
-        alone = appends(memory, session, while_=seconds)
-    finally:
-        memory.close()
-    print(f"backup of {target.stat().st_size >> 20} MB in {seconds:.1f} s, ended with {process.returncode}")
-    print(f"beside it  {described(beside)}\nwithout it {described(alone)}")
-    return int(process.returncode != 0 or max(beside) > max(alone) + 100)
+    parser.add_argument("--pairs", type=int, default=12)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="clew-backup-") as folder:
+        home = Home.resolve(Path(folder) / "home")
+        say(f"building {options.turns} turns")
+        build(home.memory, options.turns, Speech(), 0).memory.close()
+        figures = asyncio.run(measure(home, options.pairs))
+        copies = sorted(home.root.glob("copy-*.sqlite"), key=lambda path: path.stat().st_mtime)
+        place = Path(folder) / "restored"
+        place.mkdir(mode=0o700)
+        copies[-1].rename(place / "log.sqlite")
+        reader = LogReader.open(place)
+        wrong = [check for check in examine_log(reader, place) if not check.ok]
+        figures |= {"copy_events": reader.head(), "copy_faults": "; ".join(map(str, wrong))}
+        reader.close()
+    report(figures, as_json=options.json)
+    if wrong:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -2,3 +2,4 @@
 
 LOG = "log.sqlite"
 GRAPH = "graph.kuzu"
+RESTORING = LOG + ".restoring"  # a backup that is made ready to take the log's place

@@ -77,11 +77,12 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
 
 def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
+    from graph.files import RESTORING
     from graph.opening import OPENING, PURGE
     from graph.rebuild import ASIDE, NEW
     from graph.witness import WITNESS
 
-    names = [LOG + companion for companion in LOG_COMPANIONS]
+    names = [log + companion for log in (LOG, RESTORING) for companion in LOG_COMPANIONS]
     names += [graph + each for graph in (GRAPH, NEW, ASIDE) for each in GRAPH_COMPANIONS]
     return [*names, OPENING, PURGE, WITNESS]
 

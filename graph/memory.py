@@ -9,6 +9,8 @@ import atexit
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from graph import contents, rebuild
 from graph.asked import ALL as ALL
 from graph.asked import Asked
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
+from graph.erasing import ERASING
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
@@ -23,6 +26,7 @@ from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
+from graph.past import Past, Pasts
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.recovery import recover
@@ -47,6 +51,7 @@ class Memory(Asked):
         self._closed = False
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
+        self._pasts = Pasts(folder)
         self._pending = contents.Pending()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
@@ -81,6 +86,8 @@ class Memory(Asked):
         with self._writing:
             stored = self._log.append(events, ends_stream=ends_stream)
             head = self._log.head
+        if any(isinstance(each.event, (*ERASING, TextErased)) for each in stored):
+            self._pasts.erased()
         behind = not self._graph.follow(head)
         self.appended()
         return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
@@ -102,6 +109,16 @@ class Memory(Asked):
     def erase(self, *events: int) -> None:
         """Erase the texts of events for good, by sequence number. Raises LogUnwritable or InvalidEvent."""
         self.append(TextErased(events=events))
+
+    def past(
+        self, when: datetime | int, progress: Callable[[Progress], None] = lambda _: None
+    ) -> AbstractContextManager[Past]:
+        """The memory as it was at an aware time, or right after an event, to be asked and not written to.
+
+        Entering it replays the log up to there, which takes a while; the memory can be used meanwhile. Raises
+        NothingThen before the first event, NotFound for no event's number, or GraphFailure (NoRoom).
+        """
+        return self._pasts.opened(when, progress)
 
     def open_graph(self, progress: Callable[[Progress], None]) -> None:
         """Open the graph and bring it to the log's head, rebuilding it if need be; the log can be used meanwhile.
@@ -179,6 +196,7 @@ class Memory(Asked):
                 return
             self._closed = True
             atexit.unregister(self.close)
+            self._pasts.close()
             self._graph.close()
             self._recall.close()
             self._reader.close()

@@ -1,4 +1,7 @@
-"""Opens the log for reading, with or without the lock, with a graph or without; also one of an earlier version."""
+"""Opens the log for reading, with or without the lock, with a graph or without; also one of an earlier version.
+
+A reader may be of the past: it then sees nothing that followed one event.
+"""
 
 import queue
 import sqlite3
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from graph.bounded import bound
 from graph.codec import Stored
 from graph.contents import teach
 from graph.errors import MemoryMissing, NotFound
@@ -25,8 +29,9 @@ from graph.stranger import refuse_emptied, refuse_stranger
 class LogReader(Readings):
     """The conversation as the log has it. Thread-safe; `LogReader.open` needs no lock."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, until: int | None = None) -> None:
         self._path = path
+        self._until = until
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._closed = False
 
@@ -49,6 +54,26 @@ class LogReader(Readings):
         with self.snapshot() as db:
             rows = db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
             return [event_of(row) for row in rows]
+
+    @property
+    def size(self) -> int:
+        """The bytes of the log's file, all of it."""
+        return self._path.stat().st_size
+
+    def last_by(self, at: int) -> int:
+        """The number of the last event by a time, in UTC milliseconds; 0 if there was none yet."""
+        with self.snapshot() as db:
+            row = db.execute("SELECT seq FROM events WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,)).fetchone()
+            return row[0] if row is not None else 0
+
+    def stored_at(self, seq: int) -> int:
+        """When an event was stored, in UTC milliseconds. Raises NotFound."""
+        with self.snapshot() as db:
+            row = db.execute("SELECT at FROM events WHERE seq = ?", (seq,)).fetchone()
+            if row is None:
+                raise NotFound(f"There is no event {seq}.")
+            at: int = row[0]
+            return at
 
     def event(self, seq: int) -> Event:
         """One event by its number. Raises NotFound."""
@@ -79,7 +104,7 @@ class LogReader(Readings):
             try:
                 db = self._idle.get_nowait()
             except queue.Empty:
-                db = _opened(self._path)
+                db = _opened(self._path, self._until)
             try:
                 db.execute("BEGIN")
                 yield db
@@ -92,10 +117,13 @@ class LogReader(Readings):
                 self.close()
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path, until: int | None) -> sqlite3.Connection:
     """A connection to read with; in a log of a version before, a view stands in for the columns that are new."""
     db = open_reader(path)
     teach(db)
+    if until is not None:  # of a memory that is open, and so of the newest version
+        bound(db, until)
+        return db
     new = READ_OLD.get(version_of(db))
     if new is not None:
         db.execute("PRAGMA temp_store = MEMORY")

@@ -18,7 +18,6 @@ from graph import room
 from graph.codec import Stored
 from graph.errors import GraphFailure
 from graph.files import GRAPH as FILE
-from graph.files import LOG
 from graph.reading import LogReader
 from graph.schema import META, NODES, RELS
 from graph.store import GraphStore
@@ -36,7 +35,7 @@ _COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None]) -> None:
     """Make `graph.kuzu.new` of all events up to now. Raises LogDamaged, or GraphFailure (NoRoom)."""
     remove(folder, NEW)
-    room.require(folder, room.TO_OPEN + 2 * (folder / LOG).stat().st_size)
+    room.require(folder, room.TO_OPEN + 2 * reader.size)
     head = reader.head()
     with _no_collections():
         tables = fold(_told(events_of(reader, head), head, progress), reader.event)

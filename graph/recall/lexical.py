@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unicodedata import category
 
+from graph.bounded import bound
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.learned import Learned
@@ -56,10 +57,12 @@ _LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind =
 class Words:
     """The word index of a log, on a connection of its own."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, until: int | None = None) -> None:
         self._path = path
+        self._until = until
         self._db: sqlite3.Connection | None = None
-        self.of_turns, self.of_learned = Postings("words"), Postings("learned")
+        later = until is not None
+        self.of_turns, self.of_learned = Postings("words", later=later), Postings("learned", later=later)
         self._asked: tuple[tuple[str, tuple[str, ...]] | None, dict[str, tuple[str, int]]] = None, {}
         self._erased = 0  # the last erasure that was seen
 
@@ -70,6 +73,8 @@ class Words:
             if self._db is None:
                 self._db = open_reader(self._path)
                 self._db.execute("PRAGMA temp_store = MEMORY")
+                if self._until is not None:
+                    bound(self._db, self._until)
                 for statement in _TABLES:
                     self._db.execute(statement)
             self._db.execute("BEGIN")
@@ -85,7 +90,9 @@ class Words:
         if not words:
             return self._symbols(db, query, columns)
         said = self.of_turns
-        found = sorted((frequency, stem) for stem in words if (frequency := said.frequency(db, stem, columns.last)))
+        last = columns.last
+        counted = ((said.frequency(db, stem, word, last), stem) for stem, (word, _) in words.items())
+        found = sorted((frequency, stem) for frequency, stem in counted if frequency)
         terms: list[Term] = []
         for _, stem in _telling(found, columns.size):
             word, place = words[stem]
@@ -101,7 +108,10 @@ class Words:
         said, known = self.of_turns, self.of_learned
         words = self._stems(db, query, without)
         last, count = learned.last, columns.size + learned.size
-        counted = ((said.frequency(db, stem, columns.last) + known.frequency(db, stem, last), stem) for stem in words)
+        counted = (
+            (said.frequency(db, stem, word, columns.last) + known.frequency(db, stem, word, last), stem)
+            for stem, (word, _) in words.items()
+        )
         found = sorted((frequency, stem) for frequency, stem in counted if frequency)
         terms: tuple[list[Term], list[Term]] = ([], [])
         for frequency, stem in _telling(found, count):

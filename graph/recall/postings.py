@@ -38,9 +38,14 @@ class _Kept:
 
 
 class Postings:
-    """The lists of one table's rows, from the FTS5 table `index`, whose rowids are events."""
+    """The lists of one table's rows, from the FTS5 table `index`, whose rowids are events.
 
-    def __init__(self, index: str) -> None:
+    `later`: the index has events that the table will never have, and they are not counted.
+    """
+
+    def __init__(self, index: str, *, later: bool = False) -> None:
+        self._later = later
+        self._until = f"SELECT count(*) FROM {index} WHERE {index} MATCH ? AND rowid <= ?"
         self._listed = f"SELECT group_concat(rowid) FROM {index} WHERE {index} MATCH ? AND rowid > ? AND rowid <= ?"
         self._counted = f"SELECT term, doc FROM temp.{index}_vocabulary"
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -48,6 +53,8 @@ class Postings:
 
     def warm(self, db: sqlite3.Connection, table: Rows, size: int) -> None:
         """Count the common terms ahead: counting takes the longer the more rows have one."""
+        if self._later:
+            return
         for stem, frequency in db.execute(f"{self._counted} WHERE doc > ?", (max(FEW, size // RARE),)):
             if stem not in self._kept:
                 self._kept[stem] = _Kept(frequency, table.last)
@@ -57,14 +64,20 @@ class Postings:
         self._kept.clear()
         self._size = 0
 
-    def frequency(self, db: sqlite3.Connection, stem: str, last: int) -> int:
-        """About how many rows have a stem: counted anew when the log has grown by a twentieth."""
+    def frequency(self, db: sqlite3.Connection, stem: str, word: str, last: int) -> int:
+        """About how many rows have a stem, by one of its words: counted anew when the log has grown by a twentieth."""
         kept = self._kept.get(stem)
         grown = 0 if kept is None else last - kept.at
         if kept is None or (grown and not kept.frequency) or (kept.rows is None and grown > 100 + kept.at // 20):
-            row = db.execute(f"{self._counted} WHERE term = ?", (stem,)).fetchone()
-            kept = self._kept[stem] = _Kept(row[1] if row is not None else 0, last)
+            kept = self._kept[stem] = _Kept(self._count(db, stem, word, last), last)
         return kept.frequency
+
+    def _count(self, db: sqlite3.Connection, stem: str, word: str, last: int) -> int:
+        if self._later:
+            counted: int = db.execute(self._until, (f'"{word}"', last)).fetchone()[0]
+            return counted
+        row = db.execute(f"{self._counted} WHERE term = ?", (stem,)).fetchone()
+        return row[1] if row is not None else 0
 
     def rows(self, db: sqlite3.Connection, stem: str, word: str, table: Rows) -> "NDArray[np.int32]":
         """The rows of `table` that have a stem, by one of its words, in order; what came since is read."""

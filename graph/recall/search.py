@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from graph.follower import Follower
 from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
 from graph.recall.asking import Asked, Sight, rows_of, see, tells
@@ -33,6 +32,7 @@ from graph.recall.table import Table
 from graph.recall.telling import tell
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
+from graph.store import GraphStore
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -45,13 +45,20 @@ _ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' 
 LearnedTerms = tuple[list[Term], list[Term]]
 
 
-class Recall:
-    """Recall over one memory. Thread-safe: one question at a time."""
+class Standing(Protocol):
+    """A graph that says where it stands."""
 
-    def __init__(self, log: Path, graph: Follower) -> None:
+    def standing(self) -> tuple[GraphStore, int]:
+        """The open graph and the last event it has. Raises GraphFailure while it is behind."""
+
+
+class Recall:
+    """Recall over one memory, or over one of the past: `until` an event. Thread-safe: one question at a time."""
+
+    def __init__(self, log: Path, graph: Standing, *, until: int | None = None) -> None:
         self._graph = graph
         self._lock = threading.Lock()
-        self._words = Words(log)
+        self._words = Words(log, until=until)
         self._columns: Columns | None = None
         self._learned: Learned
         self._matrix: Matrix | None = None

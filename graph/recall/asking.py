@@ -1,5 +1,6 @@
 """One question, and what may be seen and answered with for it."""
 
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from graph.recall.columns import Columns
 from graph.recall.intent import Intent
 from graph.recall.learned import Learned
 from graph.recall.mask import allowed, visible
+from graph.recall.standing import Pins, Standings, Stood
 from graph.recall.table import NONE, Table
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -32,7 +34,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What carries evidence, what may be answered with, and of that, what the prompt does not hold yet."""
+    """What carries evidence, what may be answered with, and of that, what the prompt does not hold yet.
+
+    `stood` is how observations stand in the world asked about, and `pins` what is pinned there.
+    """
 
     turns: "Mask"
     turns_allowed: "Mask"
@@ -40,11 +45,13 @@ class Sight:
     chunks: "Mask"
     chunks_allowed: "Mask"
     chunks_free: "Mask"
+    stood: Stood
+    pins: Pins
 
 
-def see(columns: Columns, learned: Learned, filters: Filters) -> Sight:
-    """The masks of the filters over turns and chunks."""
-    turns = visible(columns, filters)
+def see(db: sqlite3.Connection, columns: Columns, learned: Learned, standings: Standings, filters: Filters) -> Sight:
+    """The masks of the filters over turns, chunks and observations. Raises GraphFailure."""
+    turns = visible(columns, filters, standings.inherited(db, columns, filters.world))
     turns_allowed = allowed(columns, filters, turns)
     chunks: Mask = learned.pieces["live"].copy()
     chunks_allowed = _chunks_allowed(learned, filters) if learned.pieces.size else chunks
@@ -55,6 +62,8 @@ def see(columns: Columns, learned: Learned, filters: Filters) -> Sight:
         chunks,
         chunks_allowed,
         _without(chunks_allowed, learned.pieces, filters.exclude) & ("chunk" in filters.kinds),
+        standings.of(db, columns, learned, filters.world),
+        standings.pins(db, columns, learned, filters.world),
     )
 
 

@@ -47,7 +47,6 @@ class SessionRow:
 
     world: str
     project: str | None
-    started_at: int
 
 
 class Columns(Table):
@@ -59,7 +58,6 @@ class Columns(Table):
         self.at_event = 0
         self.sessions, self.speakers, self.worlds = Names(), Names(), Names()
         self.session_rows: list[SessionRow | None] = []
-        self.forks: dict[str, str | None] = {}
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
         self._tree: Tree | None = None
         self._assigned = 0  # the last event that gave a session another project, as far as that was read
@@ -164,10 +162,8 @@ class Columns(Table):
         if not unread:
             return
         some = "WHERE s.id IN $ids" if len(unread) < ALL_SESSIONS else ""
-        listed = "s.id AS id, s.world AS world, s.project AS project, s.started_at AS started_at"
+        listed = "s.id AS id, s.world AS world, s.project AS project"
         query = f"MATCH (s:Session) {some} RETURN {listed}"
         found = self.store.columns(query, {"ids": unread} if some else {}).to_pylist()
-        read = {row["id"]: SessionRow(row["world"], row["project"], row["started_at"]) for row in found}
+        read = {row["id"]: SessionRow(row["world"], row["project"]) for row in found}
         self.session_rows += [read.get(id) for id in unread]
-        worlds = self.store.columns("MATCH (w:World) RETURN w.id AS id, w.fork AS fork").to_pylist()
-        self.forks = {row["id"]: row["fork"] for row in worlds}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 STATUSES = ("candidate", "active", "superseded", "invalid")
-ACTIVE = STATUSES.index("active")
+CANDIDATE, ACTIVE, SUPERSEDED, INVALID = range(len(STATUSES))
 DERIVED, SUPPORTED, REINFORCED = "DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY"
 
 _FIRST = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = ? LIMIT 1"  # as its index says it

@@ -13,7 +13,7 @@ from graph.recall.evidence import Term
 from graph.recall.explain import read_texts
 from graph.recall.learned import STATUSES, Learned
 from graph.recall.lexical import stems_of
-from graph.recall.observing import share_of, standing
+from graph.recall.observing import share_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -30,7 +30,6 @@ def nearest(
     terms: Sequence[Term],
     cosines: "NDArray[np.float32] | None",
     *,
-    world: str,
     project: str | None,
     status: Sequence[str],
     limit: int,
@@ -42,7 +41,7 @@ def nearest(
     import numpy as np
 
     table = learned.beliefs
-    may = standing(learned, sight, world) & np.isin(table["status"], [STATUSES.index(each) for each in status])
+    may = sight.stood.current & np.isin(sight.stood.status, [STATUSES.index(each) for each in status])
     of_project = [learned.projects.code(project)] if project is not None else []
     may &= (table["project"] < 0) | np.isin(table["project"], of_project)
     meaning = np.zeros(table.size, np.float32) if cosines is None else np.maximum(cosines, 0)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph.events import MAIN_WORLD
 from graph.hits import Filters
 from graph.recall.asking import Asked, Sight
 from graph.recall.columns import Columns
@@ -99,22 +98,9 @@ def observe(
     may = words > 0
     if cosines is not None:
         may |= cosines >= RELATED
-    may &= (table["status"] == ACTIVE) & standing(learned, sight, filters.world)
+    may &= sight.stood.current & (sight.stood.status == ACTIVE)
     may &= _asked_for(learned, sight, filters)
     return Found(total.astype(np.float32), own, words, cosines, boosts, may, lender)
-
-
-def standing(learned: Learned, sight: Sight, world: str) -> "Mask":
-    """Current observations of the world asked about: its own, and of main's those whose proof can be seen there."""
-    import numpy as np
-
-    table = learned.beliefs
-    worlds = [learned.worlds.code(each) for each in (world, MAIN_WORLD)]
-    seen = proof(learned, sight.turns, sight.chunks, (DERIVED,))
-    made_from = learned.of_turns[DERIVED].all(table.size) + learned.of_chunks[DERIVED].all(table.size)
-    here: Mask = table["current"] & table["live"] & np.isin(table["world"], worlds)
-    here &= (made_from > 0) & (seen == made_from)
-    return here
 
 
 def proof(learned: Learned, turns: "Mask", chunks: "Mask", relations: tuple[str, ...]) -> "NDArray[np.intp]":
@@ -200,7 +186,7 @@ def _boosts(learned: Learned, columns: Columns, sight: Sight, asked: Asked) -> "
     boosts = {
         "proof": np.float32(PROOF) * (1 - 1 / count),
         "confidence": np.float32(SURE) * np.clip(sure, -1, 1),
-        "pin": np.where(table["pinned"], PIN, 0),
+        "pin": np.where(sight.pins.beliefs, PIN, 0),
         "significance": np.float32(SIGNIFICANT) * significance,
     }
     if asked.intent.recent:

@@ -18,11 +18,11 @@ PIN, RECENT = 0.1, 0.3  # the most that a pin adds to a score, and being new whe
 RECENT_HALF_LIFE_MS = 14 * 86_400_000
 
 
-def boosted(columns: Columns, intent: Intent, scores: Scores, now: int) -> Scores:
+def boosted(columns: Columns, pinned: "NDArray[np.bool_]", intent: Intent, scores: Scores, now: int) -> Scores:
     """The scores with the boosts for pins, for what matters much, and for being new where that is asked for."""
     import numpy as np
 
-    boosts = {"pin": np.where(columns["pinned"], np.float32(PIN), np.float32(0))}
+    boosts = {"pin": np.where(pinned, np.float32(PIN), np.float32(0))}
     if columns["significance"].any():
         boosts["significance"] = np.float32(SIGNIFICANT) * columns["significance"].astype(np.float32)
     if intent.recent:

@@ -6,7 +6,7 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
+from graph.in_world import InWorld
 from graph.recall.asking import Asked, Sight, rows_of, see, tells
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
@@ -28,11 +29,14 @@ from graph.recall.observing import Beside, observe, told
 from graph.recall.ranking import best, boosted, newest, related
 from graph.recall.reading import read
 from graph.recall.scoring import score
+from graph.recall.standing import Standings
 from graph.recall.table import Table
 from graph.recall.telling import tell
+from graph.recall.telling_worlds import observations_of, turns_of
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.store import GraphStore
+from graph.worlds import lineage_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -63,6 +67,7 @@ class Recall:
         self._learned: Learned
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
+        self._standings = Standings()
 
     def recall(
         self, query: str, *, vector: Vector | None, filters: Filters, now: datetime, timezone: tzinfo, limit: int
@@ -73,7 +78,7 @@ class Recall:
                 return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
             asked = Asked(query, intent, vector, filters, as_ms(now))
-            sight = see(columns, self._learned, filters)
+            sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
             something = evidence.cosines is not None or any((evidence.terms, *terms))
@@ -93,7 +98,7 @@ class Recall:
     ) -> list[Hit]:
         """What words and meaning find among turns, observations and chunks, as hits."""
         plain = score(evidence)
-        scores = boosted(columns, asked.intent, plain, asked.now)
+        scores = boosted(columns, sight.pins.turns, asked.intent, plain, asked.now)
         found = self._weigh_learned(columns, asked, evidence, terms, plain, sight)
         may = sight.turns_free.copy()
         if not tells(asked.intent) and not scores.lexical.any():
@@ -120,15 +125,25 @@ class Recall:
             return nearest(
                 db,
                 learned,
-                see(columns, learned, Filters(world=world)),
+                see(db, columns, learned, self._standings, Filters(world=world)),
                 frozenset(stems(db, text, ())),
                 self._words.learned_terms(db, text, columns, learned, without=())[0],
                 self._near(vector, learned.beliefs),
-                world=world,
                 project=project,
                 status=status,
                 limit=limit,
             )
+
+    def in_world(self, world: str) -> InWorld:
+        """How everything stands in a world. Raises GraphFailure while the graph is behind, now or when it is asked."""
+        with self._lock, self._reading() as (columns, db):
+            lineage = lineage_of(db, world)
+            found = observations_of(db, columns, self._learned, self._standings, world)
+        return InWorld(lineage, found, lambda turns: self._seen(world, turns))
+
+    def _seen(self, world: str, turns: Iterable[str]) -> dict[str, bool]:
+        with self._lock, self._reading() as (columns, db):
+            return turns_of(db, columns, self._standings, world, turns)
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query. Raises GraphFailure while the graph is behind."""
@@ -141,7 +156,7 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             edges = columns.store.columns("MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other")
             recalled = [columns.rows(edges[end].to_numpy()).tolist() for end in ("one", "other")]
-            may = see(columns, self._learned, filters).turns_allowed
+            may = see(db, columns, self._learned, self._standings, filters).turns_allowed
             texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
             places = {row: place for place, row in enumerate(texts)}
             vectors = self._matrix_of(db, columns, model).take(list(texts)) if model is not None else None
@@ -186,7 +201,7 @@ class Recall:
         if columns is None or columns.store is not store or applied < columns.at_event:
             columns = Columns(store)
             self._learned = Learned(store)
-            self._matrix, self._traits = None, TraitTable()
+            self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
             self._words.forget()
         columns.refresh(applied)
         self._columns = columns

@@ -1,0 +1,192 @@
+"""How observations stand in a world: live, current, and as what, by what that world sees.
+
+Of the main world the graph knows it. Of a what-if it is worked out as graph/belief.py says it, from all revisions that
+the what-if may see: its own, and those of the worlds it left that were made before. What it needs besides the columns
+is read when a what-if is first asked about, and kept up to date from then on.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graph.events import MAIN_WORLD
+from graph.pinning import pinned_series, revisions_of, turns_by_hand
+from graph.recall.columns import Columns
+from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, Learned
+from graph.recall.mask import sources
+from graph.recall.table import NONE, coded
+from graph.recall.views import Inheritance
+from graph.worlds import Lineage
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    import pyarrow
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+
+_DECIDING = """
+MATCH (n:Observation) {} RETURN n.seq AS seq, n.judged AS judged, n.deleted AS deleted, n.supersedes AS supersedes,
+    n.instead_of AS instead_of
+"""
+_CHANGED = "WHERE n.touched > $after"
+_RETIRED = "MATCH (n:Observation)-[:RETIRED_BY]->(t:Turn) RETURN n.seq AS one, t.seq AS other"
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """How each row of the observations stands in one world; what it may not see is not live there."""
+
+    seen: "Mask"
+    live: "Mask"
+    current: "Mask"
+    status: "NDArray[np.int8]"
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What is pinned by hand in one world."""
+
+    turns: "Mask"
+    beliefs: "Mask"
+
+
+class Standings:
+    """How observations stand, over the tables of one open graph. Not thread-safe, as they are not."""
+
+    def __init__(self) -> None:
+        self._inheritance = Inheritance()
+        self._at = 0
+        self._size = 0
+        self._deciding: dict[str, NDArray[np.int64]] = {}
+        self._retired: Edges | None = None
+        self._found: dict[str, tuple[int, Stood]] = {}
+
+    def inherited(self, db: sqlite3.Connection, columns: Columns, world: str) -> "Mask | None":
+        """The turns that a what-if has from other worlds; None of the main one. Raises GraphFailure."""
+        return None if world == MAIN_WORLD else self._inheritance.inherited(db, columns, world)
+
+    def of(self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str) -> Stood:
+        """How they stand in a world. Raises GraphFailure."""
+        if world == MAIN_WORLD or not learned.beliefs.size:
+            return _in_main(learned, sources(columns, world, None))
+        at, stood = self._found.get(world, (0, None))
+        if stood is None or at != columns.at_event:
+            turns = sources(columns, world, self.inherited(db, columns, world))
+            self._refresh(columns, learned)
+            stood = self._work_out(learned, self._inheritance.lineage(db, world), turns)
+            self._found[world] = columns.at_event, stood
+        return stood
+
+    def pins(self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str) -> Pins:
+        """What is pinned by hand in a world; the graph knows it of the main one."""
+        import numpy as np
+
+        if world == MAIN_WORLD:
+            return Pins(columns["pinned"], learned.beliefs["pinned"])
+        lineage = self._inheritance.lineage(db, world)
+        turns, beliefs = np.zeros(columns.size, np.bool_), np.zeros(learned.beliefs.size, np.bool_)
+        by_hand = turns_by_hand(db, lineage)
+        turns[[row for id, on in by_hand.items() if on and (row := columns.row_of(id)) != NONE]] = True
+        revisions = revisions_of(db, json.dumps(sorted(pinned_series(db, lineage))))
+        beliefs[[row for id in revisions if (row := learned.beliefs.row_of(id)) != NONE]] = True
+        return Pins(turns, beliefs)
+
+    def _work_out(self, learned: Learned, lineage: Lineage, turns: "Mask") -> Stood:
+        import numpy as np
+
+        table = learned.beliefs
+        judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
+        before, instead_of = self._deciding["supersedes"], self._deciding["instead_of"]
+        seen = _seen(learned, lineage)
+        live = seen & ~deleted & whole(learned, turns)
+        assert self._retired is not None
+        retired = self._retired.count(turns, table.size) > 0
+        in_use = (judged == ACTIVE) & ~retired
+        later = _said_later(live, in_use, before)
+        status = np.where(later, np.int8(SUPERSEDED), judged.astype(np.int8))
+        status[retired | (judged == INVALID)] = INVALID
+        replaced = np.append(live, False)[instead_of]  # NONE is the last
+        current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
+        return Stood(seen, live, current, status.astype(np.int8))
+
+    def _refresh(self, columns: Columns, learned: Learned) -> None:
+        """Read what decides how observations stand, where it changed."""
+        import numpy as np
+
+        table = learned.beliefs
+        if self._at == columns.at_event and self._size == table.size:
+            return
+        for name in ("judged", "deleted", "supersedes", "instead_of"):
+            grown = np.full(table.size, NONE, np.int64)
+            grown[: self._size] = self._deciding.get(name, grown)[: self._size]
+            self._deciding[name] = grown
+        after = self._at if self._size else 0
+        some = _CHANGED if after else ""
+        found = columns.store.columns(_DECIDING.format(some), {"after": after} if after else {})
+        self._take(learned, found)
+        edges = columns.store.columns(_RETIRED)
+        one, other = table.rows(edges["one"].to_numpy()), columns.rows(edges["other"].to_numpy())
+        here = one != NONE
+        self._retired = Edges(one[here], other[here], np.zeros(int(here.sum()), np.float32))
+        self._at, self._size = columns.at_event, table.size
+
+    def _take(self, learned: Learned, found: "pyarrow.Table") -> None:
+        if not found.num_rows:
+            return
+        table = learned.beliefs
+        rows = table.rows(found["seq"].to_numpy())
+        here = rows != NONE
+        values = {
+            "judged": coded(found["judged"], STATUSES.index),
+            "deleted": found["deleted"].to_numpy(),
+            "supersedes": coded(found["supersedes"], table.row_of),
+            "instead_of": coded(found["instead_of"], table.row_of),
+        }
+        for name, column in values.items():
+            self._deciding[name][rows[here]] = column[here]
+
+
+def whole(learned: Learned, turns: "Mask") -> "Mask":
+    """Observations of which every source stands."""
+    size = learned.beliefs.size
+    made_from = learned.of_turns[DERIVED].all(size) + learned.of_chunks[DERIVED].all(size)
+    standing = learned.of_turns[DERIVED].count(turns, size)
+    standing = standing + learned.of_chunks[DERIVED].count(learned.pieces["live"], size)
+    complete: Mask = (made_from > 0) & (standing == made_from)
+    return complete
+
+
+def _in_main(learned: Learned, turns: "Mask") -> Stood:
+    """As the graph says, as far as the turns' columns say so too."""
+    table = learned.beliefs
+    seen: Mask = table["world"] == learned.worlds.code(MAIN_WORLD)
+    live: Mask = seen & table["live"] & whole(learned, turns)
+    return Stood(seen, live, live & table["current"], table["status"])
+
+
+def _seen(learned: Learned, lineage: Lineage) -> "Mask":
+    """Observations that a world may see: its own, and those of each world above it that were made before it left."""
+    import numpy as np
+
+    table = learned.beliefs
+    seen = np.zeros(table.size, np.bool_)
+    for link in lineage.links:
+        of_world = table["world"] == learned.worlds.code(link.world)
+        seen |= of_world if link.until is None else of_world & (table["seq"] <= link.until)
+    return seen
+
+
+def _said_later(live: "Mask", in_use: "Mask", before: "NDArray[np.int64]") -> "Mask":
+    """Those that a later one says more than: one that is live and in use, or that such a one says more than itself."""
+    import numpy as np
+
+    more = live & in_use
+    while True:
+        later = np.zeros(len(live) + 1, np.bool_)
+        later[before[more]] = True  # NONE is the last
+        grown = live & (in_use | later[:-1])
+        if np.array_equal(grown, more):
+            return later[:-1]
+        more = grown

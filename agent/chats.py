@@ -7,7 +7,6 @@ from graph.events import (
     Sampling,
     SessionArchived,
     SessionConfigured,
-    SessionDeleted,
     SessionRenamed,
     SessionStarted,
     SessionUnarchived,
@@ -16,8 +15,8 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Exchange, Session, Turn
 
+from .altering import Altering
 from .conversation import Conversation
-from .errors import AgentError
 from .events import Notice, SessionsChanged
 from .home import Home, read_place
 from .prompts import Prompts
@@ -26,7 +25,7 @@ from .text import clean_message
 UNCHANGED: Any = object()
 
 
-class Chats:
+class Chats(Altering):
     """The part of the Agent that lists and changes chats; what it works with is the Agent's."""
 
     _home: Home
@@ -99,15 +98,17 @@ class Chats:
         await self._record(SessionUnarchived(session=session))
 
     async def delete(self, session: str) -> None:
-        """Take a session out of the list and its turns out of what is live; what is being said there ends first."""
-        await self.session(session)
-        if self.is_private(session):
-            raise AgentError("A private chat is not in any list: /new leaves it, and then nothing of it is left.")
+        """Delete a session for good, without a preview: what `plan_delete_session` would show, also without a graph.
+
+        What is being said there ends first. Raises NotFound or AgentError.
+        """
+        await self._session_deletion(session)  # what cannot be deleted is left as it is
         await self._conversation.drop(session)
-        turns = await asyncio.to_thread(self._memory.said_in, session)
-        await self._record(SessionDeleted(session=session))
-        await self._prompts.forget(session)
-        await self._prompts.forget_turns(turns)  # others may quote them
+        async with self._one_change:
+            events, _ = await self._session_deletion(session)
+            said = await asyncio.to_thread(self._memory.said_in, session)
+            await asyncio.to_thread(self._memory.append, *events)
+            await self._after_change(events, forgotten=said)  # others may quote them
 
     async def configure(
         self,
@@ -142,7 +143,7 @@ class Chats:
         self._tell(SessionsChanged(session))
         return session
 
-    async def _record(self, event: SessionRenamed | SessionArchived | SessionUnarchived | SessionDeleted) -> None:
+    async def _record(self, event: SessionRenamed | SessionArchived | SessionUnarchived) -> None:
         await self.session(event.session)
         await asyncio.to_thread(self._memory_of(event.session).append, event)
         self._tell(SessionsChanged(event.session))

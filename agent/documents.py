@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from graph.beliefs import Chunk, Document
-from graph.events import DocumentRemoved
 from graph.memory import Memory
 
+from .altering import Altering
 from .events import MemoriesChanged, Notice
 from .ingesting.ingester import Ingester, IngestProgress, IngestReport
 from .jobs import Jobs
 
 
-class Documents:
+class Documents(Altering):
     """The part of the Agent that keeps documents; what it works with is the Agent's."""
 
     _jobs: Jobs
@@ -64,6 +64,4 @@ class Documents:
 
     async def remove_document(self, document: str) -> None:
         """Let a document go for good, with its pieces and what was learned from them. Raises NotFound."""
-        await asyncio.to_thread(self._memory.document, document)
-        await asyncio.to_thread(self._memory.append, DocumentRemoved(document=document))
-        self._tell(MemoriesChanged())
+        await self.carry_out(await self.plan_remove_document(document))

@@ -6,23 +6,21 @@ same candidate the second finds it reviewed. What is stated by hand is a note (a
 
 import asyncio
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Literal
 
 from graph.beliefs import Observation, Story, Wanted
 from graph.events import (
     Event,
-    ObservationDeleted,
     ObservationKind,
     ObservationPromoted,
     ObservationRejected,
     ObservationReturned,
     PinCleared,
     PinSet,
-    TurnDeleted,
 )
 
 from . import notes
+from .altering import Altering
 from .arranging import Arranging
 from .errors import AgentError
 from .events import MemoriesChanged, SessionsChanged
@@ -44,12 +42,8 @@ STOOD = {
 }
 
 
-class Keeping(Arranging):
+class Keeping(Arranging, Altering):
     """The part of the Agent that keeps what was learned; what it works with is the Agent's."""
-
-    @cached_property
-    def _one_change(self) -> asyncio.Lock:
-        return asyncio.Lock()
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -105,16 +99,9 @@ class Keeping(Arranging):
 
         The messages it was made from stay. Raises NotFound or Ambiguous.
         """
-        async with self._one_change:
-            gone = await self.forgetting(id)
-            stated = await asyncio.to_thread(self._stated, gone)
-            series = dict.fromkeys(each.series for each in gone)
-            await self._note(
-                *(ObservationDeleted(series=each) for each in series),
-                *(TurnDeleted(turn=turn) for turn in sorted(stated)),
-            )
-            await self._prompts.forget_turns({each.id for each in gone} | stated)
-        return len(gone)
+        planned = await self.plan_forget(id)
+        await self.carry_out(planned)
+        return len(planned.impact.lost)
 
     # -- reviewing ------------------------------------------------------------------------------------------------
 
@@ -197,11 +184,6 @@ class Keeping(Arranging):
         if known:
             return notes.supporting(self._memory, said, known[0])
         return notes.remembering(self._memory, said, kind=kind or notes.guess_kind(said), project=project)
-
-    def _stated(self, gone: list[Observation]) -> set[str]:
-        """The notes among the proof of some observations: they were said for nothing else."""
-        proof = {turn for each in gone for turn in (*each.sources, *each.supports)}
-        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role == "note"}
 
     async def _changed(self, events: list[Event]) -> Observation:
         """Store what was stated; the observation that it made or supported."""

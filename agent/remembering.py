@@ -11,6 +11,7 @@ from graph.memory import Memory
 from graph.values import Exchange, Turn
 from models.protocols import Generator
 
+from .altering import Altering
 from .prompts import Prompts
 from .recall import Recaller
 from .themes import Overview, Progress, Theme, ThemeMaker
@@ -19,7 +20,7 @@ ALL = Filters()
 RECENT = "recent_conversations"
 
 
-class Remembering:
+class Remembering(Altering):
     """The part of the Agent that answers about the memory; what it works with is the Agent's."""
 
     _prompts: Prompts
@@ -73,22 +74,23 @@ class Remembering:
 
     async def pin(self, turn: str) -> None:
         """Keep a turn in every prompt from the next message on. Raises NotFound."""
-        await self._mark(turn, PinSet(turn=turn))
+        await self._pin(turn, PinSet(turn=turn))
 
     async def unpin(self, turn: str) -> None:
         """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
-        await self._mark(turn, PinCleared(turn=turn))
+        await self._pin(turn, PinCleared(turn=turn))
 
     async def hide(self, turn: str) -> None:
         """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""
-        await self._mark(turn, TurnHidden(turn=turn))
-        await self._prompts.forget_turns([turn])
+        await asyncio.to_thread(self._memory.turn, turn)
+        await self._record_change(TurnHidden(turn=turn))
 
     async def unhide(self, turn: str) -> None:
         """Bring a hidden turn back. Raises NotFound."""
-        await self._mark(turn, TurnUnhidden(turn=turn))
+        await asyncio.to_thread(self._memory.turn, turn)
+        await self._record_change(TurnUnhidden(turn=turn))
 
-    async def _mark(self, turn: str, event: PinSet | PinCleared | TurnHidden | TurnUnhidden) -> None:
+    async def _pin(self, turn: str, event: PinSet | PinCleared) -> None:
         await asyncio.to_thread(self._memory.turn, turn)
         await asyncio.to_thread(self._memory.append, event)
 

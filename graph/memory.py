@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from graph import contents, rebuild
 from graph.asked import ALL as ALL
 from graph.asked import Asked
+from graph.codec import Stored
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.erasing import ERASING
 from graph.errors import MemoryFailure
@@ -26,10 +27,13 @@ from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
+from graph.marks import Marks
 from graph.past import Past, Pasts
+from graph.reach import Reach
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.recovery import recover
+from graph.rehearsing import Rehearsing
 from graph.values import Check, Progress, Recorded
 from graph.witness import WITNESS, examine_witness
 
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Asked):
+class Memory(Rehearsing, Reach, Asked, Marks):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
@@ -86,6 +90,10 @@ class Memory(Asked):
         with self._writing:
             stored = self._log.append(events, ends_stream=ends_stream)
             head = self._log.head
+        return self._applied(stored, head)
+
+    def _applied(self, stored: list[Stored], head: int) -> list[Recorded]:
+        """Let the graph follow what was stored, outside the lock."""
         if any(isinstance(each.event, (*ERASING, TextErased)) for each in stored):
             self._pasts.erased()
         behind = not self._graph.follow(head)

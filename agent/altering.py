@@ -1,0 +1,234 @@
+"""Changes by hand whose effect is shown before it happens: deleting, forgetting, hiding. A plan each, then one append.
+
+Invariants: a plan changes nothing; carrying one out does exactly what it said, or nothing. What is deleted is gone from
+every reading with the append; its bytes are purged after that.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from graph.beliefs import Observation
+from graph.errors import InvalidEvent
+from graph.events import (
+    DocumentRemoved,
+    Event,
+    ObservationDeleted,
+    SessionDeleted,
+    TextErased,
+    TurnDeleted,
+    TurnHidden,
+    TurnUnhidden,
+)
+from graph.memory import Memory
+from graph.values import Recorded, Turn
+
+from .conversation import Conversation
+from .errors import AgentError
+from .events import MemoriesChanged, Notice, SessionsChanged
+from .marking import Marking
+from .plans import ERASING, Plan, plan
+from .prompts import Prompts
+
+LONGEST_QUOTE = 60
+
+
+class Altering(Marking):
+    """The part of the Agent that plans changes and carries them out; what it works with is the Agent's."""
+
+    _prompts: Prompts
+    _conversation: Conversation
+
+    @cached_property
+    def _one_change(self) -> asyncio.Lock:
+        return asyncio.Lock()
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    @property
+    def answering(self) -> str | None:
+        raise NotImplementedError
+
+    def _tell(self, notice: Notice) -> None:
+        raise NotImplementedError
+
+    def is_private(self, session: str) -> bool:
+        raise NotImplementedError
+
+    def _purge_soon(self) -> None:
+        """Purge in the background what was erased."""
+
+    # -- plans ----------------------------------------------------------------------------------------------------
+
+    async def plan(self, what: str, *events: Event, notes: Iterable[str] = ()) -> Plan:
+        """What some events would do if they were appended together. Raises AgentError or GraphFailure."""
+        try:
+            return await asyncio.to_thread(plan, self._memory, what, events, notes)
+        except InvalidEvent as error:
+            raise AgentError(f"That cannot be done (any more). Nothing was changed. {error}") from error
+
+    async def plan_delete(self, turn: str, *, exchange: bool = False) -> Plan:
+        """What deleting a turn would do, alone (what follows it stays, in its place) or with its whole exchange.
+
+        Raises NotFound, AgentError where it is deleted already or a reply is being written there, and GraphFailure.
+        """
+        turns = await self._meant(turn, exchange=exchange, deleting=True)
+        events = [TurnDeleted(turn=each.id) for each in turns]
+        return await self.plan(f"Delete {_named(turns)}", *events)
+
+    async def plan_delete_session(self, session: str) -> Plan:
+        """What deleting a chat would do: its turns that are on no other chat's path go with it.
+
+        Raises NotFound, AgentError where it is deleted already or private, and GraphFailure.
+        """
+        events, notes = await self._session_deletion(session)
+        name = (await asyncio.to_thread(self._memory.session, session)).name
+        return await self.plan(f"Delete the chat {_quoted(name) if name else session}", *events, notes=notes)
+
+    async def plan_remove_document(self, document: str) -> Plan:
+        """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
+        found = await asyncio.to_thread(self._memory.document, document)
+        pieces = f"{found.chunks} {'piece' if found.chunks == 1 else 'pieces'} of it will be erased."
+        return await self.plan(
+            f"Delete the document {_quoted(found.title)}",
+            DocumentRemoved(document=found.id),
+            notes=(pieces, "The file itself stays where it is."),
+        )
+
+    async def plan_forget(self, id: str) -> Plan:
+        """What forgetting a memory would do: all its forms go, those that stand in for it, and notes that state it.
+
+        The messages it was made from stay. Raises NotFound or Ambiguous.
+        """
+        gone = await asyncio.to_thread(self._memory.forgetting, id)
+        stated = await asyncio.to_thread(self._stated, gone)
+        series = dict.fromkeys(each.series for each in gone)
+        forgotten = [ObservationDeleted(series=each) for each in series]
+        return await self.plan(
+            f"Forget {_quoted(gone[-1].text)}",
+            *forgotten,
+            *(TurnDeleted(turn=turn) for turn in sorted(stated)),
+            notes=("The messages it was learned from stay in their chats.",),
+        )
+
+    async def plan_hide(self, turn: str, *, exchange: bool = False) -> Plan:
+        """What hiding a turn would do, or its whole exchange. Raises NotFound, or AgentError where it is hidden."""
+        turns = [each for each in await self._meant(turn, exchange=exchange) if not each.hidden]
+        if not turns:
+            raise AgentError(f"{_that(exchange)} is hidden already. Nothing was changed.")
+        return await self.plan(f"Hide {_named(turns)}", *(TurnHidden(turn=each.id) for each in turns))
+
+    async def plan_unhide(self, turn: str, *, exchange: bool = False) -> Plan:
+        """What bringing a hidden turn back would do. Raises NotFound, or AgentError where it is not hidden."""
+        turns = [each for each in await self._meant(turn, exchange=exchange) if each.hidden]
+        if not turns:
+            raise AgentError(f"{_that(exchange)} is not hidden. Nothing was changed.")
+        return await self.plan(f"Bring back {_named(turns)}", *(TurnUnhidden(turn=each.id) for each in turns))
+
+    # -- carrying out ---------------------------------------------------------------------------------------------
+
+    async def carry_out(self, plan: Plan) -> Recorded:
+        """Do what a plan said, in one append; the first event of it.
+
+        Raises AgentError where it would do something else by now, and GraphFailure; then nothing was changed.
+        """
+        for event in plan.events:
+            if isinstance(event, SessionDeleted):
+                await self._conversation.drop(event.session)
+        async with self._one_change:
+            return await self._carried_out(plan)
+
+    async def _carried_out(self, plan: Plan) -> Recorded:
+        try:
+            recorded = await asyncio.to_thread(self._memory.carry_out, plan.rehearsal, *plan.events)
+        except InvalidEvent as error:
+            raise AgentError(f"That changed meanwhile. Nothing was changed; look again. {error}") from error
+        if not recorded:
+            raise AgentError("What that would do changed meanwhile. Nothing was changed; look again.")
+        going = {form.id for form in plan.impact.lost} if plan.impact.erases else set()
+        sessions = {turn.session for turn in (*plan.impact.gone, *plan.impact.back)}
+        await self._after_change(plan.events, forgotten=going, sessions=sessions)
+        return recorded[0]
+
+    async def _record_change(self, *events: Event) -> None:
+        """Append what a person asked for without a preview."""
+        await asyncio.to_thread(self._memory.append, *events)
+        await self._after_change(events)
+
+    async def _after_change(
+        self, events: Sequence[Event], *, forgotten: Iterable[str] = (), sessions: Iterable[str] = ()
+    ) -> None:
+        """What an append that a person asked for means to prompts, faces and purge."""
+        for event in events:
+            if isinstance(event, SessionDeleted):
+                await self._prompts.forget(event.session)
+        taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)} | set(forgotten)
+        erases = any(isinstance(event, (*ERASING, TextErased)) for event in events)
+        if taken or erases:
+            await self._prompts.forget_turns(taken)
+        for session in dict.fromkeys([*_sessions(events), *sorted(sessions)]):
+            self._tell(SessionsChanged(session))
+        self._tell(MemoriesChanged())
+        if erases:
+            self._purge_soon()
+        self._mark_if_due()
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    async def _meant(self, turn: str, *, exchange: bool, deleting: bool = False) -> list[Turn]:
+        """The turns that are meant, in order: one that is kept, or its exchange. Raises NotFound or AgentError."""
+        found = await asyncio.to_thread(self._memory.turn, turn)
+        if await asyncio.to_thread(self._memory.deleted, [turn]):
+            raise AgentError(f"The message {turn} was deleted already; nothing of it is left. Nothing was changed.")
+        if deleting and self.answering == found.session:
+            raise AgentError("A reply is being written in that chat. Nothing was deleted; stop it (Esc) and try again.")
+        if not exchange:
+            return [found]
+        return await asyncio.to_thread(lambda: self._memory.turns(self._memory.whole_exchange(turn)))
+
+    async def _session_deletion(self, session: str) -> tuple[list[Event], list[str]]:
+        """The events that delete a session, and what is to be said of it. Raises NotFound or AgentError."""
+        if self.is_private(session):
+            raise AgentError("A private chat is not in any list: /new leaves it, and then nothing of it is left.")
+        if (await asyncio.to_thread(self._memory.session, session)).deleted:
+            raise AgentError(f"The chat {session} was deleted already. Nothing was changed.")
+        own, shared = await asyncio.to_thread(self._memory.own_turns, session)
+        words = await asyncio.to_thread(self._memory.words_of_session, session)
+        events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
+        if words:
+            events.append(TextErased(events=words))
+        if not shared:
+            return events, []
+        stay = "One message stays: another chat goes on from it." if shared == 1 else None
+        return events, [stay or f"{shared} messages stay: other chats go on from them."]
+
+    def _stated(self, gone: list[Observation]) -> set[str]:
+        """The notes among the proof of some observations: they were said for nothing else."""
+        proof = {turn for each in gone for turn in (*each.sources, *each.supports)}
+        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role == "note"}
+
+
+def _sessions(events: Iterable[Event]) -> list[str]:
+    found: Callable[[Event], str | None] = lambda event: getattr(event, "session", None)  # noqa: E731
+    return [session for session in map(found, events) if session is not None]
+
+
+def _named(turns: Sequence[Turn]) -> str:
+    """What a plan is about: one message, or the exchange that begins with it."""
+    first = turns[0]
+    said = _quoted(first.text) if first.text is not None and not first.hidden else first.id
+    if len(turns) == 1:
+        return f"the message {said}"
+    return f"the message {said} and {len(turns) - 1} more of its exchange"
+
+
+def _that(exchange: bool) -> str:
+    return "All of that exchange" if exchange else "That message"
+
+
+def _quoted(text: str | None) -> str:
+    """Words in quotes on one line, the first of them where there are many."""
+    line = " ".join((text or "").split())
+    return f"“{line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + '…'}”"

@@ -1,0 +1,75 @@
+"""Marks: places in the log to come back to, set by name, by themselves while something happens, and before each rewind.
+
+Those that are set by themselves are bounded: the newest ones are offered (graph/marks.py); named ones stay.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from graph.errors import SURPRISES, Ambiguous, MemoryFailure, NotFound
+from graph.events import MarkCleared, MarkSet
+from graph.ids import new_id
+from graph.marks import Mark
+from graph.memory import Memory
+
+from .text import clean_message
+
+EVENTS, MINUTES = 100, timedelta(minutes=30)  # of activity between marks that are set by themselves
+LONGEST_NAME = 120
+SHORTEST_PREFIX = 6
+
+
+class Marking:
+    """The part of the Agent that marks places in the log; what it works with is the Agent's."""
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        raise NotImplementedError
+
+    async def marks(self) -> list[Mark]:
+        """The marks that are offered, the newest first."""
+        return await asyncio.to_thread(self._memory.marks, now=datetime.now(UTC))
+
+    async def mark(self, name: str) -> Mark:
+        """Mark this place by a name, to stay until it is taken off. Raises EmptyMessage."""
+        set = MarkSet(mark=new_id(), reason="named", text=clean_message(name).splitlines()[0][:LONGEST_NAME])
+        await asyncio.to_thread(self._memory.append, set)
+        return await self._mark(set.mark)
+
+    async def unmark(self, id: str) -> Mark:
+        """Take a mark off the list; what it marked stays as it is. Raises NotFound or Ambiguous."""
+        found = await self._mark(id)
+        await asyncio.to_thread(self._memory.append, MarkCleared(mark=found.id))
+        return found
+
+    async def _mark(self, id: str) -> Mark:
+        """A mark that is offered, by its id or the beginning of it. Raises NotFound or Ambiguous."""
+        wanted, marks = id.strip().upper(), await self.marks()
+        found = [
+            each
+            for each in marks
+            if each.id == wanted or (len(wanted) >= SHORTEST_PREFIX and each.id.startswith(wanted))
+        ]
+        if not found:
+            raise NotFound(f"There is no mark {id}. `clew marks` lists them.")
+        if len(found) > 1:
+            raise Ambiguous(f"Several marks begin with {id}. Give more characters of the one you mean.")
+        return found[0]
+
+    def _mark_if_due(self) -> None:
+        """Something happened: mark this place in the background, if the last mark is long ago."""
+        self._spawn(self._mark_when_due())
+
+    async def _mark_when_due(self) -> None:
+        with suppress(MemoryFailure, *SURPRISES):  # a mark that cannot be set now is set after the next message
+            await asyncio.to_thread(self._mark_place)
+
+    def _mark_place(self) -> None:
+        if self._memory.mark_is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):
+            self._memory.append(MarkSet(mark=new_id(), reason="automatic"))

@@ -1,0 +1,136 @@
+"""What a change by hand would do, in the very items: the one plan that a preview shows and the effect carries out.
+
+What changes is rehearsed on log and graph (graph/rehearsing.py); which of it is told as lost, fallen back or returning
+is decided here, and what stays although it says the same words is looked up beside it.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from graph.beliefs import Observation
+from graph.events import (
+    DocumentRemoved,
+    Event,
+    ObservationDeleted,
+    TurnDeleted,
+    TurnHidden,
+    TurnUnhidden,
+)
+from graph.impacts import Impact, Rehearsal, Standing
+from graph.memory import Memory
+from graph.values import Turn
+
+ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A change that can be carried out: `what` it is in words, the events of it, and what they do.
+
+    `notes` say what else is to be known before it happens: what stays, what is put back.
+    """
+
+    what: str
+    events: tuple[Event, ...]
+    impact: Impact
+    notes: tuple[str, ...] = ()
+    rehearsal: Rehearsal = field(default_factory=lambda: Rehearsal({}, {}), repr=False)
+
+
+def plan(memory: Memory, what: str, events: Iterable[Event], notes: Iterable[str] = ()) -> Plan:
+    """The plan of some events that would be appended together. Raises InvalidEvent or GraphFailure."""
+    listed = tuple(events)
+    rehearsal = memory.rehearse(*listed)
+    return Plan(what, listed, _impact(memory, listed, rehearsal), tuple(notes), rehearsal)
+
+
+def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> Impact:
+    gone, back = _turns(memory, events, rehearsal)
+    going = {turn.id for turn in gone}
+    forms = memory.formed(rehearsal.observations)
+    lost, fallen_back, returning = _beliefs(
+        forms, rehearsal, {e.series for e in events if isinstance(e, ObservationDeleted)}
+    )
+    weaker = _weaker(memory, rehearsal, going) if going else ()
+    erased = {each.id for each in lost} | {old.id for old, _ in fallen_back}
+    taken = going | erased
+    erases = any(isinstance(event, ERASING) for event in events)
+    hides = any(isinstance(event, TurnHidden) for event in events)
+    seqs = (set(rehearsal.texts) if erases else set()) | (memory.seqs_of(going) if erases or hides else set())
+    return Impact(
+        gone=gone,
+        back=back,
+        lost=lost,
+        fallen_back=fallen_back,
+        returning=returning,
+        weaker=weaker,
+        pins=_pins(memory, gone, lost),
+        references=tuple(turn for turn in memory.given(taken) if turn.id not in going),
+        quoting=tuple(memory.quoting(seqs, but=going)) if seqs else (),
+        backups=_backups(memory, rehearsal.texts),
+        erases=erases,
+    )
+
+
+def _turns(
+    memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal
+) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    """The turns that leave, and those that return: what is live no more or again, and what is named by the events."""
+    taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)}
+    given = {event.turn for event in events if isinstance(event, TurnUnhidden)}
+    gone = {id for id, (before, after) in rehearsal.turns.items() if before and not after} | taken
+    back = {id for id, (before, after) in rehearsal.turns.items() if after and not before} | (given - taken)
+    return tuple(memory.turns(gone)), tuple(memory.turns(back))
+
+
+def _beliefs(
+    forms: dict[str, Observation], rehearsal: Rehearsal, forgotten: Collection[str]
+) -> tuple[tuple[Observation, ...], tuple[tuple[Observation, Observation], ...], tuple[Observation, ...]]:
+    """What is lost, what falls back to an earlier form, and what returns.
+
+    A form whose place a later one takes is neither: that one returns. All forms of what is forgotten are lost.
+    """
+    standing = {id: both for id, both in rehearsal.observations.items() if id in forms}
+    left = [forms[id] for id, (before, after) in standing.items() if before.current and not after.current]
+    came = {id for id, (before, after) in standing.items() if after.current and not before.current}
+    lost, fallen_back = [], []
+    for form in sorted(left, key=lambda each: each.at):
+        earlier = _earlier(form, forms, came)
+        if earlier is not None:
+            fallen_back.append((form, earlier))
+        elif not _superseded(standing[form.id]):
+            lost.append(form)
+    paired = {earlier.id for _, earlier in fallen_back}
+    counted = {form.id for form in lost} | {form.id for form, _ in fallen_back}
+    lost += [form for form in forms.values() if form.series in forgotten and form.id not in counted]
+    returning = sorted((forms[id] for id in came - paired), key=lambda each: each.at)
+    return tuple(sorted(lost, key=lambda each: each.at)), tuple(fallen_back), tuple(returning)
+
+
+def _earlier(form: Observation, forms: dict[str, Observation], came: Collection[str]) -> Observation | None:
+    """The form of the same memory, of before this one, that is current again."""
+    found = [forms[id] for id in came if forms[id].series == form.series and forms[id].at <= form.at]
+    return max(found, key=lambda each: each.at, default=None)
+
+
+def _superseded(both: tuple[Standing, Standing]) -> bool:
+    return both[1].live and both[1].status == "superseded"
+
+
+def _weaker(memory: Memory, rehearsal: Rehearsal, going: set[str]) -> tuple[Observation, ...]:
+    """What stays believed, and has one of the turns that go among its proof."""
+    stay = [id for id, (before, after) in rehearsal.observations.items() if before.current and after.current]
+    forms = memory.formed(stay)
+    found = [form for form in forms.values() if not going.isdisjoint((*form.sources, *form.supports))]
+    return tuple(sorted(found, key=lambda each: each.at))
+
+
+def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> tuple[str, ...]:
+    by_themselves = {turn.id for turn in memory.pinned()}
+    turns = [turn.id for turn in gone if turn.pinned or turn.id in by_themselves]
+    return (*turns, *(form.id for form in lost if form.pinned))
+
+
+def _backups(memory: Memory, texts: tuple[int, ...]) -> tuple[str, ...]:
+    holding = getattr(memory, "backups_holding", None)
+    return tuple(holding(texts)) if texts and holding is not None else ()

@@ -1,0 +1,146 @@
+"""What a change does, in words: each kind of item with its number, and the very items below it.
+
+The same for the commands and for the dialogs of the chat. Every line is safe to show.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tui.reasons import who
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from graph.beliefs import Observation
+    from graph.impacts import Impact
+    from graph.values import Turn
+
+MOST = 20  # items of a kind that are shown
+LONGEST = 100  # characters of an item
+NOTHING = "Nothing else changes."
+
+
+def lines_of(impact: "Impact", *, most: int = MOST) -> list[str]:
+    """A change in words, a line each: what of every kind, then up to `most` of the items, indented."""
+    told: list[str] = []
+    for head, items in _sections(impact):
+        told.append(head)
+        told += [f"  {item}" for item in items[:most]]
+        if len(items) > most:
+            told.append(f"  … and {len(items) - most} more")
+    return told or [NOTHING]
+
+
+def counts_of(impact: "Impact") -> str:
+    """A change in half a sentence: `2 messages go, 1 memory is lost`."""
+    verb = "erased" if impact.erases else "gone"
+    counted = [
+        (len(impact.gone), "message", verb),
+        (len(impact.back), "message", "back"),
+        (len(impact.lost), "memory", "lost"),
+        (len(impact.fallen_back), "memory", "as it was before"),
+        (len(impact.returning), "memory", "back"),
+    ]
+    return ", ".join(f"{many(count, what)} {became}" for count, what, became in counted if count) or "nothing else"
+
+
+def many(count: int, what: str) -> str:
+    """A number of things: `1 memory`, `2 memories`, `3 replies`."""
+    if count == 1:
+        return f"1 {what}"
+    return f"{count} {what[:-1] + 'ies' if what.endswith('y') else what + 's'}"
+
+
+def as_json(impact: "Impact") -> dict[str, object]:
+    """A change for programs: ids and texts."""
+    return {
+        "erases": impact.erases,
+        "gone": [_turn_json(turn) for turn in impact.gone],
+        "back": [_turn_json(turn) for turn in impact.back],
+        "lost": [_memory_json(each) for each in impact.lost],
+        "fallen_back": [
+            {"from": _memory_json(form), "to": _memory_json(earlier)} for form, earlier in impact.fallen_back
+        ],
+        "returning": [_memory_json(each) for each in impact.returning],
+        "weaker": [_memory_json(each) for each in impact.weaker],
+        "pins": list(impact.pins),
+        "references": [_turn_json(turn) for turn in impact.references],
+        "quoting": [_turn_json(turn) for turn in impact.quoting],
+        "backups": list(impact.backups),
+    }
+
+
+def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
+    """What there is to say, each with its items; kinds of which there is nothing are left out."""
+    goes = ("goes for good", "go for good") if impact.erases else ("leaves", "leave")
+    erased = ("is erased", "are erased") if impact.erases else ("is believed no more", "are believed no more")
+    found: list[tuple[str, Sequence[str]]] = [
+        (_head(impact.gone, "message", *goes), [_turn(turn) for turn in impact.gone]),
+        (_head(impact.back, "message", "comes back", "come back"), [_turn(turn) for turn in impact.back]),
+        (_head(impact.lost, "memory", *erased), [_memory(each) for each in impact.lost]),
+        (
+            _head(impact.fallen_back, "memory", "falls back to what it was", "fall back to what they were"),
+            [f"{_memory(form)} → {_memory(earlier)}" for form, earlier in impact.fallen_back],
+        ),
+        (
+            _head(impact.returning, "memory", "is believed again", "are believed again"),
+            [_memory(each) for each in impact.returning],
+        ),
+        (
+            _head(impact.weaker, "memory", "stays with less proof", "stay with less proof"),
+            [_memory(each) for each in impact.weaker],
+        ),
+        (_head(impact.pins, "pin", "goes with it", "go with it"), _pins(impact)),
+        (
+            _head(impact.references, "reply", "was given this, and stays", "were given this, and stay"),
+            [_turn(turn) for turn in impact.references],
+        ),
+        (
+            _head(impact.quoting, "later message", "says the same words, and stays", "say the same words, and stay"),
+            [_turn(turn) for turn in impact.quoting],
+        ),
+        (
+            _head(impact.backups, "backup", "outside still holds it", "outside still hold it"),
+            [one_line(path) for path in impact.backups],
+        ),
+    ]
+    return [(head, items) for head, items in found if items]
+
+
+def _head(items: Sequence[object], what: str, one: str, several: str) -> str:
+    return f"{many(len(items), what)} {one if len(items) == 1 else several}:"
+
+
+def _turn(turn: "Turn") -> str:
+    speaker = who(turn.role, turn.speaker)
+    if turn.text is None:
+        return f"{speaker}: (erased)"
+    return f"{speaker}: {'(hidden)' if turn.hidden else _cut(turn.text)}"
+
+
+def _memory(memory: "Observation") -> str:
+    return f"“{_cut(memory.text)}”" if memory.text is not None else "(erased)"
+
+
+def _pins(impact: "Impact") -> list[str]:
+    """The pinned items by their words."""
+    named = {turn.id: _turn(turn) for turn in impact.gone} | {each.id: _memory(each) for each in impact.lost}
+    return [named.get(id, one_line(id)) for id in impact.pins]
+
+
+def _cut(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def _turn_json(turn: "Turn") -> dict[str, object]:
+    return {
+        "id": turn.id,
+        "session": turn.session,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "text": None if turn.hidden else turn.text,
+    }
+
+
+def _memory_json(memory: "Observation") -> dict[str, object]:
+    return {"id": memory.id, "series": memory.series, "text": memory.text, "status": memory.status}

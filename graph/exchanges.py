@@ -1,6 +1,5 @@
 """Exchanges as the log tells them: what a user said with the reply to it, also where turns of tools stand between."""
 
-import json
 import sqlite3
 from dataclasses import replace
 from datetime import datetime
@@ -27,6 +26,19 @@ _REPLIES = f"""
 {TURN} WHERE {SAID} AND said.role = 'assistant' AND said.seq IN (
     SELECT answer.seq FROM events AS answer WHERE answer.parent IN (SELECT value FROM json_each(:turns))
 )
+"""
+
+_WITH_TOOLS = """
+WITH RECURSIVE below (turn) AS (
+    SELECT ?
+    UNION
+    SELECT said.turn FROM below
+    JOIN events AS placed ON placed.parent = below.turn AND placed.kind IN ('turn.said', 'turn.taken')
+    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
+    WHERE said.role = 'tool'
+    OR EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
+)
+SELECT json_group_array(turn) FROM below
 """
 
 
@@ -66,6 +78,17 @@ def exchange(db: sqlite3.Connection, id: str) -> Exchange:
     return replace(found[-1], tools=_tools(db, found[-1], turns[-1]))
 
 
+def turn_named(db: sqlite3.Connection, id: str) -> Turn:
+    """A turn, by its id or by the first characters of it. Raises NotFound or Ambiguous."""
+    row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
+    found = turns_of(db, [row] if row is not None else _rows_by_prefix(db, id))
+    if not found:
+        raise NotFound(f"There is no turn {id}. `clew log` lists them.")
+    if len(found) > 1:
+        raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
+    return found[0]
+
+
 def replies(db: sqlite3.Connection, turn: str) -> list[Turn]:
     """All replies to a turn, also those that were deleted or are off the path, the newest first."""
     return turns_of(db, db.execute(f"{_REPLIES} ORDER BY said.seq DESC", {"turns": _with_tools(db, turn)}).fetchall())
@@ -98,35 +121,37 @@ def _tools(db: sqlite3.Connection, exchange: Exchange, meant: Turn) -> tuple[Tur
     else:
         below = _with_tools(db, meant.id if meant.role == "tool" else exchange.turn.id)
         query = "SELECT said.turn FROM events AS said WHERE said.turn IN (SELECT value FROM json_each(?))"
-        (at,) = db.execute(f"{query} AND {SAID} ORDER BY said.seq DESC LIMIT 1", (below,)).fetchone()
-    found: list[Raw] = []
-    while at is not None:
-        query = f"SELECT said.parent, said.role FROM events AS said WHERE said.turn = ? AND {SAID}"
-        parent, role = db.execute(query, (at,)).fetchone()
-        if role != "tool":
-            break
-        found.insert(0, said_row(db, at))
-        at = parent
-    return tuple(turns_of(db, found))
+        (at,) = db.execute(f"{query} AND {SAID} AND {KEPT} ORDER BY said.seq DESC LIMIT 1", (below,)).fetchone() or (
+            None,
+        )
+    found: list[Turn] = []
+    while at is not None and (turn := _kept(db, at)).role == "tool":
+        found.insert(0, turn)
+        at = turn.parent
+    return tuple(found)
 
 
 def _asked(db: sqlite3.Connection, turn: Turn) -> Turn | None:
     """The user's turn that a reply or a tool's turn is of, with nothing but turns of tools between."""
-    parent, role = turn.parent, "tool"
-    while parent is not None and role == "tool":
-        above, query = parent, f"SELECT said.parent, said.role FROM events AS said WHERE said.turn = ? AND {SAID}"
-        parent, role = db.execute(query, (above,)).fetchone()
-    return turns_of(db, [said_row(db, above)])[0] if role == "user" else None
+    above = turn
+    while above.parent is not None and (above is turn or above.role == "tool"):
+        above = _kept(db, above.parent)
+    return above if above.role == "user" else None
+
+
+def _kept(db: sqlite3.Connection, turn: str) -> Turn:
+    """A turn that others follow."""
+    return turns_of(db, [said_row(db, turn)])[0]
 
 
 def _with_tools(db: sqlite3.Connection, turn: str) -> str:
-    """A turn and the turns of tools below it, as a JSON list: a reply to any of them is a reply to the turn."""
-    turns = [turn]
-    for above in turns:
-        turns += [
-            below for (below,) in db.execute("SELECT turn FROM events WHERE parent = ? AND role = 'tool'", (above,))
-        ]
-    return json.dumps(turns)
+    """A turn and the turns of tools below it, as a JSON list: a reply to any of them is a reply to the turn.
+
+    So is one to a deleted turn below them: what followed that follows them.
+    """
+    (turns,) = db.execute(_WITH_TOOLS, (turn,)).fetchone()
+    found: str = turns
+    return found
 
 
 def _rows_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Raw]:

@@ -19,25 +19,33 @@ from graph.hits import About, Found
 from graph.kept_readings import KeptReadings
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
+from graph.tree import TreeReadings, shared
 from graph.values import Exchange, Session, Turn
 from graph.walks import BEGUN
 from graph.worlds import Views
 
+# From a turn up; deleted ones are passed by, and not counted.
 _PATH = """
-WITH RECURSIVE path (turn, depth) AS (
-    SELECT :start, 0
+WITH RECURSIVE path (turn, depth, kept) AS (
+    SELECT placed.turn, 0, NOT EXISTS (
+        SELECT 1 FROM events AS gone WHERE gone.turn = placed.turn AND gone.kind = 'turn.deleted'
+    ) FROM events AS placed WHERE placed.turn = :start AND placed.kind = 'turn.said'
     UNION ALL
-    SELECT (
-        SELECT placed.parent FROM events AS placed
-        WHERE placed.turn = path.turn AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1
-    ), depth + 1
-    FROM path WHERE path.turn IS NOT NULL
-    LIMIT :limit
+    SELECT placed.parent, path.depth + 1, path.kept + NOT EXISTS (
+        SELECT 1 FROM events AS gone WHERE gone.turn = placed.parent AND gone.kind = 'turn.deleted'
+    )
+    FROM path JOIN events AS placed ON placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = path.turn AND kind IN ('turn.said', 'turn.taken')
+    )
+    WHERE placed.parent IS NOT NULL AND (:limit < 0 OR path.kept < :limit)
 )
+"""
+_DELETED_SESSIONS = """
+SELECT session FROM events WHERE session IN (SELECT value FROM json_each(?)) AND kind = 'session.deleted'
 """
 
 
-class Readings(KeptReadings):
+class Readings(KeptReadings, TreeReadings):
     """The questions that the log alone answers. Thread-safe, if `snapshot` is."""
 
     def sessions(self, *, archived: bool = False) -> list[Session]:
@@ -56,14 +64,15 @@ class Readings(KeptReadings):
     def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
 
-        Hidden turns are flagged. Raises NotFound.
+        Hidden turns are flagged, deleted ones left out. Raises NotFound.
         """
         with self.snapshot() as db:
             head = session_by_id(db, session).head
             start = turns_of(db, [said_row(db, before)])[0].parent if before is not None else head
             most = -1 if limit is None else max(limit, 0)
             query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {SAID} ORDER BY path.depth DESC"
-            return turns_of(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
+            rows = db.execute(query, {"start": start, "limit": most}).fetchall() if most else []
+            return [turn for turn in turns_of(db, rows) if not turn.deleted]
 
     def waiting(self, session: str) -> list[Turn]:
         """What was said while a reply was streaming and is not taken up yet, oldest first."""
@@ -88,6 +97,11 @@ class Readings(KeptReadings):
         """One turn, also a deleted one. Raises NotFound."""
         with self.snapshot() as db:
             return turns_of(db, [said_row(db, id)])[0]
+
+    def turn_named(self, id: str) -> Turn:
+        """One turn, by its id or by the first 6 or more characters of it. Raises NotFound or Ambiguous."""
+        with self.snapshot() as db:
+            return exchanges.turn_named(db, id)
 
     def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
         """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
@@ -148,7 +162,7 @@ class Readings(KeptReadings):
     def recent(
         self, kind: Literal["exchange", "turn", "session"], limit: int, **within: Unpack[Within]
     ) -> Sequence[Exchange | Turn | Session]:
-        """What is live, the newest first by when it was said: not hidden, deleted or off the path.
+        """What a world sees, the newest first by when it was said: not hidden, deleted or off the path.
 
         Raises ValueError for a naive time.
         """
@@ -163,7 +177,7 @@ class Readings(KeptReadings):
                     return newest.sessions(limit)
 
     def pinned(self, world: str = MAIN_WORLD) -> list[Turn]:
-        """The pinned turns of a world that are live, the oldest first: by hand, and the newest pivotal ones.
+        """The turns that are pinned in a world and that it sees, oldest first: by hand, and the newest pivotal ones.
 
         A turn that was rated 3 is pinned by itself, the newest 8 of a speaker, unless it was unpinned by hand.
         """
@@ -183,10 +197,10 @@ class Readings(KeptReadings):
             texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
             return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
 
-    def about(self, name: str, *, limit: int = 20) -> About:
+    def about(self, name: str, *, limit: int = 20, world: str = MAIN_WORLD) -> About:
         """What there is about a person, place or project: what it said, what names it, where; newest turns first."""
         with self.snapshot() as db:
-            return about(db, name, limit=limit)
+            return about(db, name, limit=limit, world=world)
 
     def speakers(self) -> list[str]:
         """Everyone who ever said something."""
@@ -230,9 +244,14 @@ class Readings(KeptReadings):
 
 
 def _quotable(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Turn]:
-    query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} AND {KEPT}"
+    query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID}"
     found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
-    return {turn.id: turn for turn in found if turn.text is not None and not turn.hidden}
+    kept = {turn.id: turn for turn in found if turn.text is not None and not turn.hidden and not turn.deleted}
+    sessions = json.dumps(list({turn.session for turn in kept.values()}))
+    over = {session for (session,) in db.execute(_DELETED_SESSIONS, (sessions,))}
+    lost = {id for id, turn in kept.items() if turn.session in over}
+    lost -= shared(db, lost) if lost else set()  # a fork goes on with what was said before it left
+    return {id: turn for id, turn in kept.items() if id not in lost}
 
 
 def _telling(db: sqlite3.Connection, turns: Iterable[Turn]) -> set[str]:

@@ -4,7 +4,8 @@ import json
 import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph.codec import Stored, decode
@@ -30,16 +31,21 @@ NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.ki
 AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted')
 """
 
-# A turn is placed by its saying, or by its taking if it was queued; `told` is when it was said, imported or not.
+# A turn is placed by its saying, or by its taking if it was queued; `told` is when it was said, imported or not. A pin
+# counts here that is of the world it was said in.
 TURN = """
 SELECT said.seq, said.told, said.session, said.structure, said.text,
     (SELECT taken.structure FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken'),
     (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
      AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1),
-    (SELECT pin.kind FROM events AS pin WHERE pin.turn = said.turn
-     AND pin.kind IN ('pin.set', 'pin.cleared') ORDER BY pin.seq DESC LIMIT 1),
+    (SELECT pin.kind FROM events AS pin WHERE pin.turn = said.turn AND pin.kind IN ('pin.set', 'pin.cleared')
+     AND (pin.structure ->> '$.world' IS NULL OR pin.structure ->> '$.world' = (
+         SELECT home.structure ->> '$.world' FROM events AS home WHERE home.session = said.session
+         AND home.kind IN ('session.started', 'session.forked')))
+     ORDER BY pin.seq DESC LIMIT 1),
     (SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
-     AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1)
+     AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
 FROM events AS said
 """
 
@@ -69,6 +75,20 @@ SELECT begun.session, begun.told, begun.structure,
 FROM events AS begun
 """
 
+# Up from each deleted turn until one is kept, or none is left above.
+_PASSED_BY = """
+WITH RECURSIVE up (turn, at) AS (
+    SELECT gone.turn, gone.turn FROM json_each(?) AS given
+    JOIN events AS gone ON gone.turn = given.value AND gone.kind = 'turn.deleted'
+    UNION
+    SELECT up.turn, placed.parent FROM up JOIN events AS placed ON placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = up.at AND kind IN ('turn.said', 'turn.taken')
+    ) WHERE EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = up.at AND gone.kind = 'turn.deleted')
+)
+SELECT up.turn, up.at FROM up
+WHERE NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = up.at AND gone.kind = 'turn.deleted')
+"""
+
 
 def event_of(row: Raw) -> Stored:
     """An event, from a row of EVENT."""
@@ -77,8 +97,8 @@ def event_of(row: Raw) -> Stored:
 
 
 def turn_of(row: Raw, index: int) -> Turn:
-    """A turn, from a row of TURN; `index` is its number in its session."""
-    _, told, _, structure, text, taken, seen, pin, kept = row
+    """A turn, from a row of TURN; `index` is its number in its session. Its parent may be deleted: see `turns_of`."""
+    _, told, _, structure, text, taken, seen, pin, kept, gone = row
     said = json.loads(structure)
     placed = json.loads(taken) if taken is not None else said
     waits = said["queued"] and taken is None
@@ -106,6 +126,7 @@ def turn_of(row: Raw, index: int) -> Turn:
         recalled=RECALLED.validate_python(said["recalled"]) if said.get("recalled") else (),
         pinned=pin == "pin.set",
         withheld=kept == "turn.withheld",
+        deleted=bool(gone),
     )
 
 
@@ -133,12 +154,22 @@ def session_of(row: Raw, title: str | None, configured: tuple[str, str | None] |
 
 
 def turns_of(db: sqlite3.Connection, rows: Sequence[Raw]) -> list[Turn]:
-    """Turns with their numbers, counted per session once however many rows there are."""
+    """Turns with their numbers, counted per session once however many rows there are.
+
+    What followed a turn that is deleted now follows what that followed.
+    """
     places: dict[str, list[int]] = defaultdict(list)
     for session in {row[2] for row in rows}:
         said = db.execute("SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,))
         places[session] = [seq for (seq,) in said]
-    return [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
+    turns = [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
+    passed = passed_by(db, {turn.parent for turn in turns if turn.parent is not None})
+    return [replace(turn, parent=passed[turn.parent]) if turn.parent in passed else turn for turn in turns]
+
+
+def passed_by(db: sqlite3.Connection, turns: Collection[str]) -> dict[str, str | None]:
+    """Those of the turns that are deleted, each with the nearest turn above it that is not."""
+    return dict(db.execute(_PASSED_BY, (json.dumps(list(turns)),)).fetchall())
 
 
 def said_row(db: sqlite3.Connection, turn: str) -> Raw:
@@ -161,6 +192,8 @@ def session_with(db: sqlite3.Connection, row: Raw, views: Views) -> Session:
     """A session, from a row of SESSION, with its title and its own settings; the views are shared among many."""
     id, name, titled, configured = row[0], row[3], row[4], row[11]
     title = title_of(db, id, views) if titled is not None and not name else None
+    if (head := row[5]) is not None:  # if it is deleted, the session goes on from what stands above
+        row = (*row[:5], passed_by(db, [head]).get(head, head), *row[6:])
     if configured is None:
         return session_of(row, title, None)
     return session_of(

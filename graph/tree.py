@@ -1,0 +1,258 @@
+"""The tree of a session, read from the log: what stands in a turn's place, where a branch ends, and its whole shape.
+
+A session's own turns are those said in it and, in a fork, those on the path to where it left: nothing else is its to go
+to. A reply stands in the place of other replies to the same message, whatever tools were asked in between; a message in
+that of others after the same reply. Deleted turns keep their places and are passed by, hidden ones stand.
+"""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+
+from graph.branches import Alternatives, Branch
+from graph.rows import SAID, TURN, session_by_id, turn_of
+from graph.values import Turn
+from graph.walks import BEGUN
+
+_GONE = "EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = {} AND gone.kind = 'turn.deleted')"
+_PASSED = f"(up.role = 'tool' OR {_GONE.format('up.at')})"
+
+_FORKED = """
+SELECT structure ->> '$.at', structure ->> '$.origin' FROM events WHERE session = ? AND kind = 'session.forked'
+"""
+# The turns that each of some turns follows, no further than to one that is kept and no tool's.
+_ANCHORS = f"""
+WITH RECURSIVE up (turn, at, role) AS (
+    SELECT value, value, 'tool' FROM json_each(?)
+    UNION ALL
+    SELECT up.turn, placed.parent, (
+        SELECT said.role FROM events AS said WHERE said.turn = placed.parent AND said.kind = 'turn.said'
+    ) FROM up JOIN events AS placed ON placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = up.at AND kind IN ('turn.said', 'turn.taken')
+    ) WHERE {_PASSED}
+)
+SELECT turn, at FROM up WHERE at IS NULL OR NOT {_PASSED}
+"""
+# What follows each of some turns, through turns of tools and deleted ones; a queued turn is placed when it is taken.
+_BELOW = f"""
+WITH RECURSIVE up (anchor, at, role, session, place) AS (
+    {{roots}}
+    UNION ALL
+    SELECT up.anchor, said.turn, said.role, said.session, placed.seq FROM up
+    JOIN events AS placed ON placed.parent = up.at AND placed.kind IN ('turn.said', 'turn.taken')
+    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
+    WHERE up.place IS NULL OR {_PASSED}
+)
+SELECT anchor, at, role, session, place FROM up WHERE place IS NOT NULL AND NOT {_PASSED} ORDER BY place
+"""
+_BELOW_TURNS = _BELOW.format(roots="SELECT value, value, NULL, NULL, NULL FROM json_each(?)")
+_ROOTS = """
+SELECT NULL, said.turn, said.role, said.session, placed.seq FROM events AS placed
+JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
+WHERE placed.session = :session AND placed.parent IS NULL
+AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
+UNION ALL
+SELECT NULL, said.turn, said.role, said.session, said.seq FROM events AS said
+WHERE said.turn = :root AND said.kind = 'turn.said' AND said.session <> :session
+"""
+_BELOW_NOTHING = _BELOW.format(roots=_ROOTS)
+# From a turn up, no further than to the place of the oldest that is looked for.
+_UP = """
+WITH RECURSIVE up (turn, parent, place) AS (
+    SELECT turn, parent, seq FROM events WHERE seq = (
+        SELECT max(seq) FROM events WHERE turn = :start AND kind IN ('turn.said', 'turn.taken')
+    )
+    UNION ALL
+    SELECT placed.turn, placed.parent, placed.seq FROM up JOIN events AS placed ON placed.seq = (
+        SELECT max(seq) FROM events WHERE turn = up.parent AND kind IN ('turn.said', 'turn.taken')
+    ) WHERE up.place > :least
+)
+SELECT turn, parent FROM up
+"""
+_PLACES = """
+SELECT placed.turn, said.session, placed.seq FROM events AS placed
+JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
+WHERE placed.turn IN (SELECT value FROM json_each(?))
+AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
+"""
+_CHILDREN = """
+WITH RECURSIVE below (turn, place) AS (
+    SELECT :turn, 0
+    UNION ALL
+    SELECT said.turn, placed.seq FROM below
+    JOIN events AS placed ON placed.parent = below.turn AND placed.kind IN ('turn.said', 'turn.taken')
+    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
+    WHERE said.session = :session OR said.turn IN (SELECT value FROM json_each(:shared))
+)
+"""
+_TIP = f"{_CHILDREN} SELECT turn FROM below WHERE turn = :turn OR NOT {_GONE.format('below.turn')}"
+_OF_SESSION = """
+SELECT said.turn FROM events AS said WHERE said.session = :session AND said.kind = 'turn.said'
+UNION
+SELECT value FROM json_each(:shared)
+"""
+_FORKS = f"""
+SELECT begun.session, begun.structure ->> '$.at' FROM events AS begun
+WHERE {BEGUN} AND begun.kind = 'session.forked' AND begun.session <> ? AND NOT EXISTS (
+    SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
+) ORDER BY begun.seq
+"""
+
+
+class TreeReadings:
+    """The questions about a session's tree."""
+
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def origin(self, session: str) -> tuple[str, str] | None:
+        """The session that a fork left, and at which turn; None for one that is no fork."""
+        with self.snapshot() as db:
+            at = _forked(db, session)
+            return (at[1], at[0]) if at is not None else None
+
+    def alternatives(self, session: str, turns: Iterable[str]) -> dict[str, Alternatives]:
+        """What stands in the place of each of some turns of a session, where that is more than the turn itself."""
+        with self.snapshot() as db:
+            return alternatives(db, session, list(turns))
+
+    def belongs(self, session: str, turn: str) -> bool:
+        """Whether a turn is one of a session's own: said in it, or on the path to where it left another."""
+        with self.snapshot() as db:
+            return bool(own(db, session, [turn]))
+
+    def tip(self, session: str, turn: str) -> str:
+        """The newest end below a turn among a session's own turns; the turn itself where nothing follows it."""
+        with self.snapshot() as db:
+            shared = json.dumps(_above_fork(db, session, [turn]))
+            values = {"turn": turn, "session": session, "shared": shared}
+            row = db.execute(f"{_TIP} ORDER BY place DESC LIMIT 1", values).fetchone()
+            found: str = row[0]
+            return found
+
+    def tree(self, session: str) -> tuple[Branch, ...]:
+        """A session's own turns as they branch, but for tools' and deleted ones. Raises NotFound."""
+        with self.snapshot() as db:
+            return _tree(db, session)
+
+
+def alternatives(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> dict[str, Alternatives]:
+    """What stands in the place of each of some turns, in few queries however many turns there are."""
+    anchors: dict[str, str | None] = dict(db.execute(_ANCHORS, (json.dumps(turns),)).fetchall())
+    above = [anchor for anchor in set(anchors.values()) if anchor is not None]
+    below = db.execute(_BELOW_TURNS, (json.dumps(above),)).fetchall() if above else []
+    if None in anchors.values():
+        below += db.execute(_BELOW_NOTHING, {"session": session, "root": _root(db, session)}).fetchall()
+    here = own(db, session, [turn for _, turn, _, _, _ in below])
+    groups: dict[tuple[str | None, str], list[str]] = defaultdict(list)
+    roles: dict[str, str] = {}
+    for anchor, turn, role, _, _ in below:
+        if turn in here:
+            groups[anchor, role].append(turn)
+            roles[turn] = role
+    found = {turn: groups[anchors[turn], roles[turn]] for turn in turns if turn in roles and turn in anchors}
+    return {turn: Alternatives(tuple(group), group.index(turn)) for turn, group in found.items() if len(group) > 1}
+
+
+def own(db: sqlite3.Connection, session: str, turns: Collection[str]) -> set[str]:
+    """Those of the turns that are a session's own; one that waits in the queue is none."""
+    placed = db.execute(_PLACES, (json.dumps(list(turns)),)).fetchall()
+    said = {turn for turn, of, _ in placed if of == session}
+    foreign = {turn: place for turn, of, place in placed if of != session}
+    at = _forked(db, session) if foreign else None
+    if at is None:
+        return said
+    path = {turn for turn, _ in db.execute(_UP, {"start": at[0], "least": min(foreign.values())})}
+    return said | path.intersection(foreign)
+
+
+def shared(db: sqlite3.Connection, turns: Collection[str]) -> set[str]:
+    """Those of the turns that a fork which is not deleted has on the path to where it left."""
+    places = [place for _, _, place in db.execute(_PLACES, (json.dumps(list(turns)),))]
+    if not places:
+        return set()
+    found: set[str] = set()
+    for _, at in db.execute(_FORKS, ("",)).fetchall():
+        rows = db.execute(_UP, {"start": at, "least": min(places)})
+        found |= {turn for turn, _ in rows}.intersection(turns)
+    return found
+
+
+def _forked(db: sqlite3.Connection, session: str) -> tuple[str, str] | None:
+    """Where a fork left, and which session it left."""
+    row: tuple[str, str] | None = db.execute(_FORKED, (session,)).fetchone()
+    return row
+
+
+def _above_fork(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> list[str]:
+    """The path to where a fork left, no further up than the oldest of some turns (none: all of it)."""
+    at = _forked(db, session)
+    if at is None:
+        return []
+    places = [place for _, _, place in db.execute(_PLACES, (json.dumps(turns),))]
+    return [turn for turn, _ in db.execute(_UP, {"start": at[0], "least": min(places, default=0)})]
+
+
+def _root(db: sqlite3.Connection, session: str) -> str | None:
+    """The turn that a fork's path to where it left begins with."""
+    path = _above_fork(db, session, [])
+    return path[-1] if path else None
+
+
+def _tree(db: sqlite3.Connection, session: str) -> tuple[Branch, ...]:
+    about = session_by_id(db, session)
+    all_own = {"session": session, "shared": json.dumps(_above_fork(db, session, []))}
+    query = f"{TURN} WHERE said.turn IN ({_OF_SESSION}) AND {SAID}"
+    turns = {turn.id: turn for turn in (turn_of(row, 0) for row in db.execute(query, all_own))}
+    near: dict[str | None, str | None] = {None: None}  # the turn, or the nearest one above it, that is shown
+    above: dict[str, str | None] = {}
+    for id in _placed(db, turns):
+        turn = turns[id]
+        is_shown = turn.role != "tool" and not turn.deleted
+        above[id] = near.get(turn.parent)
+        near[id] = id if is_shown else above[id]
+    shown = {id: turns[id] for id in above if near[id] == id}
+    head, path = near.get(about.head), set[str]()
+    at = head
+    while at is not None:
+        path.add(at)
+        at = above[at]
+    forks: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for fork, leaves in db.execute(_FORKS, (session,)).fetchall():
+        if (place := near.get(leaves)) is not None:
+            forks[place] += (fork,)
+    return _branches(shown, above, path, head, forks)
+
+
+def _placed(db: sqlite3.Connection, turns: Iterable[str]) -> list[str]:
+    """Turns in the order in which they came to their places, those that wait for one left out."""
+    rows = db.execute(_PLACES, (json.dumps(list(turns)),))
+    return [turn for turn, _, _ in sorted(rows, key=lambda row: row[2])]
+
+
+def _branches(
+    shown: dict[str, Turn],
+    above: dict[str, str | None],
+    path: Collection[str],
+    head: str | None,
+    forks: dict[str, tuple[str, ...]],
+) -> tuple[Branch, ...]:
+    """The branches, made from their ends up: however long a chat is, nothing calls itself. `shown` is oldest first."""
+    below: dict[str | None, list[Branch]] = defaultdict(list)
+    for id, turn in reversed(shown.items()):
+        branch = Branch(
+            turn=id,
+            role=turn.role,
+            speaker=turn.speaker,
+            text=None if turn.hidden else turn.text,
+            at=turn.at,
+            on_path=id in path,
+            head=id == head,
+            hidden=turn.hidden,
+            children=tuple(reversed(below.pop(id, []))),
+            forks=forks.get(id, ()),
+        )
+        below[above[id]].append(branch)
+    return tuple(reversed(below[None]))

@@ -5,6 +5,9 @@ a turn that stands contradicts it; else superseded while a later revision says m
 current while it is live, not invalid, not superseded, and the one that it was made instead of is not live. `dead`,
 `later` and `retired` count what those words ask for, so that a change touches a revision and those it bears on.
 
+All this is counted in the world of the observation: what a what-if revises or contradicts of main stays as it is in
+main, and what it made of turns of main stands while it sees them (inheritance.py).
+
 A revision says more than the one before it while it is live and in use, or while one that supersedes it says more: so
 what was under review and then edited takes its predecessor's place. Hence a change may pass along the whole series.
 """
@@ -13,8 +16,9 @@ from typing import Any
 
 from graph.codec import Stored
 from graph.events import ObservationMade, ObservationReinforced, ObservationRetired, ObservationSupported
+from graph.inheritance import sees_revision
 from graph.sink import Properties, Sink, node
-from graph.sources import find, hang, stands, told, unhang
+from graph.sources import fallen, find, hang, stands_in, told, unhang
 
 _DECIDING = ("judged", "deleted", "dead", "later", "retired", "instead_of")
 
@@ -47,7 +51,7 @@ def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
         "current": False,
         "pinned": False,
         "deleted": False,
-        "dead": sum(not stands(*find(sink, source)) for source in sources),
+        "dead": fallen(sink, event.world, sources),
         "later": 0,
         "retired": 0,
         "touched": seq,
@@ -76,8 +80,10 @@ def retire(sink: Sink, event: ObservationRetired, seq: int) -> None:
     if event.by_turn is None:
         settle(sink, event.observation, seq, judged="invalid")
         return
-    counts = hang(sink, "RETIRED_BY", event.observation, event.by_turn)
-    settle(sink, event.observation, seq, retired=node(sink, "Observation", event.observation)["retired"] + counts)
+    is_new = hang(sink, "RETIRED_BY", event.observation, event.by_turn)
+    now = node(sink, "Observation", event.observation)
+    counts = is_new and stands_in(sink, now["world"], event.by_turn)
+    settle(sink, event.observation, seq, retired=now["retired"] + counts)
 
 
 def give_back(sink: Sink, observation: str, status: str, seq: int) -> None:
@@ -94,6 +100,7 @@ def delete(sink: Sink, series: str, seq: int) -> None:
         found += [later for _, later in sink.starts(("SUPERSEDES",), revision, to="Observation")]
     for revision in reversed(found):
         settle(sink, revision, seq, deleted=True)
+        recount(sink, revision, seq)  # it may have lived in another world
 
 
 def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
@@ -105,12 +112,20 @@ def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
         sink.set_node("Observation", here, {**changes, **_standing(sink, now, changes), "touched": seq})
         now = node(sink, "Observation", here)
         if now["live"] != was_live:
-            for _, other in sink.starts(("INSTEAD_OF",), here, to="Observation"):
-                standing = _standing(sink, node(sink, "Observation", other), {})
-                sink.set_node("Observation", other, {**standing, "touched": seq})
+            recount(sink, here, seq)
         if _says_more(now) == said_more or before is None:
             return
-        here, changes = before, {"later": node(sink, "Observation", before)["later"] + (-1 if said_more else 1)}
+        earlier = node(sink, "Observation", before)
+        if earlier["world"] != now["world"]:
+            return
+        here, changes = before, {"later": earlier["later"] + (-1 if said_more else 1)}
+
+
+def recount(sink: Sink, observation: str, seq: int) -> None:
+    """Work out anew what was made instead of a revision: that may live again, or no longer, in some world."""
+    for _, other in sink.starts(("INSTEAD_OF",), observation, to="Observation"):
+        now = node(sink, "Observation", other)
+        sink.set_node("Observation", other, {**_standing(sink, now, {}), "touched": seq})
 
 
 def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str, Any]:
@@ -123,8 +138,19 @@ def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str,
         status = "superseded" if decided["later"] > 0 else decided["judged"]
     current = live and status in ("candidate", "active")
     if current and decided["instead_of"] is not None:
-        current = not node(sink, "Observation", decided["instead_of"])["live"]
+        current = not _lives_in(sink, now["world"], decided["instead_of"])
     return {"live": live, "status": status, "current": current}
+
+
+def _lives_in(sink: Sink, world: str, observation: str) -> bool:
+    """Whether a revision is live in a world, its own or another."""
+    now = node(sink, "Observation", observation)
+    if now["world"] == world:
+        return bool(now["live"])
+    if now["deleted"] or not sees_revision(sink, world, now):
+        return False
+    sources = [source for table in ("Turn", "Chunk") for source in sink.ends("DERIVED_FROM", observation, to=table)]
+    return fallen(sink, world, sources) == 0
 
 
 def _says_more(now: Properties) -> bool:

@@ -1,8 +1,13 @@
 """How it is heard that a source begins or ceases to stand: along the relationships that lead to it, and no others."""
 
-from graph.belief import settle
+from collections.abc import Callable
+from functools import cache
+
+from graph.belief import recount, settle
+from graph.inheritance import inherits
 from graph.sink import Sink, node
-from graph.wording import weigh
+from graph.sources import find
+from graph.wording import weigh, world_of
 
 # By table of the source, the relationships by which observations hang on it.
 _PROOF = {
@@ -11,16 +16,40 @@ _PROOF = {
 }
 
 
-def flow(sink: Sink, table: str, source: str, step: int, seq: int) -> None:
-    """Tell all that hangs on a source that it stands again (+1) or no longer (-1), as event `seq` says."""
+def flow(sink: Sink, table: str, source: str, seq: int, *, step: int, elsewhere: int) -> None:
+    """Tell all that hangs on a source that it stands again (+1) or no longer (-1), as event `seq` says.
+
+    `step` is for the source's own world, `elsewhere` for those that inherit it.
+    """
+    step_in = _steps(sink, table, source, step, elsewhere)
     for rel, observation in sink.starts(_PROOF[table], source, to=table):
         now = node(sink, "Observation", observation)
-        match rel:
-            case "DERIVED_FROM":
-                settle(sink, observation, seq, dead=now["dead"] - step)
-            case "RETIRED_BY":
-                settle(sink, observation, seq, retired=now["retired"] + step)
-            case _:  # its confidence and its trend are read from what is live
+        match rel, step_in(now["world"]):
+            case "DERIVED_FROM", here if here:
+                settle(sink, observation, seq, dead=now["dead"] - here)
+            case "RETIRED_BY", here if here:
+                settle(sink, observation, seq, retired=now["retired"] + here)
+            case _, None:  # no part of it in its own world, but maybe in one that sees both
                 sink.set_node("Observation", observation, {"touched": seq})
+            case (("SUPPORTED_BY" | "REINFORCED_BY"), here) if (
+                here
+            ):  # its confidence and trend are read from what stands
+                sink.set_node("Observation", observation, {"touched": seq})
+        if rel == "DERIVED_FROM" and elsewhere:
+            recount(sink, observation, seq)
     for _, wording in sink.starts(("WORDED_FROM",), source, to=table):
-        weigh(sink, wording, -step)
+        if here := step_in(world_of(sink, wording)):
+            weigh(sink, wording, -here)
+
+
+def _steps(sink: Sink, table: str, source: str, step: int, elsewhere: int) -> Callable[[str], int | None]:
+    """What a change is in a world: 0 where it is none, None where the source is never seen."""
+    if table == "Chunk":
+        return lambda world: step
+    own = find(sink, source)[1]["world"]
+
+    @cache
+    def step_in(world: str) -> int | None:
+        return step if world == own else elsewhere if inherits(sink, world, source) else None
+
+    return step_in

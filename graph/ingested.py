@@ -67,4 +67,5 @@ def _change(sink: Sink, chunk: str, position: int, seq: int, *, live: bool) -> N
         return
     sink.set_node("Chunk", chunk, {"position": position, "live": live, "touched": seq})
     if hangs and was_live != live:
-        flow(sink, "Chunk", chunk, 1 if live else -1, seq)
+        step = 1 if live else -1
+        flow(sink, "Chunk", chunk, seq, step=step, elsewhere=step)

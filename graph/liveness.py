@@ -3,6 +3,7 @@
 A turn is live while it is at or above a head of a session of its own world that is not deleted, and is neither hidden
 nor deleted itself. `heads` counts those heads, so that moving one touches only the turns between its two places.
 Turns of another world on the path are passed by: what a what-if holds keeps nothing of main alive, and the reverse.
+`onto` and `spells` tell when a turn was on a path of its world, for the what-ifs that see the world as it was.
 Every turn whose count changes is touched by the event, so that whoever keeps a copy finds what is new by its number;
 and where something derived hangs on a turn that begins or ceases to stand, it hears of it.
 """
@@ -11,25 +12,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from graph.flow import flow
-from graph.sink import Sink, node
-from graph.sources import stands
+from graph.places import kept, pass_by
+from graph.sink import Properties, Sink, node
+from graph.sources import is_open, stands
 
 
 def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None:
     """Put a session's head at turn `target`, as event `seq` says. A deleted session has no head to move."""
     before = node(sink, "Session", session)
-    old = before["head"]
+    old, world = before["head"], before["world"]
     if before["deleted"] or old == target:
         return
-    if old is not None:
-        sink.drop_rel("HEAD", session, old)
-    if target is not None:
-        sink.put_rel("HEAD", session, target)
+    left, entered = kept(sink, old), kept(sink, target)
+    if left != entered and left is not None:
+        sink.drop_rel("HEAD", session, left)
+    if left != entered and entered is not None:
+        sink.put_rel("HEAD", session, entered)
     sink.set_node("Session", session, {"head": target})
+    forked = node(sink, "World", world)["forked"] or 0
     for turn, step in _between(sink, old, target):
         now = node(sink, "Turn", turn)
-        if now["world"] == before["world"]:
-            change_turn(sink, turn, seq, heads=now["heads"] + step)
+        if now["world"] == world:
+            change_turn(sink, turn, seq, **_counted(now, step, seq, forked))
 
 
 def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
@@ -37,10 +41,24 @@ def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
     now = node(sink, "Turn", turn)
     heads, hidden, deleted = (changes.get(name, now[name]) for name in ("heads", "hidden", "deleted"))
     live = heads > 0 and not hidden and not deleted
-    stood = stands("Turn", now) if now["evidence"] else None
+    stood, was_open = stands("Turn", now), is_open(now)
+    if deleted and not now["deleted"]:
+        pass_by(sink, turn, seq)
     sink.set_node("Turn", turn, {**changes, "live": live, "touched": seq})
-    if stood is not None and stands("Turn", node(sink, "Turn", turn)) != stood:
-        flow(sink, "Turn", turn, -1 if stood else 1, seq)
+    now = node(sink, "Turn", turn)
+    if now["evidence"] > 0:
+        step, elsewhere = stands("Turn", now) - stood, is_open(now) - was_open
+        if step or elsewhere:
+            flow(sink, "Turn", turn, seq, step=step, elsewhere=elsewhere)
+
+
+def _counted(now: Properties, step: int, seq: int, forked: int) -> dict[str, Any]:
+    """One head more or less at or below a turn; `forked` is the last event at which a what-if left its world."""
+    heads, since = now["heads"] + step, now["onto"]
+    if heads == 0 and since <= forked:  # no what-if sees a stretch in which none began
+        spell = f"{since}-{seq}"
+        return {"heads": heads, "onto": None, "spells": f"{now['spells']},{spell}" if now["spells"] else spell}
+    return {"heads": heads, "onto": None if heads == 0 else seq if since is None else since}
 
 
 def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:

@@ -147,8 +147,9 @@ def _learn(stored: Stored, sink: Sink) -> None:
 
 
 def _pin(sink: Sink, event: PinSet | PinCleared, seq: int, *, pinned: bool) -> None:
+    """Pin an item in its own world; pins in another are read from the log."""
     for table, id in (("Turn", event.turn), ("Observation", event.observation)):
-        if id is not None:
+        if id is not None and event.world in (None, node(sink, table, id)["world"]):
             sink.set_node(table, id, {"pinned": pinned, "touched": seq})
 
 

@@ -51,8 +51,9 @@ WORLD = NodeTable(
         ("parent", "STRING"),  # the world a what-if left, null of main
         ("fork", "STRING"),  # the turn it left that at
         ("seq", "INT64"),  # the event it began with: of its parent it sees what was then
+        ("forked", "INT64"),  # the last event at which a what-if left it
     ),
-    read=("parent", "fork", "seq"),
+    read=("parent", "fork", "seq", "forked"),
 )
 
 SESSION = NodeTable(
@@ -104,12 +105,12 @@ TURN = NodeTable(
         ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
         ("onto", "INT64"),  # the event since which there is one, null while there is none
-        (
-            "spells",
-            "STRING",
-        ),  # when there was one before that: "first-end" by event, end not included, joined by commas
+        # Earlier stretches in which a what-if left its world, joined by commas: "first-end", the end not included.
+        ("spells", "STRING"),
         ("parent", "STRING"),
         ("depth", "INT64"),  # turns above it on its path
+        ("jump", "STRING"),  # a turn further up, to find any turn of the path in few steps
+        ("above", "STRING"),  # the nearest turn above it that is not deleted: where REPLIES_TO leads
         ("stop_reason", "STRING"),
         ("error", "STRING"),
         ("model", "STRING"),
@@ -131,6 +132,8 @@ TURN = NodeTable(
         "spells",
         "parent",
         "depth",
+        "jump",
+        "above",
         "live",
         "at",
         "evidence",
@@ -200,7 +203,7 @@ CORE_BLOCK = NodeTable(  # id: its name, and the world in a second line where th
         ("seq", "INT64"),  # the event that wrote that version
         ("wording", "STRING"),  # the latest version, whether it may be shown or not
     ),
-    read=("seq", "wording"),
+    read=("world", "seq", "wording"),
 )
 
 WORDING = NodeTable(  # a version of a title or a core block; id: the number of the event that wrote it
@@ -255,9 +258,9 @@ _AT = ("at", "INT64")
 
 RELS = (
     RelTable("IN_WORLD", "Session", ("World",)),
-    RelTable("HEAD", "Session", ("Turn",)),
+    RelTable("HEAD", "Session", ("Turn",), backwards=True),  # deleted turns are passed by, here and in REPLIES_TO
     RelTable("IN", "Turn", ("Session",)),
-    RelTable("REPLIES_TO", "Turn", ("Turn",)),
+    RelTable("REPLIES_TO", "Turn", ("Turn",), backwards=True),
     RelTable("SAID_BY", "Turn", ("Entity",)),
     # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
     RelTable(

@@ -1,6 +1,6 @@
 """The graph as plain tables in memory: what a fold of the log makes, and what two graphs are compared as."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from graph.codec import Stored
@@ -28,9 +28,10 @@ class Tables:
         self.rels: dict[tuple[str, str], dict[tuple[str, str], tuple[Any, ...]]] = {
             (rel.name, end): {} for rel in RELS for end in rel.ends
         }
-        self._back: dict[tuple[str, str], dict[str, set[str]]] = {
+        self._back: dict[tuple[str, str], dict[str, str | set[str]]] = {
             (rel.name, end): {} for rel in RELS if rel.backwards for end in rel.ends
         }
+        self._forth: dict[tuple[str, str], dict[str, set[str]]] = {}
         self.event = event
 
     def node(self, table: str, id: str) -> "_Row | None":
@@ -51,26 +52,58 @@ class Tables:
         table = rel, to or _FIRST_END[rel]
         self.rels[table][start, end] = tuple(map(properties.get, _OF_REL[rel]))
         if table in self._back:
-            self._back[table].setdefault(end, set()).add(start)
+            _add(self._back[table], end, start)
+        if table in self._forth:
+            self._forth[table].setdefault(start, set()).add(end)
 
     def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
         table = rel, to or _FIRST_END[rel]
         del self.rels[table][start, end]
         if table in self._back:
-            self._back[table][end].discard(start)
+            _discard(self._back[table], end, start)
+        if table in self._forth:
+            self._forth[table][start].discard(end)
 
     def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
         return (start, end) in self.rels[rel, to or _FIRST_END[rel]]
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
-        return sorted((rel, start) for rel in rels for start in self._back[rel, to].get(end, ()))
+        return sorted((rel, start) for rel in rels for start in _all(self._back[rel, to].get(end)))
 
     def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
         place, rows = _OF_REL[rel].index(column), self.rels[rel, to]
-        return [rows[start, end][place] for start in self._back[rel, to].get(end, ())]
+        return [rows[start, end][place] for start in _all(self._back[rel, to].get(end))]
 
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
-        return sorted(end for begin, end in self.rels[rel, to] if begin == start)
+        table = rel, to
+        if table not in self._forth:  # few are ever asked for
+            self._forth[table] = {}
+            for begin, end in self.rels[table]:
+                self._forth[table].setdefault(begin, set()).add(end)
+        return sorted(self._forth[table].get(start, ()))
+
+
+def _add(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+    """Most turns have one reply, and a set takes four times the memory of all else that is kept of it."""
+    there = starts.get(end)
+    if there is None:
+        starts[end] = start
+    elif isinstance(there, set):
+        there.add(start)
+    else:
+        starts[end] = {there, start}
+
+
+def _discard(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+    there = starts[end]
+    if isinstance(there, set):
+        there.discard(start)
+    else:
+        del starts[end]
+
+
+def _all(starts: str | set[str] | None) -> Collection[str]:
+    return () if starts is None else (starts,) if isinstance(starts, str) else starts
 
 
 class _Row:

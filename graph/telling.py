@@ -6,6 +6,7 @@ from graph.codec import Stored
 from graph.events import SessionForked, SessionStarted, TurnSaid, TurnTaken
 from graph.liveness import move_head
 from graph.mentions import scope, speaker
+from graph.places import place
 from graph.sink import Sink, node
 
 _RECALLED = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}
@@ -35,7 +36,9 @@ def _left(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> 
     """What a new world inherits from."""
     if not isinstance(event, SessionForked):
         return {"seq": 0}
-    return {"parent": node(sink, "Session", event.origin)["world"], "fork": event.at, "seq": stored.seq}
+    parent: str = node(sink, "Session", event.origin)["world"]
+    sink.set_node("World", parent, {"forked": stored.seq})
+    return {"parent": parent, "fork": event.at, "seq": stored.seq}
 
 
 def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
@@ -71,7 +74,6 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "completion_tokens": event.completion_tokens,
         "first_token_ms": event.first_token_ms,
         "total_ms": event.total_ms,
-        **({} if event.queued else _place(sink, event.parent)),
     }
     sink.put_node("Turn", event.turn, properties)
     sink.put_rel("IN", event.turn, event.session)
@@ -79,8 +81,7 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     last_at = max(told, session["last_at"]) if session["turns"] else told
     sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": last_at})
     if not event.queued:
-        if event.parent is not None:
-            sink.put_rel("REPLIES_TO", event.turn, event.parent)
+        place(sink, event.turn, event.parent)
         move_head(sink, event.session, event.turn, seq=stored.seq)
     _recall(sink, event)
 
@@ -98,12 +99,6 @@ def _recall(sink: Sink, event: TurnSaid) -> None:
 
 def take(sink: Sink, event: TurnTaken, seq: int) -> None:
     """A turn that waited takes its place."""
-    sink.set_node("Turn", event.turn, {"queued": False, "touched": seq, **_place(sink, event.parent)})
-    if event.parent is not None:
-        sink.put_rel("REPLIES_TO", event.turn, event.parent)
+    sink.set_node("Turn", event.turn, {"queued": False, "touched": seq})
+    place(sink, event.turn, event.parent)
     move_head(sink, event.session, event.turn, seq=seq)
-
-
-def _place(sink: Sink, parent: str | None) -> dict[str, Any]:
-    """Where a turn below `parent` stands."""
-    return {"parent": parent, "depth": 0 if parent is None else node(sink, "Turn", parent)["depth"] + 1}

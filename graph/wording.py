@@ -1,7 +1,8 @@
 """Titles and core blocks: texts with versions, of which the latest that may be believed is shown.
 
-A version names the turns and chunks whose words it may carry. While one of them does not stand, the version before it
-is shown; one without sources, which a person wrote, always may be. Where its words are erased, nothing is shown.
+A version names the turns and chunks whose words it may carry. While one of them does not stand in the world of the
+session or the block, the version before it is shown; one without sources, which a person wrote, always may be. Where
+its words are erased, nothing is shown.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from graph.codec import Stored
 from graph.events import MAIN_WORLD, CoreWritten, Event, SessionTitled
 from graph.sink import Sink, node
-from graph.sources import find, hang, stands
+from graph.sources import fallen, hang
 
 _SHOWN = {"Session": "title_seq", "CoreBlock": "seq"}  # the column that says which version is shown
 
@@ -25,6 +26,13 @@ def write_block(sink: Sink, stored: Stored, event: CoreWritten) -> None:
     if sink.node("CoreBlock", block) is None:
         sink.put_node("CoreBlock", block, {"name": event.block, "world": event.world})
     _add(sink, "CoreBlock", block, stored, event.sources)
+
+
+def world_of(sink: Sink, wording: str) -> str:
+    """The world in which the sources of a version have to stand."""
+    now = node(sink, "Wording", wording)
+    world: str = node(sink, now["of"], now["owner"])["world"]
+    return world
 
 
 def block_id(name: str, world: str) -> str:
@@ -47,8 +55,8 @@ def erase_wording(sink: Sink, table: str, owner: str, seq: int) -> None:
 
 def _add(sink: Sink, table: str, owner: str, stored: Stored, sources: tuple[str, ...]) -> None:
     wording, named = str(stored.seq), dict.fromkeys(sources)
-    dead = sum(not stands(*find(sink, source)) for source in named)
-    before = node(sink, table, owner)["wording"]
+    now = node(sink, table, owner)
+    dead, before = fallen(sink, now["world"], named), now["wording"]
     sink.put_node("Wording", wording, {"of": table, "owner": owner, "before": before, "dead": dead})
     for source in named:
         hang(sink, "WORDED_FROM", wording, source)

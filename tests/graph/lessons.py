@@ -58,6 +58,8 @@ class Revision:
     supersedes: str | None
     instead_of: str | None
     judged: Judged
+    world: str = "main"
+    number: int = 0  # of its event
     against: set[str] = field(default_factory=set)  # turns that contradict it
     proof: set[tuple[str, str]] = field(default_factory=set)  # kind and source of what was added later
     deleted: bool = False
@@ -100,6 +102,7 @@ class Lessons(Conversation):
     withheld: set[str] = field(default_factory=set)
     rated: dict[str, int] = field(default_factory=dict)
     projects: dict[str, str | None] = field(default_factory=dict)  # of sessions
+    blocks: dict[str, str] = field(default_factory=dict)  # their worlds
     versions: dict[tuple[str, str], list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
 
     def step(self, kind: int, a: int, b: int) -> None:
@@ -107,7 +110,8 @@ class Lessons(Conversation):
         if kind in SELDOM and b % 4 and self.world:
             kind = 3  # or there would be little that lives
         if kind == 15 and turns:
-            self._title(list(self.world)[a % len(self.world)], self._some(a, b))
+            session = list(self.world)[a % len(self.world)]
+            self._title(session, self._some(a, b, self.world[session]))
         elif kind <= 18 or not turns:
             super().step(min(kind, 18), a, b)
         elif kind <= 26 or not kept:
@@ -121,27 +125,46 @@ class Lessons(Conversation):
         else:
             self._more(kind, a, b)
 
-    def standing(self) -> set[str]:
-        """Turns that are live and not withheld; chunks that the latest reading of a document that is there holds."""
+    def standing(self, world: str) -> set[str]:
+        """Chunks that the latest reading of a document that is there holds, and turns that stand in a world.
+
+        A world's own turns stand while they are live and not withheld; those it inherits while they are neither hidden,
+        deleted nor withheld.
+        """
         held = {chunk for doc, chunks in self.readings.items() if doc not in self.removed for chunk in chunks}
-        return (self.live() - self.withheld) | held
+        of_others = {turn for turn, home in self.home.items() if self.world[home] != world}
+        inherited = {turn for turn in of_others if self.inherits(world, turn)}
+        return ((self.live() - of_others) | (inherited - self.hidden - self.deleted)) - self.withheld | held
 
     def holding(self) -> dict[str, tuple[bool, str, bool]]:
-        """Live, status and current of every revision, straight from what the words mean."""
-        standing = self.standing()
-        live = {id for id, each in self.revisions.items() if not each.deleted and standing.issuperset(each.sources)}
+        """Live, status and current of every revision in its own world."""
+        views = {world: self.view(world) for world in {each.world for each in self.revisions.values()}}
+        return {id: views[each.world][id] for id, each in self.revisions.items()}
+
+    def may_see(self, world: str, revision: Revision) -> bool:
+        """Whether a world may see a revision: its own, or one made in a world before it was left."""
+        until = len(self.events) + 1
+        while world != revision.world and world in self.at_fork:
+            until, world = self.at_fork[world].number, self.at_fork[world].parent
+        return world == revision.world and revision.number <= until
+
+    def view(self, world: str) -> dict[str, tuple[bool, str, bool]]:
+        """Live, status and current in a world of what it may see, straight from what the words mean."""
+        standing = self.standing(world)
+        seen = {id: each for id, each in self.revisions.items() if self.may_see(world, each)}
+        live = {id for id, each in seen.items() if not each.deleted and standing.issuperset(each.sources)}
 
         def invalid(id: str) -> bool:
-            return self.revisions[id].judged == "invalid" or not standing.isdisjoint(self.revisions[id].against)
+            return seen[id].judged == "invalid" or not standing.isdisjoint(seen[id].against)
 
         def superseded(id: str) -> bool:
-            return any(says_more(other) for other, each in self.revisions.items() if each.supersedes == id)
+            return any(says_more(other) for other, each in seen.items() if each.supersedes == id)
 
         def says_more(id: str) -> bool:
-            return id in live and ((self.revisions[id].judged == "active" and not invalid(id)) or superseded(id))
+            return id in live and ((seen[id].judged == "active" and not invalid(id)) or superseded(id))
 
         found: dict[str, tuple[bool, str, bool]] = {}
-        for id, each in self.revisions.items():
+        for id, each in seen.items():
             status = "invalid" if invalid(id) else "superseded" if superseded(id) else each.judged
             in_use = id in live and status in ("candidate", "active")
             found[id] = (id in live, status, in_use and each.instead_of not in live)
@@ -149,18 +172,19 @@ class Lessons(Conversation):
 
     def shown(self, table: str) -> dict[str, int | None]:
         """By title's session or block, which event's words are shown: the latest of which all sources stand."""
-        standing = self.standing()
-        return {
-            owner: next((at for at, sources in reversed(each) if standing.issuperset(sources)), None)
-            for (of, owner), each in self.versions.items()
-            if of == table
-        }
+        standing = {world: self.standing(world) for world in self.world.values()}
+        found: dict[str, int | None] = {}
+        for (of, owner), each in self.versions.items():
+            if of == table:
+                here = standing[self.world[owner] if of == "Session" else self.blocks[owner]]
+                found[owner] = next((at for at, sources in reversed(each) if here.issuperset(sources)), None)
+        return found
 
-    def _some(self, a: int, b: int) -> tuple[str, ...]:
-        """One or two turns and chunks, mostly of those that stand."""
+    def _some(self, a: int, b: int, world: str = "main") -> tuple[str, ...]:
+        """One or two turns and chunks, mostly of those that stand in a world."""
         every = [*self.home, *self.chunks]
         if a % 4:
-            standing = self.standing()
+            standing = self.standing(world)
             every = [source for source in every if source in standing] or every
         return tuple(dict.fromkeys(every[(a + step * b) % len(every)] for step in range(1 + b % 2)))
 
@@ -169,7 +193,8 @@ class Lessons(Conversation):
         self.events.append(SessionTitled(session=session, sources=sources, text=words(sources)))
 
     def _learn(self, a: int, b: int, kept: list[str]) -> None:
-        id, sources = f"memory{len(self.revisions)}", self._some(a, b)
+        world = list(self.world.values())[b % len(self.world)]
+        id, sources = f"memory{len(self.revisions)}", self._some(a, b, world)
         before = kept[a % len(kept)] if kept and b % 3 else None
         instead = kept[b % len(kept)] if kept and a % 4 == 0 else None
         series = id
@@ -177,10 +202,10 @@ class Lessons(Conversation):
             series = self.revisions[before].series
             sources = tuple(dict.fromkeys((*self.revisions[before].sources, *sources)))
         judged: Judged = "candidate" if a % 3 == 0 else "active"
-        made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead)
+        made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead, world=world)
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
-        self.revisions[id] = Revision(series, sources, before, instead, judged)
+        self.revisions[id] = Revision(series, sources, before, instead, judged, world, len(self.events))
 
     def _go_on(self, kind: int, id: str, b: int) -> None:
         """Something more about an observation."""
@@ -259,13 +284,18 @@ class Lessons(Conversation):
         elif kind == 42:
             self.events.append(ProjectMade(project=project, text=f"description {b}"))
         elif kind == 43:
-            sources = self._some(a, b) if a % 3 else ()
-            self.versions.setdefault(("CoreBlock", "human"), []).append((len(self.events), sources))
-            by: Literal["user", "agent"] = "agent" if sources else "user"
-            self.events.append(CoreWritten(block="human", by=by, sources=sources, text=words(sources) if b % 5 else ""))
+            self._write(self.world[session], self._some(a, b, self.world[session]) if a % 3 else (), b)
         else:
             self._quote(session, a, b)
             self.events.append(ReflectionDone(reflection=f"r{len(self.events)}", turns=(turn,), trust="verbatim"))
+
+    def _write(self, world: str, sources: tuple[str, ...], b: int) -> None:
+        block = "human" if world == "main" else f"human\n{world}"
+        self.blocks[block] = world
+        self.versions.setdefault(("CoreBlock", block), []).append((len(self.events), sources))
+        by: Literal["user", "agent"] = "agent" if sources else "user"
+        text = words(sources) if b % 5 else ""
+        self.events.append(CoreWritten(block="human", world=world, by=by, sources=sources, text=text))
 
     def _quote(self, session: str, a: int, b: int) -> None:
         """A reply that was given observations and chunks too."""

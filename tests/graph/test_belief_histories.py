@@ -66,7 +66,7 @@ def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None
         assert of(tables, "Turn", "withheld", "significance") == {
             turn: (turn in lessons.withheld, lessons.rated.get(turn)) for turn in lessons.home
         }
-        standing = lessons.standing()
+        standing = lessons.standing("main")
         assert {id for id, (live,) in of(tables, "Chunk", "live").items() if live} == standing & set(lessons.chunks)
         assert {id: project for id, (project,) in of(tables, "Session", "project").items()} == {
             session: lessons.projects.get(session) for session in lessons.world

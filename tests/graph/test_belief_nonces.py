@@ -38,9 +38,9 @@ def test_no_word_of_what_does_not_stand_is_in_anything_derived(steps: list[tuple
             before = len(lessons.events)
             lessons.step(*step)
             memory.append(*lessons.events[before:])
-            assert said_of(memory) <= lessons.standing()
+            assert said_of(memory) <= lessons.standing("main")
         memory.rebuild(ignore)
-        assert said_of(memory) <= lessons.standing()
+        assert said_of(memory) <= lessons.standing("main")
 
 
 @settings(max_examples=25, deadline=None)

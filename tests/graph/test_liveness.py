@@ -46,7 +46,7 @@ def test_a_what_if_has_its_own_turns_and_keeps_none_of_main_alive(whole: Memory)
 def test_main_keeps_nothing_of_a_what_if_alive(whole: Memory) -> None:
     talk(whole, 2)
     whole.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="test"))
-    whole.append(said("w0", "w", parent="s1"), SessionForked(session="m", origin="w", at="w0", client="test"))
+    whole.append(said("w0", "w", parent="s1"), HeadMoved(session="s", turn="w0"))
     whole.append(HeadMoved(session="w", turn="s1"))
     assert live(whole) == {"s0", "s1"}
 

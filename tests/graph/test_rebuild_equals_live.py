@@ -38,6 +38,17 @@ from graph.tables import Tables, fold
 from tests.graph.conftest import ignore
 from tests.graph.talk import reply, said
 
+
+@dataclass(frozen=True)
+class Fork:
+    """A what-if as it began: the world it left, the turn it left at, the turns on that world's paths, the event."""
+
+    parent: str
+    at: str
+    on_paths: frozenset[str]
+    number: int
+
+
 STEPS = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 999), st.integers(0, 999)), min_size=12, max_size=60)
 
 
@@ -55,6 +66,7 @@ class Conversation:
     hidden: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     pinned: set[str] = field(default_factory=set)
+    at_fork: dict[str, Fork] = field(default_factory=dict)  # of what-ifs
 
     def step(self, kind: int, a: int, b: int) -> None:
         """One more event, chosen by `kind` and the two numbers, where the history allows it."""
@@ -69,7 +81,7 @@ class Conversation:
         elif kind == 7 and self.queued:
             self._take(self.queued[a % len(self.queued)])
         elif kind <= 9 and place is not None:
-            self._fork(session, place, "main" if kind == 8 else f"what-if-{b % 3}")
+            self._fork(session, place, what_if=kind == 9)
         elif kind == 10:
             self.events.append(HeadMoved(session=session, turn=place if b % 4 else None))
             self._move(session, place if b % 4 else None)
@@ -89,15 +101,42 @@ class Conversation:
             self._tidy(session, b)
 
     def live(self) -> set[str]:
-        """Turns at or above a head of a session of their world that is not deleted, neither hidden nor deleted."""
-        found = set()
-        for session in self.world.keys() - self.deleted_sessions:
-            turn = self.head[session]
-            while turn is not None:
-                if self.world[self.home[turn]] == self.world[session]:
-                    found.add(turn)
-                turn = self.parent[turn]
+        """Turns on a path of their world that are neither hidden nor deleted."""
+        found = {turn for world in set(self.world.values()) for turn in self.on_paths(world)}
         return found - self.hidden - self.deleted
+
+    def on_paths(self, world: str) -> frozenset[str]:
+        """Turns of a world that are at or above a head of a session of that world that is not deleted."""
+        sessions = [each for each in self.world.keys() - self.deleted_sessions if self.world[each] == world]
+        above = {turn for session in sessions for turn in self.path(self.head[session])}
+        return frozenset(turn for turn in above if self.world[self.home[turn]] == world)
+
+    def inherits(self, world: str, turn: str) -> bool:
+        """Whether a what-if sees a turn of another world, as far as it depends on where it began."""
+        fork = self.at_fork.get(world)
+        if fork is None:
+            return False
+        if turn in self.path(fork.at):
+            return True
+        if turn not in self.parent or fork.at in self.path(turn):
+            return False
+        return turn in fork.on_paths or self.inherits(fork.parent, turn)
+
+    def path(self, turn: str | None) -> list[str]:
+        """A turn and all above it, deleted ones too, from the first."""
+        turns: list[str] = []
+        while turn is not None:
+            turns.insert(0, turn)
+            turn = self.parent[turn]
+        return turns
+
+    def follows(self) -> dict[str, str | None]:
+        """What each turn that is kept and has a place follows: the nearest that is kept."""
+        kept = self.parent.keys() - self.deleted
+        return {turn: self.nearest(self.parent[turn]) for turn in kept}
+
+    def nearest(self, turn: str | None) -> str | None:
+        return next((each for each in reversed(self.path(turn)) if each not in self.deleted), None)
 
     def _start(self) -> None:
         session = f"session{len(self.world)}"
@@ -128,8 +167,11 @@ class Conversation:
         self.events.append(PinSet(turn=turn) if on else PinCleared(turn=turn))
         (self.pinned.add if on else self.pinned.discard)(turn)
 
-    def _fork(self, origin: str, at: str, world: str) -> None:
-        session = f"session{len(self.world)}"
+    def _fork(self, origin: str, at: str, *, what_if: bool) -> None:
+        session, world = f"session{len(self.world)}", self.world[origin]
+        if what_if:
+            self.at_fork[session] = Fork(world, at, self.on_paths(world), len(self.events) + 1)
+            world = session
         self.events.append(SessionForked(session=session, origin=origin, at=at, world=world, client="test"))
         self.world[session], self.head[session] = world, at
 
@@ -176,6 +218,10 @@ def history(steps: Sequence[tuple[int, int, int]]) -> Conversation:
     return conversation
 
 
+def relations(tables: Tables, rel: str, to: str) -> dict[str, str]:
+    return dict(tables.rels[rel, to].keys())
+
+
 def folded(memory: Memory) -> Tables:
     reader = memory._reader
     return fold(events_of(reader, memory.head()), reader.event)
@@ -207,9 +253,14 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
         memory = Memory.open(Path(folder) / "memory", command="test")
         try:
             memory.append(*conversation.events)
-            turns = folded(memory).nodes["Turn"]
+            tables = folded(memory)
+            turns = tables.nodes["Turn"]
             live = {id for id, row in turns.items() if row[TURN.names.index("live")]}
             assert live == conversation.live()
+            follows = {turn: above for turn, above in conversation.follows().items() if above is not None}
+            assert relations(tables, "REPLIES_TO", "Turn") == follows
+            heads = {each: conversation.nearest(head) for each, head in conversation.head.items()}
+            assert relations(tables, "HEAD", "Turn") == {each: head for each, head in heads.items() if head is not None}
             with memory.snapshot() as db:
                 paths = Paths(db)
                 assert {id for id in turns if paths.live(memory.turn(id))} == live
@@ -223,7 +274,8 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
             }
             for session, head in conversation.head.items():
                 assert memory.session(session).head == head
-                assert [turn.id for turn in memory.thread(session)] == path(conversation, head)
+                thread = [turn.id for turn in memory.thread(session) if turn.id not in conversation.deleted]
+                assert thread == [turn for turn in conversation.path(head) if turn not in conversation.deleted]
         finally:
             memory.close()
 
@@ -312,11 +364,3 @@ def rows(memory: Memory, table: str, columns: Sequence[str]) -> dict[str, tuple[
 def edges(memory: Memory, rel: str, properties: str = "") -> set[tuple[object, ...]]:
     found = memory.query(f"MATCH (a)-[r:`{rel}`]->(b) RETURN a.id, b.id{properties}")
     return {tuple(row.values()) for row in found}
-
-
-def path(conversation: Conversation, head: str | None) -> list[str]:
-    turns: list[str] = []
-    while head is not None:
-        turns.insert(0, head)
-        head = conversation.parent[head]
-    return turns

@@ -1,0 +1,325 @@
+"""The memory as it was: what was known then, nothing that came later, and nothing that was erased since."""
+
+import dataclasses
+import re
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.beliefs import Wanted
+from graph.errors import GraphFailure, NotFound
+from graph.events import (
+    CoreWritten,
+    Event,
+    HeadMoved,
+    ObservationKind,
+    ObservationMade,
+    PinSet,
+    SessionRenamed,
+    SessionStarted,
+    TurnDeleted,
+    TurnHidden,
+    TurnRated,
+)
+from graph.memory import Memory
+from graph.past import FOLDER, NothingThen, Past
+from graph.values import Progress, Recorded
+from tests.graph.talk import reply, said, talk
+
+Open = Callable[[], Memory]
+LATER = "xylophone"
+
+
+def made(
+    id: str, *sources: str, text: str, series: str | None = None, supersedes: str | None = None
+) -> ObservationMade:
+    return ObservationMade(
+        observation=id,
+        series=series or id,
+        supersedes=supersedes,
+        category=ObservationKind.FACT,
+        status="active",
+        confidence=0.9,
+        grounded=True,
+        origin="model",
+        sources=sources,
+        text=text,
+    )
+
+
+def store(memory: Memory, *events: Event) -> datetime:
+    """Append, and say when."""
+    return memory.append(*events)[-1].at
+
+
+def asked(memory: Memory | Past, query: str) -> list[str]:
+    return [hit.id for hit in memory.recall(query, now=datetime.now(UTC), timezone=UTC)]
+
+
+def learned(memory: Memory | Past) -> list[str | None]:
+    return [each.text for each in memory.memories(now=datetime.now(UTC))]
+
+
+@pytest.fixture
+def then(whole: Memory) -> datetime:
+    """A memory that changed its mind after this moment, in every way there is."""
+    store(
+        whole,
+        SessionStarted(session="s", client="test", project="trip"),
+        said("q1", text="My boat is called Wren"),
+        reply("a1", parent="q1", text="A fine name for a boat"),
+        said("q2", parent="a1", text="The harbour is at Whitby"),
+        made("m1", "q1", text="The boat is called Wren"),
+        PinSet(turn="q2"),
+        CoreWritten(block="about you", world="main", by="user", sources=("q1",), text="Sails the Wren"),
+    )
+    moment = store(whole, SessionRenamed(session="s", text="Boats"))
+    store(
+        whole,
+        SessionStarted(session=LATER, client="test", project=LATER),
+        said("z1", LATER, text=f"The boat {LATER} is at Whitby", speaker=LATER),
+        reply("z2", LATER, parent="z1", text=f"Another boat {LATER}"),
+        made("m2", "q1", "z1", text=f"The boat is called {LATER}", series="m1", supersedes="m1"),
+        made("m3", "z1", text=f"There is a {LATER}"),
+        PinSet(turn="z1"),
+        PinSet(observation="m3"),
+        TurnRated(turn="z1", significance=3, by="model"),
+        TurnHidden(turn="q2"),
+        CoreWritten(block="about you", world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
+        CoreWritten(block=LATER, world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
+        SessionRenamed(session="s", text=LATER),
+        HeadMoved(session="s", turn="q1"),
+    )
+    return moment
+
+
+def test_what_was_known_then_is_known_and_nothing_else(whole: Memory, then: datetime) -> None:
+    assert learned(whole) == [f"There is a {LATER}", f"The boat is called {LATER}"]
+    with whole.past(then) as past:
+        assert (past.at, past.seq) == (then, 8)
+        assert learned(past) == ["The boat is called Wren"]
+        assert past.memories(now=then)[0].current
+        assert [turn.id for turn in past.thread("s")] == ["q1", "a1", "q2"]
+        assert [turn.id for turn in past.pinned()] == ["q2"]
+        assert not past.turn("q2").hidden
+        assert [block.text for block in past.blocks()] == ["Sails the Wren"]
+        assert past.session("s").name == "Boats"
+        assert past.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY id") == [
+            {"id": "a1"}, {"id": "q1"}, {"id": "q2"},
+        ]  # fmt: skip
+
+
+def test_recall_finds_what_was_there_then_also_what_was_hidden_and_left_since(whole: Memory, then: datetime) -> None:
+    assert "q2" not in asked(whole, "the harbour of Whitby")
+    with whole.past(then) as past:
+        assert asked(past, "the harbour of Whitby")[0] == "q2"
+        assert asked(past, "what is the boat called")[0] == "m1"
+        assert asked(past, LATER) == []
+
+
+def shapes(value: Any) -> Any:
+    """A value with all that is in it, for looking through."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [shapes(getattr(value, field.name)) for field in dataclasses.fields(value)]
+    if isinstance(value, (list, tuple, set, frozenset, Iterator)):
+        return [shapes(each) for each in value]
+    if isinstance(value, dict):
+        return [shapes(each) for pair in value.items() for each in pair]
+    return value
+
+
+def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: datetime) -> None:
+    now = datetime.now(UTC)
+    questions: dict[str, Callable[[Memory | Past], Any]] = {
+        "sessions": lambda m: m.sessions(archived=True),
+        "recent turns": lambda m: m.recent("turn", 50),
+        "recent exchanges": lambda m: m.recent("exchange", 50),
+        "recent sessions": lambda m: m.recent("session", 50),
+        "exchanges": lambda m: m.exchanges(),
+        "pinned": lambda m: m.pinned(),
+        "pinned observations": lambda m: m.pinned_observations(),
+        "memories": lambda m: m.memories(Wanted(everything=True, dead=True), now=now),
+        "memories with a word": lambda m: m.memories(Wanted(text=LATER, everything=True, dead=True), now=now),
+        "story": lambda m: m.memory("m1"),
+        "blocks": lambda m: m.blocks(),
+        "projects": lambda m: m.projects(),
+        "speakers": lambda m: m.speakers(),
+        "said": lambda m: m.said(50),
+        "search": lambda m: m.search(f"{LATER} boat"),
+        "search words": lambda m: m.search_words(LATER),
+        "about": lambda m: [m.about(LATER).said, m.about(LATER).mentioned, m.about(LATER).turns],
+        "recall": lambda m: m.recall(f"{LATER} boat", now=now, timezone=UTC),
+        "near": lambda m: m.near(f"{LATER} boat", vector=None, world="main", project=None),
+        "entities": lambda m: m.entities([LATER]),
+        "significance": lambda m: m.significance()[3] and LATER,
+        "quotable": lambda m: m.quotable(["z1", "z2", "q1"]),
+        "events": lambda m: m._reader.events(after=0, limit=100),
+        "turns in the graph": lambda m: m.query("MATCH (n:Turn) RETURN n.text, n.speaker, n.session"),
+        "observations in the graph": lambda m: m.query("MATCH (n:Observation) RETURN n.text"),
+    }
+    leaks = {name for name, ask in questions.items() if LATER in str(shapes(ask(whole)))}
+    assert leaks >= {"recall", "search", "memories", "memories with a word", "events", "near", "blocks"}
+    with whole.past(then) as past:
+        for name, ask in questions.items():
+            there = str(shapes(ask(past)))
+            assert LATER not in there.replace(f"name='{LATER}'", ""), name
+        counts = past.counts()
+        assert (counts["events"], counts["turns"], counts["sessions"]) == (8, 3, 1)
+        assert past.unreflected(10) == []
+        assert past.unreflected_count() == 0
+
+
+def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory, then: datetime) -> None:
+    def plans(memory: Memory | Past) -> dict[str, list[str]]:
+        queries: list[str] = []
+        with memory.snapshot() as db:
+            db.set_trace_callback(queries.append)
+        now = datetime.now(UTC)
+        memory.sessions(), memory.thread("s"), memory.recent("exchange", 5), memory.pinned(), memory.blocks()
+        memory.memories(now=now), memory.memory("m1"), memory.search("boat"), memory.about("you"), memory.exchanges()
+        found: dict[str, list[str]] = {}
+        with memory.snapshot() as db:
+            db.set_trace_callback(None)
+            for query in queries:
+                if query.lstrip().startswith(("SELECT", "WITH")):
+                    shape = re.sub(r"'[^']*'|\b\d+\b", "?", query)
+                    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {query}")]
+                    found[shape] = [re.sub(r"SCAN \S+", "SCAN", step) for step in plan if step.startswith("SCAN")]
+        return found
+
+    today = plans(whole)
+    with whole.past(then) as past:
+        before = plans(past)
+    assert len(today.keys() & before.keys()) > 15
+    for shape in today.keys() & before.keys():
+        assert set(before[shape]) <= set(today[shape]), shape
+
+
+def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> None:
+    store(whole, TurnDeleted(turn="q1"))
+    with whole.past(then) as past:
+        assert past.turn("q1").text is None
+        assert [turn.id for turn in past.thread("s")] == ["q1", "a1", "q2"]
+        assert "Wren" not in str(shapes(past.memories(Wanted(everything=True, dead=True), now=then)))
+        assert "q1" not in asked(past, "boat Wren")
+
+
+def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files(
+    whole: Memory, folder: Path, then: datetime
+) -> None:
+    with whole.past(then) as past:
+        assert list((folder / FOLDER).rglob("graph.kuzu*"))
+        store(whole, TurnDeleted(turn="q1"))
+        assert not list((folder / FOLDER).rglob("*"))
+        with pytest.raises(GraphFailure, match="look again"):
+            learned(past)
+        with pytest.raises(GraphFailure, match="look again"):
+            asked(past, "boat")
+    with whole.past(then) as past:
+        assert len(past.thread("s")) == 3
+
+
+def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, folder: Path, then: datetime) -> None:
+    erased: list[Progress] = []
+
+    def erase(progress: Progress) -> None:
+        if not erased:
+            erased.append(progress)
+            store(whole, TurnDeleted(turn="q1"))
+
+    with whole.past(then, erase) as past:
+        assert erased
+        assert "Wren" not in str(past.query("MATCH (t:Turn) RETURN t.text"))
+        there = b"".join(path.read_bytes() for path in (folder / FOLDER).rglob("*") if path.is_file())
+        assert b"called Wren" not in there
+        assert b"harbour" in there
+
+
+def test_before_the_first_event_there_is_nothing_and_the_first_is_named(whole: Memory) -> None:
+    talk(whole, 2)
+    with pytest.raises(NothingThen, match=r"There was nothing yet at .* The first event is of "):
+        whole.past(datetime(1999, 1, 1, tzinfo=UTC)).__enter__()
+    with pytest.raises(NothingThen, match="nothing yet at event 0"):
+        whole.past(0).__enter__()
+    with pytest.raises(NotFound, match="no event 99"):
+        whole.past(99).__enter__()
+
+
+def test_an_empty_memory_has_no_past(whole: Memory) -> None:
+    with pytest.raises(NothingThen, match="Nothing was ever said here"):
+        whole.past(datetime.now(UTC)).__enter__()
+
+
+def test_a_time_to_come_is_now_and_a_number_is_right_after_that_event(whole: Memory) -> None:
+    talk(whole, 4)
+    with whole.past(datetime.now(UTC) + timedelta(days=9)) as past:
+        assert past.seq == whole.head()
+    with whole.past(3) as past:
+        assert [turn.id for turn in past.thread("s")] == ["s0", "s1"]
+
+
+def test_an_append_is_in_the_past_whole_or_not_at_all(whole: Memory) -> None:
+    talk(whole, 2)
+    at = store(whole, said("x", parent="s1"), reply("y", parent="x"), said("z", parent="y"))
+    with whole.past(at) as past:
+        assert past.thread("s")[-1].id == "z"
+    with whole.past(at - timedelta(milliseconds=1)) as past:
+        assert past.thread("s")[-1].id == "s1"
+
+
+def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -> None:
+    talk(whole, 40)
+    go, one, stop = threading.Event(), threading.Event(), threading.Event()
+    stored: list[Recorded] = []
+
+    def chat() -> None:
+        go.wait()
+        number, parent = 0, "s39"
+        while not stop.is_set():
+            stored += whole.append(said(f"n{number}", parent=parent))
+            one.set()
+            number, parent = number + 1, f"n{number}"
+
+    def begin(progress: Progress) -> None:
+        go.set()
+
+    writer = threading.Thread(target=chat)
+    writer.start()
+    try:
+        with whole.past(20, begin) as past:
+            assert one.wait(60)
+            assert [turn.id for turn in past.thread("s")][-1] == "s18"
+    finally:
+        stop.set()
+        go.set()
+        writer.join()
+    assert not any(each.graph_behind for each in stored)
+    assert whole.graph_ready
+
+
+def test_what_a_killed_process_left_goes_at_the_next_opening(opening: Open, folder: Path) -> None:
+    talk(opening(), 2)
+    left = folder / FOLDER / "01J" / "graph.kuzu.new"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"secret")
+    opening()
+    assert not (folder / FOLDER).exists()
+
+
+def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memory_closes_first(
+    opening: Open, folder: Path
+) -> None:
+    memory = opening()
+    talk(memory, 2)
+    with memory.past(3) as past:
+        inside = [path for path in (folder / FOLDER).rglob("*")]
+        assert inside
+        assert all(path.stat().st_mode & 0o077 == 0 for path in [folder / FOLDER, *inside])
+        memory.close()
+        assert not list((folder / FOLDER).rglob("*"))
+        with pytest.raises(GraphFailure):
+            learned(past)

@@ -11,6 +11,7 @@ class Group(StrEnum):
 
     CHAT = "Chat"
     CHATS = "Chats"
+    TIME = "Going back"
     MEMORY = "Memory"
     VIEW = "View"
     CLEW = "clew"
@@ -32,8 +33,10 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("stop", "Stop the reply; what came is kept", Group.CHAT, "stop", ("escape",)),
     Action("retry", "Answer the last message if it has no reply", Group.CHAT, "retry"),
+    Action("regenerate", "Answer the last message again; ← → on a reply choose", Group.CHAT, "regenerate"),
+    Action("edit", "Say your last message otherwise, as a new branch", Group.CHAT, "edit", argument="[text]"),
     Action("copy", "Copy the last reply or a code block", Group.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
-    Action("editor", "Write the message in $EDITOR", Group.CHAT, "editor", ("ctrl+g",), aliases=("edit",)),
+    Action("editor", "Write the message in $EDITOR", Group.CHAT, "editor", ("ctrl+g",)),
     Action("system", "What this chat tells the model first", Group.CHAT, "system", argument="[text]"),
     Action(
         "sampling",
@@ -49,6 +52,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("rename", "Name this chat", Group.CHATS, "rename", argument="[name]"),
     Action("archive", "Take this chat out of the list", Group.CHATS, "archive"),
     Action("delete", "Delete this chat, after asking", Group.CHATS, "delete"),
+    Action("rewind", "Go back to an earlier message of yours (Esc Esc)", Group.TIME, "rewind"),
+    Action("tree", "The shape of this chat, with all its branches", Group.TIME, "tree", ("f6",)),
+    Action("fork", "A new chat with this one's past, or a what-if", Group.TIME, "fork", argument="[what-if] [name]"),
+    Action("undo", "Undo the last change; a delete cannot be undone", Group.TIME, "undo"),
+    Action("marks", "Places to come back to; with a name: set one", Group.TIME, "marks", argument="[name]"),
     Action("search", "Search everything ever said", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
     Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f3",), aliases=("why",)),
     Action("recall", "Look what would be recalled for words of yours", Group.MEMORY, "recall", argument="[words]"),
@@ -83,6 +91,7 @@ COMPOSER_KEYS: tuple[tuple[str, str], ...] = (
     ("↑ ↓", "earlier messages, at the first and last line"),
     ("PgUp PgDn", "scroll without leaving the composer"),
     ("End", "at the end of the text: back to the newest message"),
+    ("Esc Esc", "with nothing written: go back to an earlier message"),
     ("Tab", "complete a command; else go to the messages"),
     ("Ctrl+C", "stop the reply, else clear the text, else press twice to quit"),
     ("Ctrl+D", "quit, when there is no text"),
@@ -95,6 +104,11 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("m", "show what was recalled for it"),
     ("p", "pin it: it is always given to the model; again: unpin"),
     ("o", "keep it out of memory, with its reply; again: remember it"),
+    ("r", "answer again, beside the reply there is"),
+    ("← →", "the other replies, or other wordings, in its place (‹2/3›)"),
+    ("e", "say it otherwise: your own message, as a new branch"),
+    ("h", "hide it from chat, memory and prompts; again: bring it back"),
+    ("x or Del", "delete it for good, after asking; this cannot be undone"),
     ("Esc", "back to the composer"),
 )
 MEMORY_KEYS: tuple[tuple[str, str], ...] = (
@@ -113,7 +127,9 @@ MEMORIES_KEYS: tuple[tuple[str, str], ...] = (
     ("p", "pin: it is always given to the model; again: unpin"),
     ("c", "correct it in your own words"),
     ("a e x", "under review: promote, edit, reject"),
-    ("u", "undo the last of these; a core block or a rating too"),
+    ("u", "undo the last of these, then the last change before"),
+    ("w", "show another world: the main one, the what-ifs"),
+    ("@", "show what clew knew on a day; Esc: now"),
     ("d or Del", "forget it for good, after asking; this cannot be undone"),
     ("S K W J T P", "filters: status, kind, whom it is about, project, trend, pins"),
     ("/", "only those with these words; Backspace clears all filters"),
@@ -128,7 +144,8 @@ LIST_KEYS: tuple[tuple[str, str], ...] = (
     ("↑ ↓ Enter", "choose and open"),
     ("Ctrl+R", "rename"),
     ("Ctrl+A", "archive, or bring back"),
-    ("Ctrl+X", "delete, after asking"),
+    ("Ctrl+X", "delete for good, after asking; this cannot be undone"),
+    ("Ctrl+U", "undo the last change; u does too after Tab"),
     ("Ctrl+T", "show the archived ones too"),
     ("Esc", "close the list"),
 )

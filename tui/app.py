@@ -39,6 +39,7 @@ from tui.widgets.status import StatusBar
 from tui.widgets.title import Title
 from tui.widgets.transcript import Transcript
 from tui.window import Window
+from tui.worlds import world_name
 from tui.writing import Writing
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class ClewApp(App[int]):
         self.early = State()  # until there is a chat
         self.trail = Trail()
         self.sought = ""  # what was searched for last
+        self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
         self._leaving = Leaving(self)
 
     def get_default_screen(self) -> Screen[None]:
@@ -234,12 +236,13 @@ class ClewApp(App[int]):
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
             about = await service.session(session) if session is not None else None
+            world = await world_name(service, about.world) if about is not None else ""
             if session != self.chat.session:
                 return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
-            self.chat.answered_by((about.model if about is not None else None) or service.settings.model)
+            self.chat.belongs(world, (about.model if about is not None else None) or service.settings.model)
         self.screen_stack[0].query_one(Title).name_chat(
-            name, private=self.chat is not None and self.chat.session in self.state.private
+            name, private=self.chat is not None and self.chat.session in self.state.private, what_if=self.state.what_if
         )
 
     # Sessions

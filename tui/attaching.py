@@ -11,12 +11,14 @@ class CannotAttach(Exception):
     """A file that was named cannot go along; the message says why, and is not sent."""
 
 
-def attach(text: str, folder: Path) -> str:
+def attach(text: str, folder: Path, *, before: str = "") -> str:
     """The message with the files it names as `@path` (from `folder`, or absolute, or `~`) added at its end.
 
-    What is no file (`@someone`) is left as it is. Raises CannotAttach for one that is too large, or no readable text.
+    What is no file (`@someone`) is left as it is; what the text named already as it was `before` an edit went along
+    then. Raises CannotAttach for one that is too large, or no readable text.
     """
-    paths = dict.fromkeys(match[1] for match in MENTION.finditer(text))
+    known = {match[1] for match in MENTION.finditer(before)}
+    paths = dict.fromkeys(match[1] for match in MENTION.finditer(text) if match[1] not in known)
     found = [(name, path) for name in paths if (path := _file(name, folder)) is not None]
     return "\n\n".join([text, *(_fenced(name, _read(name, path)) for name, path in found)])
 

@@ -6,11 +6,8 @@ Every event goes through the fold first; widgets then show the state. Painting t
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import Any
-
-from textual.widget import Widget
 
 from agent.events import (
     AgentEvent,
@@ -27,22 +24,21 @@ from agent.events import (
 )
 from tui import toolwords
 from tui.fold import fold
+from tui.reading import READ, Reading
 from tui.service import Service
-from tui.state import State, model_label, resumed
-from tui.widgets.greeting import Greeting
-from tui.widgets.message import Answer, Message, Said, how_it_ended
+from tui.state import State, model_label
+from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
-from tui.window import Window, around, changed, down, older_read, opened, said, tail, top, up
+from tui.window import said
 
-READ = 60  # turns read at a time
 EXCHANGE = 20  # turns of a message, the most tools called for it, the reply, and the message before
 PAINT_S = 0.1
 SLOWEST_PAINT_S = 1.0
 CORE_SHARE = 8  # a paint waits until this many times what the last one cost has passed
 
 
-class Chat:
+class Chat(Reading):
     """One chat at a time on the screen.
 
     It calls `changed` when the state did, `ended` and `failed` on those events, and `recalled` when there may be
@@ -59,19 +55,12 @@ class Chat:
         failed: Callable[[Failed, str], None],
         recalled: Callable[[], None] = lambda: None,
     ) -> None:
-        self.service = service
-        self.transcript = transcript
-        self.state = State()
-        self.session: str | None = None
+        super().__init__(service, transcript, changed)
         self.beat = 0
-        self.opened_once = False
-        self._changed = changed
         self._ended = ended
         self._failed = failed
         self._recalled = recalled
-        self._lock = asyncio.Lock()  # one at a time changes the transcript
         self._begun: asyncio.Future[str | None] | None = None  # the id of a new chat whose first message is on its way
-        self._tasks: set[asyncio.Task[None]] = set()
         self._painter: asyncio.Task[None] | None = None
 
     # Sending
@@ -108,6 +97,50 @@ class Chat:
         self._spawn(self._follow(self.service.retry(self.session), ""))
         return True
 
+    def regenerate(self, turn: str | None = None, *, refused: Callable[[str], None], keys: bool = False) -> bool:
+        """Another reply beside the one in that turn, the last one where None; False where there is no chat yet.
+
+        `refused` is told why there will be none. With `keys` the new reply gets the focus.
+        """
+        if self.session is None:
+            return False
+        self._spawn(self._branch(self.service.regenerate(self.session, turn), "", refused, keys=keys))
+        return True
+
+    def edit(self, turn: str, text: str, *, refused: Callable[[str], None]) -> None:
+        """Say `text` in the place of that turn: a new branch, and its reply."""
+        assert self.session is not None
+        self._spawn(self._branch(self.service.edit_turn(self.session, turn, text), text, refused))
+
+    async def _branch(
+        self, events: AsyncIterator[AgentEvent], text: str, refused: Callable[[str], None], *, keys: bool = False
+    ) -> None:
+        """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
+        begun = False
+        async for event in events:
+            if isinstance(event, Failed) and not begun:
+                refused(event.message)
+                return
+            if isinstance(event, TurnAccepted):
+                begun = True
+                if event.session == self.session:
+                    await self.branched(event.turn)
+            async with self._lock:
+                await self._take(event, text)
+            if keys and isinstance(event, TurnAccepted | ReplyStarted):
+                self._move_keys(event)
+
+    def _move_keys(self, event: TurnAccepted | ReplyStarted) -> None:
+        """The keys go to the message that is answered again, then to its new reply, unless they were moved since."""
+        question = self.transcript.message(event.turn)
+        if isinstance(event, TurnAccepted):
+            if question is not None:
+                question.focus()
+        elif question is not None and question.has_focus:
+            answer = self.transcript.message(event.reply_turn)
+            if answer is not None:
+                answer.focus()
+
     async def _follow(
         self, events: AsyncIterator[AgentEvent], text: str, begun: "asyncio.Future[str | None] | None" = None
     ) -> None:
@@ -124,9 +157,9 @@ class Chat:
         self.state = fold(self.state, notice)
         self._changed()
 
-    def answered_by(self, model: str) -> None:
-        """The model, by name or path, that answers in the chat on the screen."""
-        self.state = replace(self.state, chat_model=model_label(model))
+    def belongs(self, what_if: str, model: str) -> None:
+        """The chat on the screen belongs to that what-if (empty: to none); `model`, a name or path, answers in it."""
+        self.state = replace(self.state, what_if=what_if, chat_model=model_label(model))
         self._changed()
 
     def begun_private(self, session: str) -> None:
@@ -236,6 +269,7 @@ class Chat:
             if turn.id not in known:
                 window = said(window, turn)
         await self.transcript.move(window)
+        self.tell_alternatives()
 
     # Painting
 
@@ -258,150 +292,13 @@ class Chat:
                 pause = min(SLOWEST_PAINT_S, CORE_SHARE * cost) - PAINT_S
                 spent += cost
 
-    # Reading
+    # Ending
 
     async def open(self, session: str | None) -> None:
         """Show a chat at its end; None is a new one."""
-        async with self._lock:
-            self.session = session
-            self._begun = None
-            self.opened_once = True
-            turns = await self.service.thread(session, limit=READ) if session is not None else []
-            await self.transcript.show(
-                opened(turns, asked=READ),
-                *await self._on_their_way(Window(tuple(turns))),
-                greeting=Greeting(),
-            )
-            self._mark_last()
-        replies = [turn for turn in turns if turn.prompt_tokens is not None]
-        if session is not None and replies:
-            used = (replies[-1].prompt_tokens or 0) + (replies[-1].completion_tokens or 0)
-            self.state = resumed(self.state, session, used)
-        self._changed()
+        self._begun = None
+        await super().open(session)
         self._keep_painting()
-        if session is not None:
-            await self.service.opened(session)
-
-    async def _on_their_way(self, window: Window) -> list[Widget]:
-        """The messages behind the newest turn: the reply being written, then what is queued."""
-        if self.session is None:
-            return []
-        known = {turn.id for turn in window.turns}
-        widgets: list[Widget] = []
-        tool = self.state.tool
-        if tool is not None and tool.session == self.session and tool.call not in known:
-            widgets.append(ToolBlock(tool.call, toolwords.asked(tool)))
-        reply = self.state.reply_in(self.session)
-        if reply is not None and reply.reply_turn not in known:
-            recall = self.state.recall_for(reply.turn)
-            recalled = len(recall.hits) if recall is not None else 0
-            widgets.append(Answer(reply.reply_turn, reply.text, writing=True, recalled=recalled))
-        widgets.extend(
-            Said(t.id, t.text, queued=True) for t in await self.service.waiting(self.session) if t.id not in known
-        )
-        return widgets
-
-    def _mark_last(self) -> None:
-        """Say of the chat's last message that it has no reply, where none is on its way."""
-        window = self.transcript.window
-        last = next((turn for turn in reversed(window.turns) if turn.role != "tool"), None)
-        coming = self.state.waiting_in(self.session) or self.service.answering == self.session
-        if last is not None and last.role == "user" and window.at_tail and not coming:
-            message = self.transcript.message(last.id)
-            if isinstance(message, Said) and not message.queued:
-                message.lack()
-
-    async def turn_page(self, *, up: bool) -> None:
-        """Older or newer messages, if the reader is still near that edge."""
-        async with self._lock:
-            if self.transcript.near_edge(up=up):
-                await (self._page_up() if up else self._page_down())
-
-    async def _page_up(self) -> None:
-        window = self.transcript.window
-        if window.first == 0 and window.more and self.session is not None:
-            older = await self.service.thread(self.session, before=window.oldest, limit=READ)
-            window = older_read(window, older, asked=READ)
-        if window.first > 0 or window.last != self.transcript.window.last:
-            await self.transcript.move(up(window))
-
-    async def _page_down(self) -> None:
-        window = down(self.transcript.window)
-        await self.transcript.move(window)
-        if window.at_tail:
-            await self._add_on_their_way(window)
-        self._mark_last()
-
-    async def to_top(self) -> None:
-        """The beginning of the chat."""
-        async with self._lock:
-            window = self.transcript.window
-            if window.more and self.session is not None:
-                window = older_read(window, await self.service.thread(self.session, before=window.oldest), asked=0)
-            first = top(window)
-            await self.transcript.show(first, *(await self._on_their_way(first) if first.at_tail else ()), follow=False)
-
-    async def show_turn(self, turn: str) -> bool:
-        """Bring a turn of this chat into view, however far up; False if it is not on the path that the chat took."""
-        async with self._lock:
-            if self.transcript.message(turn) is not None:
-                self.transcript.reveal(turn)
-                return True
-            window = around(self.transcript.window, turn) or await self._read_to(turn)
-            if window is None:
-                return False
-            later = await self._on_their_way(window) if window.at_tail else []
-            await self.transcript.show(window, *later, follow=False, at=turn)
-            self._mark_last()
-            return True
-
-    async def _read_to(self, turn: str) -> Window | None:
-        """The page around a turn that was not read yet, everything from it to the newest turn being read."""
-        window, asked = self.transcript.window, READ
-        found = None
-        while found is None and window.more and self.session is not None:
-            asked *= 4  # a chat of thousands of turns is read in a few pieces, a near turn with one
-            older = await self.service.thread(self.session, before=window.oldest, limit=asked)
-            window = older_read(window, older, asked=asked)
-            found = around(window, turn)
-        return found
-
-    def hidden(self, turn: str, *, hidden: bool) -> None:
-        """A turn was hidden from recall, or is found again: say so at the message, if it is here."""
-        self.transcript.window = changed(self.transcript.window, turn, hidden=hidden)
-        message = self.transcript.message(turn)
-        if message is not None:
-            message.hide(hidden=hidden)
-
-    def withheld(self, turn: str, *, withheld: bool) -> None:
-        """A turn was kept out of memory with what answered it, or may be remembered again: say so at the messages."""
-        for each in self.transcript.with_answers(turn):
-            self.transcript.window = changed(self.transcript.window, each.turn, withheld=withheld)
-            each.withhold(withheld=withheld)
-
-    async def to_tail(self) -> None:
-        """The newest words."""
-        async with self._lock:
-            await self._to_tail()
-
-    async def _to_tail(self) -> None:
-        if not self.transcript.window.at_tail:
-            window = tail(self.transcript.window)
-            await self.transcript.show(window, *await self._on_their_way(window))
-            self._mark_last()
-        self.transcript.to_tail()
-
-    async def _add_on_their_way(self, window: Window) -> None:
-        for widget in await self._on_their_way(window):
-            if isinstance(widget, Message) and self.transcript.message(widget.turn) is None:
-                await self.transcript.add(widget)
-
-    # Ending
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Stop following what comes; the agent itself is closed by who opened it."""

@@ -1,29 +1,31 @@
 """What each action of the table does: one function per action, given the app and what followed the slash."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from tui import editor, memory_deeds, tuning
+from tui import altering, branching, editor, memory_deeds, tuning
 from tui.leaving import answers_here
 from tui.message_keys import copy_text
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
-from tui.widgets.dialogs import AskLine, Confirm, Reader
+from tui.widgets.dialogs import AskLine, Reader
+from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
 
 Deed = Callable[["ClewApp", str], Awaitable[None]]
 
-DELETE_WORDS = (
-    "It leaves the list, and what was said in it leaves the memory. "
-    "The words themselves stay in the log on this disk until they are erased. This cannot be undone here."
-)
+DELETE_WORDS = "What other chats share with it stays in them."
+TWICE_S = 1.5  # between the two presses of Esc Esc
 
 
 async def stop(app: "ClewApp", argument: str) -> None:
     if app.writing.close_list() or app.keeping.refuse_waiting() or app.keeping.ingest.stop():
+        return
+    if app.writing.editing.leave():
         return
     if app.sessions.display:
         await sessions(app, "")
@@ -38,6 +40,20 @@ async def stop(app: "ClewApp", argument: str) -> None:
         app.composer.focus()
     elif app.chat is not None and app.chat.service.answering is not None:
         app.say("A reply is being written in another chat; F2 leads to it, and Esc there stops it.")
+    elif app.current_session is not None and not app.composer.text:
+        await _once_more(app)
+
+
+async def _once_more(app: "ClewApp") -> None:
+    """Esc with nothing to stop: a second one soon after leads back to an earlier message."""
+    now = time.monotonic()
+    if now - app.escaped_at > TWICE_S:
+        app.escaped_at = now
+        app.say("Esc once more: back to one of your messages.", for_s=TWICE_S)
+        return
+    app.escaped_at = 0.0
+    app.unsay()
+    await branching.rewind(app, "")
 
 
 async def retry(app: "ClewApp", argument: str) -> None:
@@ -161,15 +177,18 @@ async def delete(app: "ClewApp", argument: str) -> None:
 async def delete_session(app: "ClewApp", session: str) -> None:
     """Delete a chat after asking."""
     assert app.chat is not None
-    about = await app.chat.service.session(session)
-    title = f"Delete “{one_line(about.name or 'New chat')}”? It has {about.turns} messages."
-    if not await app.push_screen_wait(Confirm(title, DELETE_WORDS, yes="delete it")):
+    service = app.chat.service
+    about = await service.session(session)
+    title = f"Delete “{one_line(about.name or 'New chat')}” for good? It has {about.turns} messages."
+    way = Way("the chat", lambda: service.plan_delete_session(session))
+    if await altering.agreed(app, title, way, yes="delete it for good", words=DELETE_WORDS) is None:
         return
-    await app.chat.service.delete(session)
     app.drafts.save(session, "")
     if session == app.current_session:
         await app.open_session(None)
-    app.say("Deleted from the list and the memory; its words stay in the log until they are erased.")
+    else:
+        await altering.refresh(app)
+    app.say("Deleted for good, from the list, the memory and the log.")
 
 
 async def theme(app: "ClewApp", argument: str) -> None:
@@ -243,6 +262,13 @@ async def leave(app: "ClewApp", argument: str) -> None:
 DEEDS: dict[str, Deed] = {
     "stop": stop,
     "retry": retry,
+    "regenerate": branching.regenerate,
+    "edit": branching.edit,
+    "rewind": branching.rewind,
+    "tree": branching.tree,
+    "fork": branching.fork,
+    "undo": altering.undo,
+    "marks": altering.marks,
     "copy": copy,
     "editor": write_in_editor,
     "system": tuning.system,

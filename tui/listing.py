@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tui import altering
 from tui.deeds import delete_session
 from tui.widgets.dialogs import AskLine
 
@@ -44,6 +45,8 @@ async def asked(app: "ClewApp", what: str, session: "Session | None") -> None:
     """A key or a choice in the list."""
     if what == "close":
         hide(app)
+    elif what == "undo":
+        await altering.undo(app, "")
     elif what == "archived":
         app.sessions.archived = not app.sessions.archived
         await fill(app)

@@ -1,10 +1,10 @@
-"""The keys on a focused message: to the next one, copy, open, pin, what was recalled for it, out of memory."""
+"""The keys on a focused message: to the next one, copy, open, pin, memory; answer again, edit, turn, hide, delete."""
 
 from typing import TYPE_CHECKING
 
 from textual import events
 
-from tui import clipboard
+from tui import altering, branching, clipboard
 from tui.widgets.dialogs import Reader
 from tui.widgets.message import Message
 from tui.widgets.tool import ToolBlock
@@ -38,6 +38,16 @@ def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
             app.run_worker(app.remembering.pin_message(message))
         case "o":
             app.run_worker(app.guarded(app.keeping.withhold(message)))
+        case "r":
+            branching.answer_again(app, message)
+        case "e":
+            branching.say_otherwise(app, message)
+        case "left" | "right":
+            app.run_worker(app.guarded(branching.walk(app, message, -1 if event.key == "left" else 1)))
+        case "h":
+            app.run_worker(app.guarded(altering.hide_message(app, message)))
+        case "x" | "delete":
+            app.run_worker(app.guarded(altering.delete_message(app, message)))
         case "enter" if isinstance(message, ToolBlock):
             message.toggle()
         case "enter":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent.quoting import excerpt
 from tui.dates import when
 from tui.reasons import shared, who, why
+from tui.text import cut as cut
 from tui.text import one_line
 
 if TYPE_CHECKING:
@@ -80,12 +81,6 @@ def title_of(wanted: Wanted) -> str:
     """What the items below were recalled for."""
     said = wanted.query if wanted.query is not None else wanted.said
     return f"for “{cut(said, 60)}”" if said.strip() else ""
-
-
-def cut(text: str, most: int) -> str:
-    """Text on one line, at most so many characters."""
-    line = one_line(text)
-    return f"{line[: most - 1].rstrip()}…" if len(line) > most else line
 
 
 def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> Item:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui.keeping_service import KeepsMemories
+from tui.time_service import KeepsTime
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent, ModelProgress, Notice
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from graph.values import Exchange, Session, Turn
 
 
-class Service(KeepsMemories, Protocol):
+class Service(KeepsMemories, KeepsTime, Protocol):
     """The part of Agent that the chat uses; see there for what each method promises."""
 
     @property

@@ -60,6 +60,12 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+def cut(text: str, most: int) -> str:
+    """Text on one line, at most so many characters."""
+    line = one_line(text)
+    return f"{line[: most - 1].rstrip()}…" if len(line) > most else line
+
+
 def plain(text: str, style: "str | Style" = "") -> "Content":
     """Text for a widget, never parsed as markup."""
     from textual.content import Content  # the commands print without Textual, which takes 100 ms to import

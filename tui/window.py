@@ -88,6 +88,12 @@ def around(window: Window, turn: str) -> Window | None:
     return replace(window, first=first, last=min(len(window.turns), first + 2 * PAGE))
 
 
+def upto(window: Window, turn: str) -> Window | None:
+    """The newest page where that turn is the last one; None if it is not among those read."""
+    place = next((place for place, each in enumerate(window.turns) if each.id == turn), None)
+    return tail(replace(window, turns=window.turns[: place + 1])) if place is not None else None
+
+
 def changed(window: Window, turn: str, *, hidden: bool | None = None, withheld: bool | None = None) -> Window:
     """The window after a turn was hidden or kept out of memory, or is seen or remembered again."""
 

@@ -8,6 +8,7 @@ from textual.timer import Timer
 from tui import actions
 from tui.attaching import CannotAttach, attach
 from tui.drafts import Drafts
+from tui.editing import Editing
 from tui.widgets.completions import Completions
 from tui.widgets.composer import Composer
 
@@ -29,6 +30,7 @@ class Writing:
         self._timer: Timer | None = None
         self._held = ""  # the text on which Enter was pressed before the memory was open
         self._doubted = ""  # the text of which it was asked whether a command is meant
+        self.editing = Editing(app)
 
     # Drafts
 
@@ -40,7 +42,7 @@ class Writing:
             self._app.unsay()
         if text and text != self._doubted:
             self._doubted = ""
-        self._offer(actions.completions(text))
+        self._offer([] if self.editing.under_way else actions.completions(text))
         if self._timer is None and self._opened:
             self._timer = self._app.set_timer(DRAFT_S, self.keep)
 
@@ -55,10 +57,11 @@ class Writing:
         if self._draft_of is None and session is not None:
             self._drafts.save(None, "")  # the new chat has become a session
         self._draft_of = session
-        self._drafts.save(session, self._app.composer.text)
+        self._drafts.save(session, self.editing.kept if self.editing.under_way else self._app.composer.text)
 
     def turn_to(self, session: str | None, *, first: bool) -> None:
         """Another chat comes on the screen: the draft of the one that is left stays with it."""
+        self.editing.leave()
         composer, draft = self._app.composer, self._drafts.load(session)
         if not first:
             self.keep()
@@ -73,6 +76,9 @@ class Writing:
     def sent(self, text: str) -> None:
         """Enter was pressed on `text`, and the composer is empty again."""
         app, composer = self._app, self._app.composer
+        if self.editing.under_way:
+            self._send_edited(text)
+            return
         match actions.parse(text):
             case str(explained):
                 composer.give_back(text)
@@ -96,14 +102,28 @@ class Writing:
 
     def _send(self, chat: "Chat", text: str) -> None:
         """Send a message, with the files that it names."""
+        if (whole := self._with_files(text)) is not None:
+            self._app.composer.remember(text)
+            chat.send(whole, project=self._app.options.project)
+
+    def _send_edited(self, text: str) -> None:
+        """Send what an earlier message is to be instead."""
+        chat = self._app.chat
+        if not text.strip() or text == self.editing.original:
+            self._app.composer.give_back(text)
+            self._app.say("Change it first; Esc leaves it as it is." if text.strip() else "The message is empty.")
+        elif chat is not None and (whole := self._with_files(text, before=self.editing.original)) is not None:
+            self._app.composer.remember(text)
+            self.editing.send(chat, whole)
+
+    def _with_files(self, text: str, *, before: str = "") -> str | None:
+        """The text with the files it names; None if one cannot go along, which is said, and the text is back."""
         try:
-            whole = attach(text, Path.cwd())
+            return attach(text, Path.cwd(), before=before)
         except CannotAttach as error:
             self._app.composer.give_back(text)
             self._app.say(str(error), error=True)
-            return
-        self._app.composer.remember(text)
-        chat.send(whole, project=self._app.options.project)
+            return None
 
     def send_held(self) -> None:
         """The memory is open: send what waited for it."""

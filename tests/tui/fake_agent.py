@@ -31,6 +31,7 @@ from graph.events import Recalled, Sampling
 from graph.hits import About, Found, Hit, Segment
 from graph.values import Exchange, Session, Turn
 from tests.tui.fake_memory import FakeKeeping
+from tests.tui.fake_time import FakeTime
 from tui.service import Choice
 
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -60,7 +61,7 @@ class FakeStatus:
     model: str | None = None
 
 
-class FakeAgent(FakeKeeping):
+class FakeAgent(FakeKeeping, FakeTime):
     """Conversations in dictionaries. `hold` makes replies wait before each word until `go` is set."""
 
     def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:

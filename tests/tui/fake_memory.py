@@ -79,6 +79,7 @@ class FakeKeeping:
     """The part of FakeAgent that was learned."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.memory_of = Remembered()
         self.reading_in = asyncio.Event()  # an ingest waits for it
         self.reading_in.set()

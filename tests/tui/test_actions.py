@@ -36,7 +36,8 @@ def test_an_unknown_command_is_explained_and_not_sent() -> None:
 
 
 def test_completions_fit_what_is_typed() -> None:
-    assert [action.slash for action in completions("/re")] == ["retry", "rename", "recall", "review", "remember"]
+    words = ["retry", "regenerate", "rename", "rewind", "recall", "review", "remember"]
+    assert [action.slash for action in completions("/re")] == words
     assert completions("/rename x") == []
     assert completions("hello") == []
     assert len(completions("/")) == len(ACTIONS)

@@ -189,9 +189,9 @@ async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
         await say(app, pilot, "pools?")
         await opened(app, pilot, 1)
         await pilot.press("h")
-        await wait_until(pilot, lambda: "hidden: recall leaves it out" in screen_text(app))
+        await wait_until(pilot, lambda: "hidden · h shows it again" in screen_text(app))
         await pilot.press("h")
-        await wait_until(pilot, lambda: "hidden: recall leaves it out" not in screen_text(app))
+        await wait_until(pilot, lambda: "hidden · h shows it again" not in screen_text(app))
 
 
 async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat: Running) -> None:

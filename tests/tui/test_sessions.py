@@ -4,7 +4,8 @@ import pytest
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
-from tui.widgets.dialogs import AskLine, Confirm
+from tui.widgets.dialogs import AskLine
+from tui.widgets.impact import ImpactScreen
 
 
 def agent_with_chats() -> FakeAgent:
@@ -46,8 +47,8 @@ async def test_delete_asks_says_what_happens_and_only_y_deletes(chat: Running) -
     async with chat(agent) as (app, pilot):
         for answer, deleted in (("enter", False), ("escape", False), ("y", True)):
             app.perform("delete")
-            await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-            await wait_until(pilot, lambda: "stay in the log" in screen_text(app))
+            await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan)
+            await wait_until(pilot, lambda: "cannot be undone" in screen_text(app))
             await pilot.press(answer)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await pilot.pause()
@@ -59,7 +60,7 @@ async def test_delete_asks_says_what_happens_and_only_y_deletes(chat: Running) -
 async def test_in_a_tiny_terminal_the_question_keeps_its_keys_in_view(chat: Running, size: tuple[int, int]) -> None:
     async with chat(agent_with_chats(), size=size) as (app, pilot):
         app.perform("delete")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan)
         await wait_until(pilot, lambda: "Delete" in screen_text(app))
         words = " ".join(screen_text(app).split())
         assert "y delete it" in words

@@ -140,8 +140,8 @@ async def test_a_hidden_message_says_so(chat: Running) -> None:
     here = agent.add_session("Old", ("The tide pools", "Lovely."))
     agent.turns[here][0] = replace(agent.turns[here][0], hidden=True)
     async with chat(agent) as (app, pilot):
-        await wait_until(pilot, lambda: "hidden: recall leaves it out" in screen_text(app))
-        assert screen_text(app).count("hidden:") == 1
+        await wait_until(pilot, lambda: "hidden · h shows it again" in screen_text(app))
+        assert screen_text(app).count("hidden ·") == 1
 
 
 async def test_themes_lie_open_once_they_are_found_until_the_reader_folds_them(chat: Running) -> None:

@@ -22,6 +22,7 @@ class Banner(Static):
         self._state = State()
         self._said = ""
         self._said_is_error = False
+        self._held = ""
         self._timer: Timer | None = None
 
     @property
@@ -41,9 +42,19 @@ class Banner(Static):
         self._said = ""
         self.paint(self._state)
 
+    def hold(self, words: str) -> None:
+        """Words that stay until others, or none, are held; what is said for a while stands before them."""
+        self._held = words
+        self.paint(self._state)
+
     def paint(self, state: State) -> None:
         self._state = state
-        content, failed = (plain(self._said), self._said_is_error) if self._said else compose_banner(state)
+        if self._said:
+            content, failed = plain(self._said), self._said_is_error
+        elif self._held:
+            content, failed = plain(self._held, "$primary"), False
+        else:
+            content, failed = compose_banner(state)
         if content != self._painted:
             self._painted = content
             self.update(content)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,6 +15,9 @@ from textual.widgets.markdown import MarkdownStream
 from tui.text import MUTED, plain, shown, size_of
 from tui.widgets.prose import Prose
 
+if TYPE_CHECKING:
+    from graph.branches import Alternatives
+
 FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
@@ -24,10 +28,10 @@ FLASH_S = 2.0
 
 
 class HiddenNote(Static):
-    """Says that recall leaves a message out."""
+    """Stands in the place of a message that is hidden."""
 
     def __init__(self) -> None:
-        super().__init__("hidden: recall leaves it out", classes="hidden-note", markup=False)
+        super().__init__("hidden · h shows it again", classes="hidden-note", markup=False)
 
 
 class WithheldNote(Static):
@@ -35,6 +39,13 @@ class WithheldNote(Static):
 
     def __init__(self) -> None:
         super().__init__("kept out of memory", classes="hidden-note", markup=False)
+
+
+class PlaceLine(Static):
+    """Says which of several messages in the same place this one is: ‹2/3›."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(plain(f"‹{label}›  ← →"), classes="place", markup=False)
 
 
 class RecalledLine(Static):
@@ -71,12 +82,24 @@ class Message(Vertical, can_focus=True):
         super().__init__(classes=classes)
         self.turn = turn
         self.next_block = 0
-        self.hidden = hidden  # recall leaves it out
+        self.hidden = hidden  # it is a dim line, and recall leaves it out
         self.withheld = withheld  # it is kept out of memory
+        self.alternatives: Alternatives | None = None  # what else was said in its place
+        self.set_class(hidden, "-hidden")
+
+    def show_place(self, alternatives: "Alternatives | None") -> None:
+        """It has these beside it, or none."""
+        if alternatives == self.alternatives:
+            return
+        self.alternatives = alternatives
+        self.query(PlaceLine).remove()
+        if alternatives is not None and len(alternatives.turns) > 1:
+            self.mount(PlaceLine(alternatives.label))
 
     def hide(self, *, hidden: bool) -> None:
-        """It was hidden from recall, or is found again."""
+        """It was hidden, or is shown again."""
         self.hidden = hidden
+        self.set_class(hidden, "-hidden")
         notes = self.query(HiddenNote)
         if hidden and not notes:
             self.mount(HiddenNote())

@@ -33,6 +33,8 @@ class SessionList(Vertical):
         Binding("ctrl+a", "ask('archive')", show=False, priority=True),
         Binding("ctrl+x", "ask('delete')", show=False, priority=True),
         Binding("ctrl+t", "ask('archived')", show=False, priority=True),
+        Binding("ctrl+u", "ask('undo')", show=False, priority=True),
+        Binding("u", "ask('undo')", show=False),
         Binding("escape", "ask('close')", show=False, priority=True),
     ]
 
@@ -55,7 +57,7 @@ class SessionList(Vertical):
         yield Static("Chats", id="sessions-title", markup=False)
         yield Input(placeholder="Search titles", id="sessions-search", compact=True)
         yield Rows(id="sessions-rows", markup=False, compact=True)
-        yield Static("^R rename  ^A archive\n^X delete  ^T archived", id="sessions-keys", markup=False)
+        yield Static("^R rename  ^A archive\n^X delete  ^T archived  ^U undo", id="sessions-keys", markup=False)
 
     def fill(self, sessions: "list[Session]", current: str | None) -> None:
         """Show these sessions, newest activity first; the cursor stays on its chat."""

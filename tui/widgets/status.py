@@ -4,7 +4,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.state import State, activity
-from tui.text import MUTED, one_line, plain, short_count
+from tui.text import MUTED, cut, one_line, plain, short_count
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of
@@ -61,6 +61,8 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
             parts = [(f"{SPINNER[beat % len(SPINNER)]} {doing}", "$primary")]
     if session in state.private:
         parts.append((" · private", "bold $warning"))
+    elif state.what_if:
+        parts.append((f" · what-if {cut(state.what_if, 20)}", "bold $warning"))
     if queued := sum(message.queued for message in state.waiting_in(session)):
         parts.append((f" · {queued} queued", "$secondary"))
     if state.compacting is not None:

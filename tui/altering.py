@@ -1,0 +1,210 @@
+"""What is taken away or brought back: deletes with their impact first, hiding, undoing, marks."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui.branching import HOW_TO_GO_BACK, PRIVATE
+from tui.dates import when
+from tui.text import MUTED, cut, one_line, plain
+from tui.widgets.chooser import Chooser, Key
+from tui.widgets.impact import ImpactScreen, Way, impact_content
+from tui.widgets.message import Answer, Message, Said
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.time_service import Mark, Plan
+
+NOT_YET = "The memory is still being opened."
+REASONS = {
+    "named": "",
+    "automatic": "by itself",
+    "rewind": "before going back",
+    "restore": "before a mark was restored",
+}
+NO_MARKS = "No marks yet. n sets one here; clew sets some by itself, and one before each going back."
+
+
+async def agreed(
+    app: "ClewApp", title: str, *ways: Way, yes: str, words: str = "", easy: bool = False
+) -> "Plan | None":
+    """Ask with the impact in words; what was agreed to is done, and handed back."""
+    chat, backstage = app.chat, app.backstage
+    if chat is None or backstage is None:
+        app.say(NOT_YET)
+        return None
+    screen = ImpactScreen(title, ways, yes=yes, failures=backstage.failures, words=words, easy=easy)
+    plan: Plan | None = await app.push_screen_wait(screen)
+    if plan is not None:
+        await chat.service.carry_out(plan)
+    return plan
+
+
+async def refresh(app: "ClewApp") -> None:
+    """Something in the log changed that any part of the screen may show: read it all again."""
+    from tui import listing
+
+    chat = app.chat
+    if chat is None:
+        return
+    if chat.session is not None and (await chat.service.session(chat.session)).deleted:
+        await app.open_session(None)
+    else:
+        await chat.reread()
+        await app.adopt(chat.session)
+    await listing.fill(app)
+    if (screen := app.keeping.screen) is not None:
+        screen.refresh_soon()
+    app.remembering.refresh_soon()
+
+
+# A message
+
+
+async def delete_message(app: "ClewApp", message: Message) -> None:
+    """`x` on a message: it goes for good, alone or with its exchange, after asking."""
+    if not isinstance(message, Said | Answer) or not _is_over(app, message):
+        app.say("Messages and finished replies can be deleted; what was looked up goes with its message.")
+        return
+    assert app.chat is not None
+    service, turn = app.chat.service, message.turn
+    other = "with its reply" if isinstance(message, Said) else "with the message it answers"
+    plan = await agreed(
+        app,
+        f"Delete “{cut(message.text or 'erased', 48)}” for good?",
+        Way("this message alone", lambda: service.plan_delete(turn)),
+        Way(other, lambda: service.plan_delete(turn, exchange=True)),
+        yes="delete it for good",
+    )
+    if plan is not None:
+        await refresh(app)
+        app.composer.focus()
+        app.say("Deleted for good. What followed stands where it stood.")
+
+
+async def hide_message(app: "ClewApp", message: Message) -> None:
+    """`h` on a message: out of view, memory and prompts; again: back."""
+    if not isinstance(message, Said | Answer) or not _is_over(app, message):
+        app.say("Messages and finished replies can be hidden.")
+        return
+    assert app.chat is not None
+    service, turn = app.chat.service, message.turn
+    hidden = not message.hidden
+    plan = await (service.plan_hide(turn) if hidden else service.plan_unhide(turn))
+    await service.carry_out(plan)
+    app.chat.hidden(turn, hidden=hidden)
+    app.say(f"{'Hidden from chat, memory and prompts' if hidden else 'Shown again'}{_memories(plan)}. h undoes it.")
+    app.remembering.refresh_soon()
+
+
+def _memories(plan: "Plan") -> str:
+    """How many memories go or come with it, for one line."""
+    impact = plan.impact
+    gone, back = len(impact.lost) + len(impact.fallen_back), len(impact.returning)
+    parts = [
+        f"{count} {'memory' if count == 1 else 'memories'} {words}"
+        for count, words in ((gone, "with it"), (back, "back"))
+        if count
+    ]
+    return f", {', '.join(parts)}" if parts else ""
+
+
+def _is_over(app: "ClewApp", message: Message) -> bool:
+    """It is in the log, and may be changed: no queued message, no reply being written, no private chat."""
+    if app.chat is None or (isinstance(message, Answer) and message.writing):
+        return False
+    if app.keeping.is_private(app.chat.session):
+        app.say(PRIVATE)
+        return False
+    return not (isinstance(message, Said) and message.queued)
+
+
+# Undoing
+
+
+async def undo(app: "ClewApp", argument: str) -> None:
+    if app.chat is None:
+        app.say(NOT_YET)
+        return
+    change = await app.chat.service.undo()
+    await refresh(app)
+    app.say(f"Undone: {one_line(change.what)}.")
+
+
+# Marks
+
+
+async def marks(app: "ClewApp", argument: str) -> None:
+    """The places to come back to; with a name: one is set here."""
+    if app.chat is None or app.backstage is None:
+        app.say(NOT_YET)
+    elif argument.strip():
+        await _set(app, argument.strip())
+    else:
+        await _choose_mark(app)
+
+
+async def _set(app: "ClewApp", name: str) -> None:
+    assert app.chat is not None
+    await app.chat.service.mark(name)
+    app.say(f"Marked: “{cut(name, 40)}”. /marks leads back here.")
+
+
+async def _choose_mark(app: "ClewApp") -> None:
+    assert app.chat is not None
+    assert app.backstage is not None
+    service = app.chat.service
+
+    async def preview(mark: "Mark") -> Content:
+        return impact_content(await service.plan_restore(mark.id))
+
+    keys = (
+        Key("enter", "Enter", "restore it", "restore"),
+        Key("n", "n", "set one here", "new", always=True),
+        Key("d", "d", "let it go", "clear"),
+    )
+    chosen = await app.push_screen_wait(
+        Chooser["Mark"](
+            "Marks: places to come back to",
+            list(await service.marks()),
+            paint=_mark_row,
+            identity=lambda mark: mark.id,
+            preview=preview,
+            keys=keys,
+            failures=app.backstage.failures,
+            empty=NO_MARKS,
+        )
+    )
+    if chosen is None:
+        return
+    if chosen.answer == "new":
+        from tui.widgets.dialogs import AskLine
+
+        if name := await app.push_screen_wait(AskLine("Name this place", placeholder="A name")):
+            await _set(app, name)
+    elif chosen.answer == "clear":
+        await service.unmark(chosen.item.id)
+        app.say("The mark is gone; what it stood for stays.")
+    else:
+        await _restore(app, chosen.item)
+
+
+async def _restore(app: "ClewApp", mark: "Mark") -> None:
+    assert app.chat is not None
+    service = app.chat.service
+    way = Way("restore", lambda: service.plan_restore(mark.id))
+    words = "What was said since stays in the chats, off their paths."
+    if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore it", words=words) is not None:
+        await refresh(app)
+        app.say(f"It stands as it was at {_name(mark)}. {HOW_TO_GO_BACK}")
+
+
+def _name(mark: "Mark") -> str:
+    return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark of {mark.at.astimezone():%-d %b, %H:%M}"
+
+
+def _mark_row(mark: "Mark", width: int) -> list[Content]:
+    head = plain(one_line(mark.name), "bold") if mark.name else plain(REASONS.get(mark.reason, mark.reason))
+    now = datetime.now().astimezone()
+    return [head, plain(f"{when(mark.at, now)} · {mark.at.astimezone():%H:%M}", MUTED)]

@@ -1,0 +1,252 @@
+"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui.dates import when
+from tui.text import MUTED, cut, one_line, plain
+from tui.widgets.chooser import Chooser, Key
+from tui.widgets.impact import ImpactScreen, Way, impact_content
+from tui.widgets.message import Answer, Message, Said
+
+if TYPE_CHECKING:
+    from graph.values import Turn
+    from tui.app import ClewApp
+    from tui.branches import TreeRow
+    from tui.chat import Chat
+
+NO_CHAT = "This chat has no message yet."
+PRIVATE = "A private chat has one way only: nothing of it is kept that one could go back to."
+HOW_TO_GO_BACK = "/undo takes it back."
+WHAT_IF = ("what-if", "--what-if", "whatif")
+
+
+def chat_of(app: "ClewApp") -> "tuple[Chat, str] | None":
+    """The chat on the screen and its session; None, which is said, where it cannot branch."""
+    chat, session = app.chat, app.current_session
+    if chat is None or session is None:
+        app.say(NO_CHAT)
+        return None
+    if app.keeping.is_private(session):
+        app.say(PRIVATE)
+        return None
+    return chat, session
+
+
+# Answered again, said otherwise
+
+
+async def regenerate(app: "ClewApp", argument: str) -> None:
+    if (found := chat_of(app)) is not None:
+        found[0].regenerate(refused=lambda words: app.say(words, error=True))
+
+
+def answer_again(app: "ClewApp", message: Message) -> None:
+    """`r` on a message: another reply beside the one it has."""
+    if not isinstance(message, Said | Answer):
+        app.say("A reply is answered again with r; this is what was looked up for one.")
+    elif (found := chat_of(app)) is not None:
+        found[0].regenerate(message.turn, refused=lambda words: app.say(words, error=True), keys=True)
+
+
+async def edit(app: "ClewApp", argument: str) -> None:
+    messages = [each for each in app.transcript.messages if isinstance(each, Said) and not each.queued]
+    if not messages:
+        app.say(NO_CHAT)
+    else:
+        say_otherwise(app, messages[-1], argument)
+
+
+def say_otherwise(app: "ClewApp", message: Message, text: str = "") -> None:
+    """`e` on a message: its text stands in the composer, to be sent as a new branch."""
+    if not isinstance(message, Said):
+        app.say("Only what you said is edited. r has it answered again.")
+    elif message.queued:
+        app.say("It waits to be answered; it can be edited once it is.")
+    elif chat_of(app) is not None:
+        app.writing.editing.begin(message.turn, text or message.text)
+
+
+async def walk(app: "ClewApp", message: Message, step: int) -> None:
+    """← → on a message: the one before or after it in its place, with what followed that."""
+    found, alternatives = chat_of(app), message.alternatives
+    if found is None or alternatives is None or len(alternatives.turns) < 2:
+        app.say("There is only this one. r has it answered again; e says it otherwise.")
+        return
+    chat, session = found
+    place = alternatives.place + step
+    if not 0 <= place < len(alternatives.turns):
+        app.say(f"That is the {'first' if step < 0 else 'last'} of {len(alternatives.turns)}.")
+        return
+    turn = alternatives.turns[place]
+    await chat.service.switch(session, turn)
+    await chat.reread(at=turn, focus=True)
+    app.remembering.refresh_soon()
+
+
+# Going back
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One of the person's turns on the path, where the chat stands `before` it, and where after its answer."""
+
+    turn: "Turn"
+    before: str | None
+    after: str
+
+
+async def rewind(app: "ClewApp", argument: str) -> None:
+    """Choose one of one's own messages, and go back to before it, or to after its answer."""
+    if (found := chat_of(app)) is None or app.backstage is None:
+        return
+    chat, session = found
+    stops = stops_of(await chat.service.thread(session))
+    if not stops:
+        app.say(NO_CHAT)
+        return
+
+    async def preview(stop: Stop) -> Content:
+        return impact_content(await chat.service.rewind_plan(session, stop.before))
+
+    chosen = await app.push_screen_wait(
+        Chooser[Stop](
+            "Go back to before one of your messages",
+            stops,
+            paint=_stop_row,
+            identity=lambda stop: stop.turn.id,
+            preview=preview,
+            keys=(Key("enter", "Enter", "before it", "before"), Key("a", "a", "after its answer", "after")),
+            failures=app.backstage.failures,
+        )
+    )
+    if chosen is None or not isinstance(chosen.item, Stop):
+        return
+    stop = chosen.item
+    before = chosen.answer == "before"
+    if not before and stop is stops[0]:
+        app.say("The chat stands there already.")
+        return
+    await _go_back(app, chat, session, stop.before if before else stop.after, stop, before=before)
+
+
+def stops_of(thread: "list[Turn]") -> list[Stop]:
+    """The person's turns on a path, the newest first."""
+    stops = []
+    after = thread[-1].id if thread else ""
+    for place in range(len(thread) - 1, -1, -1):
+        turn = thread[place]
+        before = thread[place - 1].id if place else None
+        if turn.role == "user" and not turn.queued and not turn.hidden:
+            stops.append(Stop(turn, before, after))
+        if turn.role == "user":
+            after = before or ""
+    return stops
+
+
+async def _go_back(app: "ClewApp", chat: "Chat", session: str, turn: str | None, stop: Stop, *, before: bool) -> None:
+    await chat.service.rewind(session, turn)
+    app.transcript.follow = True
+    await chat.reread()
+    app.composer.focus()
+    if before and not app.composer.text:
+        app.composer.put(stop.turn.text or "")
+    where = "before" if before else "after the answer to"
+    app.say(f"Gone back to {where} “{cut(stop.turn.text or 'erased', 40)}”. {HOW_TO_GO_BACK}")
+    app.remembering.refresh_soon()
+
+
+def _stop_row(stop: Stop, width: int) -> list[Content]:
+    text = "erased" if stop.turn.text is None else one_line(stop.turn.text[: 4 * width])
+    return [plain(text), plain(when(stop.turn.at, datetime.now().astimezone()), MUTED)]
+
+
+# The tree
+
+
+async def tree(app: "ClewApp", argument: str) -> None:
+    """The chat with all its branches; Enter goes to one of its turns."""
+    from tui.branches import TreeRow, head_of, painted, particulars, rows_of
+
+    if (found := chat_of(app)) is None or app.backstage is None:
+        return
+    chat, session = found
+    rows = rows_of(await chat.service.tree(session))
+    names = await _names(chat, rows)
+
+    async def preview(row: TreeRow) -> Content:
+        return particulars(row, names, datetime.now().astimezone())
+
+    chosen = await app.push_screen_wait(
+        Chooser[TreeRow](
+            "The chat and its branches",
+            rows,
+            paint=lambda row, width: painted(row, width, names),
+            identity=lambda row: row.branch.turn,
+            preview=preview,
+            keys=(Key("enter", "Enter", "go on from there", "go"),),
+            failures=app.backstage.failures,
+            choose=head_of(rows),
+            height=1,
+            empty=NO_CHAT,
+        )
+    )
+    if chosen is not None and isinstance(chosen.item, TreeRow):
+        await _go_on_from(app, chat, session, chosen.item)
+
+
+async def _names(chat: "Chat", rows: "list[TreeRow]") -> dict[str, str]:
+    """The names of the chats that leave the tree."""
+    forks = {fork for row in rows for fork in row.branch.forks}
+    return {fork: (await chat.service.session(fork)).name or "New chat" for fork in forks}
+
+
+async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow") -> None:
+    if row.branch.head:
+        app.say("The chat stands there already.")
+        return
+    if row.branch.hidden:
+        app.say("It is hidden; bring it back with h first.")
+        return
+    assert app.backstage is not None
+    turn = row.branch.turn
+    way = Way("go on from there", lambda: chat.service.rewind_plan(session, turn))
+    screen = ImpactScreen(
+        f"Go on from “{cut(row.branch.text or 'erased', 44)}”?",
+        [way],
+        yes="go on from there",
+        failures=app.backstage.failures,
+        easy=True,
+    )
+    if await app.push_screen_wait(screen) is None:
+        return
+    await chat.service.rewind(session, turn)
+    app.transcript.follow = True
+    await chat.reread()
+    app.composer.focus()
+    app.say(f"The chat goes on from “{cut(row.branch.text or 'erased', 40)}”. {HOW_TO_GO_BACK}")
+    app.remembering.refresh_soon()
+
+
+# Forks
+
+
+async def fork(app: "ClewApp", argument: str) -> None:
+    """A chat of its own that shares this one's past, or a what-if: `[what-if] [name]`."""
+    word, _, rest = argument.strip().partition(" ")
+    what_if = word.lower() in WHAT_IF
+    name = (rest if what_if else argument).strip() or None
+    if (found := chat_of(app)) is None:
+        return
+    chat, session = found
+    made = await chat.service.fork(session, what_if=what_if, name=name)
+    from tui.trail import Place
+
+    app.trail.leave(Place(session, app.transcript.top_turn))
+    await app.open_session(made)
+    app.composer.focus()
+    kind = "A what-if: the other chats never know of it" if what_if else "A new chat with the same past"
+    app.say(f"{kind}. Alt+← goes back to the one it left.")

@@ -1,0 +1,69 @@
+"""An earlier message said otherwise: its text stands in the composer, and Enter sends it as a new branch."""
+
+from typing import TYPE_CHECKING
+
+from tui.widgets.banner import Banner
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.chat import Chat
+
+EDITING = "Editing: Enter makes a new branch, Esc leaves it"
+
+
+class Editing:
+    """The composer's other state. What stood in it before comes back when it is left, or sent."""
+
+    def __init__(self, app: "ClewApp") -> None:
+        self._app = app
+        self._turn: str | None = None
+        self.original = ""
+        self.kept = ""  # what was in the composer before: the draft on disk meanwhile
+
+    @property
+    def under_way(self) -> bool:
+        """Something is being edited."""
+        return self._turn is not None
+
+    def begin(self, turn: str, text: str) -> None:
+        """Put a message of the chat on the screen into the composer."""
+        composer = self._app.composer
+        if not self.under_way:
+            self.kept = composer.text
+        self._turn, self.original = turn, text
+        composer.put(text)
+        composer.focus()
+        self._banner.hold(EDITING)
+
+    def leave(self) -> bool:
+        """Give up: the composer is as it was before; False if nothing is being edited."""
+        if not self.under_way:
+            return False
+        self._end()
+        self._app.composer.put(self.kept)
+        return True
+
+    def send(self, chat: "Chat", text: str) -> None:
+        """Enter was pressed: the chat goes on from the edited message; if it cannot, the text is back to be edited."""
+        assert self._turn is not None
+        turn, original, kept = self._turn, self.original, self.kept
+        self._end()
+        composer = self._app.composer
+        composer.put(kept)
+
+        def refused(words: str) -> None:
+            self._app.say(words, error=True)
+            if chat.session == session:
+                self.begin(turn, text)
+                self.original, self.kept = original, kept
+
+        session = chat.session
+        chat.edit(turn, text, refused=refused)
+
+    def _end(self) -> None:
+        self._turn = None
+        self._banner.hold("")
+
+    @property
+    def _banner(self) -> Banner:
+        return self._app.screen_stack[0].query_one(Banner)

@@ -1,0 +1,133 @@
+"""A list to choose from, and beside it what the choice would do: nothing changes until a key says so."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tui.latest import Latest
+from tui.text import MUTED, plain
+from tui.widgets.long_list import LongList
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[Item]):
+    """What was chosen: `answer` is the name of the key's meaning; `item` is None where the list is empty."""
+
+    answer: str
+    item: Item | None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of the chooser: how it is called, what it does in a word or two, and the answer it gives."""
+
+    key: str
+    label: str
+    words: str
+    answer: str
+    always: bool = False  # also where the list is empty
+
+
+class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
+    """`preview(item)` is asked for the row under the mark; what it fails with is shown in its place."""
+
+    AUTO_FOCUS = "LongList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,ctrl+c", "dismiss(None)", show=False),
+        Binding("space", "scroll(1)", show=False),
+        Binding("b", "scroll(-1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        items: Sequence[Item],
+        *,
+        paint: Callable[[Item, int], Sequence[Content]],
+        identity: Callable[[Item], str],
+        preview: Callable[[Item], Awaitable[Content]],
+        keys: Sequence[Key],
+        failures: tuple[type[Exception], ...],
+        choose: str | None = None,
+        height: int = 2,
+        empty: str = "There is nothing here yet.",
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._items = items
+        self._keys = keys
+        self._choose = choose
+        self._empty = empty
+        self._identity = identity
+        self._preview = preview
+        self._failures = failures
+        self._rows = LongList[Item](paint, identity, height=height, classes="chooser-list")
+        self._latest: Latest[Item, Content] = Latest(self._look, self._show)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog page chooser"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            with Container(classes="chooser-body"):
+                yield self._rows
+                with VerticalScroll(classes="chooser-preview", can_focus=False):
+                    yield Static("", markup=False)
+            yield Static(self._foot(), classes="dialog-keys", markup=False)
+
+    def _foot(self) -> Content:
+        parts = [plain(key.label, "bold") + plain(f" {key.words}", MUTED) for key in self._keys]
+        return Content("   ").join([*parts, plain("Esc", "bold") + plain(" leave it", MUTED)])
+
+    def on_mount(self) -> None:
+        self._rows.fill(self._items, choose=self._choose)
+        self._rows.set_class(not self._items, "-empty")
+        if not self._items:
+            self.tell(plain(self._empty, MUTED))
+
+    @on(LongList.Moved)
+    def _moved(self) -> None:
+        if self._rows.chosen is not None:
+            self.run_worker(self._latest.ask(self._rows.chosen))
+
+    async def _look(self, item: Item) -> Content:
+        try:
+            return await self._preview(item)
+        except self._failures as error:
+            return plain(str(error), "$text-error")
+
+    def _show(self, item: Item, content: Content) -> None:
+        if self.is_mounted and self._rows.chosen is item:
+            self.tell(content)
+
+    def tell(self, content: Content) -> None:
+        """Show this in the place of a preview."""
+        self.query_one(".chooser-preview", VerticalScroll).scroll_home(animate=False)
+        self.query_one(".chooser-preview Static", Static).update(content)
+
+    @on(LongList.Chosen)
+    def _entered(self) -> None:
+        self._answer("enter")
+
+    def on_key(self, event: events.Key) -> None:
+        if self._answer(event.key):
+            event.stop()
+
+    def _answer(self, pressed: str) -> bool:
+        key = next((key for key in self._keys if key.key == pressed), None)
+        if key is None or (self._rows.chosen is None and not key.always):
+            return False
+        self.dismiss(Choice(key.answer, self._rows.chosen))
+        return True
+
+    def action_scroll(self, pages: int) -> None:
+        preview = self.query_one(".chooser-preview", VerticalScroll)
+        preview.scroll_relative(y=pages * max(1, preview.size.height - 1), animate=False)

@@ -4,6 +4,7 @@ Invariants:
 - The thread always reads events from the log, whether it applies one append, catches up after a crash, or starts anew:
   there is one way into the graph.
 - The number of the last event applied is in the same transaction as what the event did.
+- A purge builds a new graph on its caller's thread, while this one goes on with the old; then they change places.
 - An append waits for the graph only while the graph keeps up; while it catches up or rebuilds, nobody waits.
 - On a disk that is nearly full the graph waits as it is, and goes on with the first append that finds room again.
 - Trouble with the graph never reaches the log: the graph is rebuilt, and if that fails too it stays closed until the
@@ -69,6 +70,8 @@ class Follower:
         self._applied = 0
         self._store: GraphStore | None = None  # replaced by the thread only
         self._tell: Tell = lambda progress: None
+        self._building = threading.Lock()  # whoever writes the new graph beside the one in use
+        self._built = False  # a purge's new graph is whole, and waits to take the place of the old one
 
     @property
     def ready(self) -> bool:
@@ -95,6 +98,22 @@ class Follower:
         else:
             self._tell = tell
             self._do(self._rebuild)
+
+    def purge(self, tell: Tell) -> None:
+        """Leave no file with a text that was erased in the graph: it is made anew beside the one in use.
+
+        `tell` is called on the caller's thread. Raises GraphFailure or LogDamaged; then it is still to be done.
+        """
+        if self._thread is None:
+            rebuild.discard(self._folder)
+            return
+        if self._do(self._needs_purge):
+            with self._building:
+                self._built = False
+                rebuild.build(self._folder, self._reader, lambda progress: self._unless_closing(tell, progress))
+                self._built = True
+            self._do(self._replace)
+        self._do(self._clear)
 
     def follow(self, seq: int) -> bool:
         """Tell that the log now ends at `seq`, and wait until that is applied; False if the graph is behind."""
@@ -193,6 +212,27 @@ class Follower:
             except MemoryFailure:
                 return  # told and kept as the reason; whoever asks the graph next hears it
 
+    def _needs_purge(self) -> bool:
+        """Whether the graph's files may hold what was erased; one that could not be opened is let go of at once."""
+        if self._store is None:
+            rebuild.discard(self._folder)
+            return False
+        return (self._folder / PURGE).exists()
+
+    def _replace(self) -> None:
+        """Put the graph that was built beside this one in its place, if none was made anew meanwhile."""
+        if not self._built:
+            return
+        with self._failing():
+            self._put_in_place()
+            self._apply_all()
+
+    def _clear(self) -> None:
+        """Remove the graph that is set aside, and half a new one."""
+        with self._building:
+            rebuild.remove(self._folder, rebuild.ASIDE)
+            rebuild.remove(self._folder, rebuild.NEW)
+
     def _resume(self) -> None:
         """Go on where the disk was full, if it is not any more."""
         if self._state is not State.WAITING or room.left(self._folder) < room.TO_OPEN:
@@ -207,8 +247,15 @@ class Follower:
         with self._changed:
             self._state = State.BEHIND
             self._changed.notify_all()
-        rebuild.build(self._folder, self._reader, self._say)
+        with self._building:
+            self._built = False
+            rebuild.build(self._folder, self._reader, self._say)
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        """Go on with the graph that was just built."""
         self._let_go(State.BEHIND, "The graph is being rebuilt.")
+        self._built = False
         rebuild.install(self._folder)
         if (self._folder / PURGE).exists():
             rebuild.remove(self._folder, rebuild.ASIDE)
@@ -273,10 +320,13 @@ class Follower:
                     mark(self._folder, OPENING)
 
     def _say(self, progress: Progress) -> None:
+        self._unless_closing(self._tell, progress)
+
+    def _unless_closing(self, tell: Tell, progress: Progress) -> None:
         """Report progress; the moment at which long work notices that the memory is closing."""
         if self._stopping.is_set():
             raise GraphFailure("The memory is closing.")
-        self._tell(progress)
+        tell(progress)
 
     @contextmanager
     def _failing(self) -> Iterator[None]:

@@ -7,7 +7,8 @@ Invariants:
   and one change by a person can be told from the next, also where the clock stands still or is put back.
 - Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
 - What is made of a text that is gone meanwhile is stored without its words.
-- With a text go its content hash and, if nobody else says it, its vectors, in the same transaction.
+- With a text go its content hash and, if nobody else says it, its vectors, in the same transaction. It is read by
+  nothing from then on; what files still hold of it is purged afterwards (graph/purging.py).
 """
 
 import contextlib
@@ -23,11 +24,12 @@ from graph import contents, unreflected
 from graph.admission import admit
 from graph.codec import Stored, clean, decode, encode, genesis, hash_link
 from graph.erasing import ERASING, bereft, texts_of
-from graph.errors import LogDamaged, LogUnwritable
+from graph.errors import LogDamaged
 from graph.events import RECALLED, Event, Recalled, TextErased
 from graph.files import LOG
 from graph.ids import new_id, now_ms
 from graph.migrations import fill_named, migrate
+from graph.purging import Purging
 from graph.soundness import unsound
 from graph.sqlite import open_writer, writing
 from graph.stranger import refuse_emptied, refuse_stranger
@@ -63,7 +65,7 @@ class Stream:
     recalled: tuple[Recalled, ...] = ()
 
 
-class Log:
+class Log(Purging):
     """The writing side of `log.sqlite`. `Log.open` creates, migrates and checks it."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, clock: Callable[[], int]) -> None:
@@ -112,9 +114,28 @@ class Log:
             if ends_stream is not None:
                 db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
         self._seq, self._hash, self._at = *head, at
-        if any(isinstance(event, (*ERASING, TextErased)) for event in events):
-            self._scrub()
         return [stored for stored, caused in written if not caused]
+
+    @contextmanager
+    def merging(self) -> Iterator[tuple[sqlite3.Connection, Callable[[Event, str | None], Stored]]]:
+        """One transaction for events from elsewhere, which are stored one by one with the function given.
+
+        It takes an event and its id (None: a new one), and raises InvalidEvent where that cannot follow: the others can
+        be stored all the same. Raises LogUnwritable, and then nothing of the transaction is stored.
+        """
+        head, at = (self._seq, self._hash), max(self._clock(), self._at + 1)
+        with self._transaction() as db:
+
+            def store(event: Event, id: str | None = None) -> Stored:
+                nonlocal head
+                head, stored = self._write(db, event, head, at, id=id)
+                if isinstance(event, ERASING):
+                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head, at)
+                return stored
+
+            yield db, store
+        if head[0] > self._seq:
+            self._seq, self._hash, self._at = *head, at
 
     def rehearse(self, events: Sequence[Event]) -> list[Stored]:
         """What an append of `events` would store, the erasures that it causes among it; nothing of it is kept.
@@ -227,28 +248,17 @@ class Log:
         return head, at, written
 
     def _write(
-        self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes], at: int
+        self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes], at: int, *, id: str | None = None
     ) -> tuple[tuple[int, bytes], Stored]:
         """Put `event` after `head` (number and hash of the event before) and return the new head."""
         admit(db, event)
-        row = encode(bereft(db, event), seq=head[0] + 1, id=new_id(), at=at, before=head[1])
+        row = encode(bereft(db, event), seq=head[0] + 1, id=id or new_id(), at=at, before=head[1])
         db.execute(INSERT, astuple(row))
         contents.note(db, row.seq, event, row.text)
         if isinstance(event, TextErased):
             _erase(db, event.events)
         stored = Stored(row.seq, row.id, row.at, decode(row.kind, row.version, row.structure, row.text))
         return (row.seq, row.hash), stored
-
-    def _scrub(self) -> None:
-        """Leave no byte of erased words in the file: rewrite the word indexes, empty the write-ahead log.
-
-        The texts are gone from every reading already. Where a reader or a full disk prevents this now, the next
-        scrub or closing does it; so a failure is none of the append's.
-        """
-        with contextlib.suppress(LogUnwritable), writing(self._path):
-            for index in _WORDS:
-                self._db.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def check_chain(db: sqlite3.Connection, *, last: int | None = None) -> int:

@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 from graph import contents, rebuild
 from graph.asked import ALL as ALL
 from graph.asked import Asked
+from graph.backups import BackedUp
+from graph.cleansing import Cleansing
 from graph.codec import Stored
+from graph.copying import remove
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.erasing import ERASING
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.files import LOG as FILE
+from graph.files import RESTORING
 from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Rehearsing, Reach, Asked, Marks):
+class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, BackedUp):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
@@ -72,6 +76,7 @@ class Memory(Rehearsing, Reach, Asked, Marks):
         try:
             with contextlib.suppress(OSError):
                 rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth
+                remove(folder / RESTORING)  # of a restore that was cut off
             log = Log.open(folder)
             try:
                 return cls(folder, lock, log, LogReader(folder / FILE))

@@ -87,6 +87,12 @@ def remove(folder: Path, name: str) -> None:
             path.unlink(missing_ok=True)
 
 
+def discard(folder: Path) -> None:
+    """Delete every graph there is, none of which may be open: the next opening makes one of the log."""
+    for name in (FILE, NEW, ASIDE):
+        remove(folder, name)
+
+
 def _give_way(folder: Path) -> None:
     """Free what a failed build takes, also where the engine, which is not closed after a failure, has it open."""
     for companion in _COMPANIONS:

@@ -98,7 +98,7 @@ class Holder:
 class Progress:
     """How far a long piece of work on the memory is; `total` is 0 while unknown."""
 
-    what: Literal["opening", "catching up", "rebuilding", "ready"]
+    what: Literal["opening", "catching up", "rebuilding", "ready", "purging"]
     done: int
     total: int
 

@@ -1,4 +1,4 @@
-"""Whatever may carry words of what is deleted loses its text with it, in the same append, and leaves no byte."""
+"""Whatever may carry words of what is deleted loses its text in the same append, and a purge leaves no byte of it."""
 
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from graph.events import (
     TurnDeleted,
 )
 from graph.memory import Memory
+from tests.graph.conftest import ignore
 from tests.graph.talk import said, talk
 from tests.graph.teach import observed, read
 
@@ -52,6 +53,8 @@ def test_a_deleted_turn_takes_along_all_that_was_made_of_it(memory: Memory, fold
     assert len(learned(memory, "stays")) == 1
     assert memory.embedded("any") == (0, 3)
     assert [check for check in memory.doctor() if not check.ok and check.name != "graph"] == []
+    memory.purge(ignore)
+    assert memory.purge_done(memory.purging())
     memory.close()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
 

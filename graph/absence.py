@@ -1,0 +1,165 @@
+"""Looks for many words at once in files of any kind, byte by byte: what was erased must be nowhere.
+
+A word is looked for in all its forms (as it was written, in small letters, as the word indexes have it, escaped as in
+JSON), whatever the case of its ASCII letters. One pass over a file serves any number of words: four bytes of each form
+are looked up for every place in it, and only where they fit are all bytes compared.
+"""
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graph.errors import MemoryFailure
+from graph.sqlite import open_reader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST = 5  # bytes of a form: fewer are found in any large file by chance
+CHUNK = 1 << 20
+GRAM = 4
+INDEXES = ("words", "learned")
+_BITS = 20
+_MULTIPLIER = 0x9E3779B1
+_SMALL = 0x20202020  # makes small letters of four large ones
+_WORD = re.compile(r"[^\W_]+")
+
+Forms = Mapping[str, frozenset[bytes]]  # by word
+Chunks = Iterable[bytes]
+
+
+def words_in(texts: Iterable[str]) -> set[str]:
+    """The different words of some texts, as they are written there."""
+    return {word for text in texts for word in _WORD.findall(text)}
+
+
+def forms_of(words: Iterable[str], *, least: int = LEAST) -> dict[str, frozenset[bytes]]:
+    """The forms of each word, its stem among them, that have at least `least` bytes; words of fewer are left out."""
+    listed = sorted({word for word in words if len(word.encode(errors="replace")) >= least})
+    stems = stems_of(listed)
+    return {word: frozenset(form for form in _forms(word, stems[word]) if len(form) >= least) for word in listed}
+
+
+def stems_of(words: list[str]) -> dict[str, set[str]]:
+    """What the word indexes keep of each word."""
+    found: dict[str, set[str]] = {word: set() for word in words}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')")
+        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, instance)")
+        db.executemany("INSERT INTO t (rowid, text) VALUES (?, ?)", enumerate(words))
+        for term, number in db.execute("SELECT term, doc FROM v"):
+            found[words[number]].add(term)
+    return found
+
+
+def _forms(word: str, stems: set[str]) -> Iterator[bytes]:
+    for each in {word, word.lower(), word.upper(), *stems}:
+        yield each.encode(errors="replace").lower()
+        yield json.dumps(each)[1:-1].encode().lower()
+
+
+class Finder:
+    """Finds forms in bytes. What was found once is not looked for again."""
+
+    def __init__(self, forms: Iterable[bytes]) -> None:
+        import numpy as np
+
+        self._table = np.zeros(1 << _BITS, dtype=bool)
+        self._by_gram: dict[int, list[bytes]] = {}
+        self._short: set[bytes] = set()
+        self._longest = 0
+        for form in set(forms):
+            self._longest = max(self._longest, len(form))
+            if len(form) < GRAM:
+                self._short.add(form)
+                continue
+            gram = int.from_bytes(form[:GRAM], "little") | _SMALL
+            self._by_gram.setdefault(gram, []).append(form)
+            self._table[(gram * _MULTIPLIER & 0xFFFFFFFF) >> (32 - _BITS)] = True
+
+    def find(self, chunks: Chunks) -> set[bytes]:
+        """The forms that are in the bytes of all chunks put together."""
+        found: set[bytes] = set()
+        rest = b""
+        for chunk in chunks:
+            data = rest + chunk
+            self._find_in(data, found)
+            rest = data[max(0, len(data) - self._longest + 1) :]
+        return found
+
+    def _find_in(self, data: bytes, found: set[bytes]) -> None:
+        small = data.lower()
+        found |= {form for form in self._short - found if form in small}
+        if len(data) < GRAM or not self._by_gram:
+            return
+        for shift in range(GRAM):
+            whole = (len(data) - shift) // GRAM
+            for at, gram in self._fitting(data, shift, whole):
+                place = at * GRAM + shift
+                for form in self._by_gram.get(gram, ()):
+                    if form not in found and small.startswith(form, place):
+                        found.add(form)
+
+    def _fitting(self, data: bytes, shift: int, whole: int) -> Iterator[tuple[int, int]]:
+        """Places at which four bytes fit a form, and the bytes as a number."""
+        import numpy as np
+
+        grams: NDArray[np.uint32] = np.frombuffer(data, dtype="<u4", offset=shift, count=whole) | np.uint32(_SMALL)
+        hashes = (grams * np.uint32(_MULTIPLIER)) >> np.uint32(32 - _BITS)
+        places = np.flatnonzero(self._table[hashes])
+        yield from zip(places.tolist(), grams[places].tolist(), strict=True)
+
+
+def look(folder: Path, forms: Forms, *, leave_out: Iterable[Path] = ()) -> Iterator[tuple[Path, set[str]]]:
+    """Every file under `folder`, and the words that are in it. Files that vanish or cannot be read hold nothing."""
+    finder = Finder(form for each in forms.values() for form in each)
+    for path in files_under(folder, leave_out=leave_out):
+        yield path, look_into(path, forms, finder)
+
+
+def look_into(path: Path, forms: Forms, finder: Finder | None = None) -> set[str]:
+    """The words that are in a file; of a log, also those that its indexes know."""
+    finder = finder or Finder(form for each in forms.values() for form in each)
+    try:
+        found = finder.find(_chunks(path))
+    except OSError:
+        return set()
+    words = {word for word, each in forms.items() if not each.isdisjoint(found)}
+    return words | _indexed(path, [word for word in forms if word not in words])
+
+
+def files_under(folder: Path, *, leave_out: Iterable[Path] = ()) -> Iterator[Path]:
+    """All regular files, in order; links are not followed."""
+    left = set(leave_out)
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if Path(root, name) not in left)
+        for path in (Path(root, name) for name in sorted(names)):
+            if path not in left and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def _indexed(path: Path, words: list[str]) -> set[str]:
+    """The words that the word indexes of a log still know; the bytes of those are shortened by what they share."""
+    if path.suffix != ".sqlite" or not words:
+        return set()
+    stems, found = stems_of(words), set[str]()
+    try:
+        with closing(open_reader(path)) as db:
+            for index in INDEXES:
+                db.execute(f"CREATE VIRTUAL TABLE temp.terms_of_{index} USING fts5vocab(main, {index}, row)")
+                known = f"SELECT 1 FROM terms_of_{index} WHERE term = ?"
+                found |= {word for word in words if any(db.execute(known, (stem,)).fetchone() for stem in stems[word])}
+    except (sqlite3.DatabaseError, MemoryFailure):  # no log, or one that is only being made
+        return found
+    return found

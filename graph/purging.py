@@ -1,0 +1,121 @@
+"""What the log keeps of erased texts until no file has a byte of them, and how it lets go of them itself.
+
+Invariants:
+- A text that is erased leaves the events in its append and is kept in `purging`, which nothing else reads, so that a
+  purge that was broken off knows what to look for. It goes from there last.
+- Every step can be broken off and done again. An event is in `purging`, without its text in the end, until the log's
+  file and its write-ahead log have no byte of it.
+- Nobody waits for long: the word indexes are rewritten in small pieces, a transaction each.
+"""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+from graph import contents
+from graph.absence import Finder, forms_of, words_in
+from graph.schema import statements
+from graph.sqlite import open_writer, writing
+
+PIECE = 200  # pages of a word index rewritten in one transaction: some 10 ms
+READ_AT_ONCE = 2_000
+PATIENCE_MS = 100  # to have the write-ahead log for oneself, while nobody else can write
+
+
+class Purging(ABC):
+    """The part of the log that purges; for its one writer, but for `empty_wal`."""
+
+    _db: sqlite3.Connection
+    _path: Path
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]: ...
+
+    def rewrite_words(self, index: str, *, first: bool) -> bool:
+        """Rewrite a piece of a word index, without what was deleted from it; False when nothing is left to do."""
+        with self._transaction() as db:
+            before = db.total_changes
+            piece = -PIECE if first else PIECE  # negative: all of the index is to become one piece
+            db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (piece,))
+            return db.total_changes - before >= 2
+
+    def rebuild_index(self, index: str) -> None:
+        """Make a word index anew, where rewriting it left a word."""
+        with self._transaction() as db:
+            db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+
+    def drop_vectors(self, ids: Collection[int]) -> None:
+        """Delete vectors of what nobody says."""
+        with self._transaction() as db:
+            contents.drop_vectors(db, list(ids))
+
+    def blank(self, seqs: Collection[int]) -> None:
+        """Let go of texts that were purged everywhere else; their events stay noted until `forget_purged`."""
+        listed = json.dumps(list(seqs))
+        chosen = "seq IN (SELECT value FROM json_each(?))"
+        with self._transaction() as db:
+            others = db.execute(f"SELECT seq, text FROM purging WHERE NOT {chosen}", (listed,)).fetchall()
+            blanks = db.execute(f"SELECT seq FROM purging WHERE {chosen}", (listed,)).fetchall()
+            db.execute("DELETE FROM purging")  # all of it: then every page of the table is overwritten
+            db.executemany("INSERT INTO purging VALUES (?, ?)", [*others, *((seq, "") for (seq,) in blanks)])
+
+    def forget_purged(self, seqs: Collection[int]) -> None:
+        """Nothing is left to do for these events, if nothing of them came back."""
+        with self._transaction() as db:
+            listed = json.dumps(list(seqs))
+            db.execute("DELETE FROM purging WHERE text = '' AND seq IN (SELECT value FROM json_each(?))", (listed,))
+
+    def compact(self) -> None:
+        """Write the whole file anew, where a page kept what was deleted from it. Slow: nobody can write meanwhile."""
+        with writing(self._path):
+            self._db.execute("VACUUM")
+
+
+def empty_wal(path: Path) -> bool:
+    """Move all of a log's write-ahead log into its file and cut it off; False while a reader holds it. Any thread."""
+    with writing(path), closing(open_writer(path)) as db:
+        db.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # most of it, while others write
+        busy: int = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not busy
+
+
+def waiting(db: sqlite3.Connection) -> dict[int, str]:
+    """The events whose texts wait to be purged, and the texts; blank where only the log is left to do."""
+    return dict(db.execute("SELECT seq, text FROM purging ORDER BY seq"))
+
+
+def leftover_vectors(db: sqlite3.Connection) -> list[int]:
+    """Vectors of what nobody says any more."""
+    return [id for (id,) in db.execute("SELECT id FROM vectors WHERE hash NOT IN (SELECT hash FROM contents)")]
+
+
+def distinctive(texts: Iterable[str], kept: Iterable[bytes]) -> dict[str, frozenset[bytes]]:
+    """The words of erased texts, in those forms that are in nothing that is kept: whoever has one has kept it."""
+    forms = forms_of(words_in(texts))
+    common = Finder(form for each in forms.values() for form in each).find(kept) if forms else set()
+    return {word: each - common for word, each in forms.items() if each - common}
+
+
+def kept_by(db: sqlite3.Connection, *, after: int) -> tuple[int, bytes]:
+    """The texts and structures of some events that follow number `after`, and the last of these; 0: there is none."""
+    query = "SELECT seq, structure, coalesce(text, '') FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+    rows = db.execute(query, (after, READ_AT_ONCE)).fetchall()
+    lines = "\n".join(f"{structure}\n{text}" for _, structure, text in rows)
+    return (rows[-1][0] if rows else 0), lines.encode(errors="replace") + b"\n"
+
+
+def kept_beside(db: sqlite3.Connection) -> Iterator[bytes]:
+    """What the log's file has beside events: its schema, what it knows of itself, and replies that stream."""
+    for query in (
+        "SELECT coalesce(sql, name) FROM sqlite_schema",
+        "SELECT value FROM meta",
+        "SELECT name FROM embedders",
+        "SELECT text || ' ' || coalesce(model, '') || ' ' || recalled FROM streams",
+    ):
+        for (value,) in db.execute(query):
+            yield f"{value}\n".encode(errors="replace")
+    yield "\n".join(statements()).encode()

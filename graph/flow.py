@@ -25,15 +25,13 @@ def flow(sink: Sink, table: str, source: str, seq: int, *, step: int, elsewhere:
     for rel, observation in sink.starts(_PROOF[table], source, to=table):
         now = node(sink, "Observation", observation)
         match rel, step_in(now["world"]):
-            case "DERIVED_FROM", here if here:
+            case _, 0:
+                pass
+            case "DERIVED_FROM", here:
                 settle(sink, observation, seq, dead=now["dead"] - here)
-            case "RETIRED_BY", here if here:
+            case "RETIRED_BY", here:
                 settle(sink, observation, seq, retired=now["retired"] + here)
-            case _, None:  # no part of it in its own world, but maybe in one that sees both
-                sink.set_node("Observation", observation, {"touched": seq})
-            case (("SUPPORTED_BY" | "REINFORCED_BY"), here) if (
-                here
-            ):  # its confidence and trend are read from what stands
+            case _:  # its confidence and its trend are read from what stands
                 sink.set_node("Observation", observation, {"touched": seq})
         if rel == "DERIVED_FROM" and elsewhere:
             recount(sink, observation, seq)
@@ -42,14 +40,14 @@ def flow(sink: Sink, table: str, source: str, seq: int, *, step: int, elsewhere:
             weigh(sink, wording, -here)
 
 
-def _steps(sink: Sink, table: str, source: str, step: int, elsewhere: int) -> Callable[[str], int | None]:
-    """What a change is in a world: 0 where it is none, None where the source is never seen."""
+def _steps(sink: Sink, table: str, source: str, step: int, elsewhere: int) -> Callable[[str], int]:
+    """What a change of a source is in a world."""
     if table == "Chunk":
         return lambda world: step
     own = find(sink, source)[1]["world"]
 
     @cache
-    def step_in(world: str) -> int | None:
-        return step if world == own else elsewhere if inherits(sink, world, source) else None
+    def step_in(world: str) -> int:
+        return step if world == own else elsewhere if elsewhere and inherits(sink, world, source) else 0
 
     return step_in

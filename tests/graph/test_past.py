@@ -280,7 +280,7 @@ def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -
         go.wait()
         number, parent = 0, "s39"
         while not stop.is_set():
-            stored += whole.append(said(f"n{number}", parent=parent))
+            stored.extend(whole.append(said(f"n{number}", parent=parent)))
             one.set()
             number, parent = number + 1, f"n{number}"
 

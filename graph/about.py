@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections import Counter
 
-from graph.events import MAIN_WORLD
 from graph.finding import fts_query
 from graph.hits import About
 from graph.ids import as_datetime
@@ -54,19 +53,15 @@ def speakers(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in db.execute(_SPEAKERS)]
 
 
-def about(db: sqlite3.Connection, name: str, *, limit: int) -> About:
-    """What is live in main and of, or names, whoever or whatever has this name, in any case; the newest turns first."""
+def about(db: sqlite3.Connection, name: str, *, limit: int, world: str) -> About:
+    """What a world sees of, or by, whoever or whatever has this name, in any case; the newest turns first."""
     wanted = " ".join(name.split())
     names = [each for each in speakers(db) if each.casefold() == wanted.casefold()]
     project, sessions = _project(db, wanted)
     words = fts_query('"' + wanted.replace('"', " ") + '"')
     values = {"names": json.dumps(names), "sessions": json.dumps(sessions), "words": words or NOTHING}
     paths = Paths(db)
-    rows = [
-        row
-        for row in db.execute(_ABOUT, values).fetchall()
-        if paths.session(row[2]).world == MAIN_WORLD and paths.on_a_path(row[3], row[2])
-    ]
+    rows = [row for row in db.execute(_ABOUT, values).fetchall() if paths.in_view(row[3], row[2], world)]
     rows.sort(key=lambda row: (row[1], row[0]), reverse=True)
     said = sum(row[4] for row in rows)
     counted = Counter(row[2] for row in rows)

@@ -122,7 +122,7 @@ def _present(db: sqlite3.Connection, paths: Paths, found: Iterator[tuple[int, tu
         turn = turns_of(db, db.execute(f"{TURN} WHERE said.seq = ?", (seq,)).fetchall())[0]
         session = paths.session(turn.session)
         if not session.deleted or paths.live(turn):
-            yield Found(turn, session.name, snippet, _mark(paths, turn))
+            yield Found(turn, session.name, snippet, _mark(paths, turn), session.world)
 
 
 def _mark(paths: Paths, turn: Turn) -> Mark:

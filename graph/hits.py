@@ -100,12 +100,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A turn that a search of everything ever said found. `mark` is empty for a turn that is live."""
+    """A turn that a search of everything ever said found. `mark` is empty for a turn that is live in its `world`."""
 
     turn: Turn
     session_name: str | None
     snippet: tuple[Segment, ...]
     mark: Literal["", "alternative", "hidden", "archived"] = ""
+    world: str = MAIN_WORLD
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,31 +52,44 @@ _IS_TURN = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'"
 
 
 class Sources:
-    """Whether what something was made from stands: turns that are live and not withheld, chunks that are there."""
+    """Whether what something was made from stands in a world: turns it sees that are not withheld, chunks there are."""
 
     def __init__(self, db: sqlite3.Connection, paths: Paths) -> None:
         self._db = db
         self._paths = paths
+        self._known: dict[tuple[str, str], bool] = {}
 
-    def stand(self, sources: Iterable[str]) -> bool:
-        return all(map(self._stands, sources))
+    def stand(self, sources: Iterable[str], world: str) -> bool:
+        """Whether all of them stand in a world."""
+        return all(self._stands(source, world) for source in sources)
 
-    def _stands(self, source: str) -> bool:
+    def _stands(self, source: str, world: str) -> bool:
+        if (source, world) not in self._known:
+            self._known[source, world] = self._look(source, world)
+        return self._known[source, world]
+
+    def _look(self, source: str, world: str) -> bool:
         if self._db.execute(_IS_TURN, (source,)).fetchone() is None:
             return bool(chunks(self._db, [source]))
         turn = turn_of(said_row(self._db, source), 0)
-        return self._paths.live(turn) and not turn.withheld
+        return self._paths.sees(turn, world) and not turn.withheld
 
 
 def blocks(db: sqlite3.Connection, world: str) -> list[CoreBlock]:
-    """The core blocks of a world, by name: of each the latest version whose words may be shown, if it says anything."""
-    sources = Sources(db, Paths(db))
+    """The core blocks of a world, by name: of each the latest version whose words may be shown, if it says anything.
+
+    In a what-if that may be a version of the world it left, from before it did: each is named with its own world.
+    """
+    paths = Paths(db)
+    sources, lineage = Sources(db, paths), paths.lineage(world)
     found: dict[str, CoreBlock | None] = {}
     for seq, structure, text in db.execute(_OF_KIND, ("core.written",)).fetchall():
         written = json.loads(structure)
-        name = written["block"]
-        if written["world"] == world and name not in found and text is not None and sources.stand(written["sources"]):
-            found[name] = CoreBlock(name, world, text, written["by"], seq) if text.strip() else None
+        name, of = written["block"], written["world"]
+        if name in found or text is None or not lineage.knows(of, seq):
+            continue
+        if sources.stand(written["sources"], world):
+            found[name] = CoreBlock(name, of, text, written["by"], seq) if text.strip() else None
     return [block for _, block in sorted(found.items()) if block is not None]
 
 
@@ -129,10 +142,10 @@ def chunks(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Chunk]:
     return {chunk.id: chunk for row in rows for chunk in _chunks(db, row, wanted)}
 
 
-def rated(db: sqlite3.Connection, significance: int) -> Iterator[Raw]:
-    """Rows of the live turns that were rated so last, the newest first."""
+def rated(db: sqlite3.Connection, significance: int, world: str) -> Iterator[Raw]:
+    """Rows of the turns that a world sees and that were rated so last, the newest first."""
     paths = Paths(db)
-    return (row for row in db.execute(_RATED, (significance,)).fetchall() if paths.live(turn_of(row, 0)))
+    return (row for row in db.execute(_RATED, (significance,)).fetchall() if paths.sees(turn_of(row, 0), world))
 
 
 def notes_session(db: sqlite3.Connection, project: str | None) -> str | None:

@@ -17,17 +17,20 @@ class KeptReadings(WorldReadings):
     """Core blocks, projects, documents, notes and significance, as the log has them."""
 
     def blocks(self, world: str = MAIN_WORLD) -> list[CoreBlock]:
-        """The core blocks of a world that say anything, by name.
+        """The core blocks of a world that say anything, by name; a what-if has those it found where it left, too.
 
         One that was made from words which were taken away since is read as it was before.
         """
         with self.snapshot() as db:
             return kept.blocks(db, world)
 
-    def block_versions(self, seqs: Iterable[int]) -> set[int]:
-        """Those of some versions of core blocks that a prompt may go on holding, later ones or not."""
+    def block_versions(self, seqs: Iterable[int], *, world: str | None = None) -> set[int]:
+        """Those of some versions of core blocks that a prompt may go on holding, later ones or not.
+
+        A prompt of `world`, or (None) of the one that each was written in.
+        """
         with self.snapshot() as db:
-            return versions(db, seqs)
+            return versions(db, seqs, world)
 
     def projects(self) -> list[Project]:
         """Every project that was made or that a session belongs to, by name."""
@@ -59,20 +62,23 @@ class KeptReadings(WorldReadings):
         with self.snapshot() as db:
             return kept.chunks(db, ids)
 
-    def believed(self, ids: Iterable[str]) -> dict[str, Believed]:
-        """Those of the observations that a prompt may quote, with whose words they are, by their ids."""
-        with self.snapshot() as db:
-            return believed(db, ids)
+    def believed(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Believed]:
+        """Those of the observations that a prompt may quote, with whose words they are, by their ids.
 
-    def significance(self) -> dict[int, int]:
-        """How many live turns were rated 0, 1, 2 and 3."""
+        A prompt of `world`, or (None) of the one that each was learned in.
+        """
         with self.snapshot() as db:
-            return {rating: sum(1 for _ in kept.rated(db, rating)) for rating in range(4)}
+            return believed(db, ids, world)
 
-    def rated(self, significance: int, limit: int) -> list[Turn]:
-        """Live turns that were rated so, the newest first."""
+    def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
+        """How many turns that a world sees were rated 0, 1, 2 and 3."""
         with self.snapshot() as db:
-            return turns_of(db, list(islice(kept.rated(db, significance), max(limit, 0))))
+            return {rating: sum(1 for _ in kept.rated(db, rating, world)) for rating in range(4)}
+
+    def rated(self, significance: int, limit: int, *, world: str = MAIN_WORLD) -> list[Turn]:
+        """Turns that a world sees and that were rated so, the newest first."""
+        with self.snapshot() as db:
+            return turns_of(db, list(islice(kept.rated(db, significance, world), max(limit, 0))))
 
     def notes_session(self, project: str | None) -> str | None:
         """The session that keeps what the user states by hand, of a project or of none; None before the first."""

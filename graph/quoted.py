@@ -1,7 +1,7 @@
 """What an observation or a chunk is quoted with in a prompt: its words, whose they are, and from when.
 
-Read from the log, so that a prompt comes out the same while the graph is behind. An observation may be quoted while all
-it was made from stands, and it was neither rejected nor retired by hand.
+Read from the log, so that a prompt comes out the same while the graph is behind. A world may quote an observation that
+it may see, while all that was made from stands there, and it was neither rejected nor retired by hand.
 """
 
 import json
@@ -16,7 +16,7 @@ from graph.paths import Paths
 from graph.rows import SAID, TURN, turn_of
 
 _MADE = """
-SELECT made.at, made.structure, made.text, (
+SELECT made.seq, made.at, made.structure, made.text, (
     SELECT judged.kind FROM events AS judged WHERE judged.item = made.item AND judged.kind IN (
         'observation.rejected', 'observation.retired', 'observation.promoted', 'observation.returned'
     ) AND judged.structure ->> '$.by_turn' IS NULL ORDER BY judged.seq DESC LIMIT 1
@@ -36,13 +36,19 @@ class Believed:
     at: datetime
 
 
-def believed(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Believed]:
-    """Those of the observations that may be quoted, by their ids."""
-    sources = Sources(db, Paths(db))
+def believed(db: sqlite3.Connection, ids: Iterable[str], world: str | None) -> dict[str, Believed]:
+    """Those of the observations that may be quoted in a world, or (None) in their own, by their ids."""
+    paths = Paths(db)
+    sources = Sources(db, paths)
     found: dict[str, Believed] = {}
-    for at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
+    for seq, at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
         made = json.loads(structure)
-        if judged not in ("observation.rejected", "observation.retired") and sources.stand(made["sources"]):
+        here = world if world is not None else made["world"]
+        if judged in ("observation.rejected", "observation.retired") or not paths.lineage(here).knows(
+            made["world"], seq
+        ):
+            continue
+        if sources.stand(made["sources"], here):
             found[made["observation"]] = _of(db, made, text, as_datetime(at))
     return found
 

@@ -3,10 +3,12 @@
 Read from the log, so that what was said lately is known also while the graph is behind.
 """
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TypedDict
@@ -15,6 +17,7 @@ from graph.events import MAIN_WORLD
 from graph.exchanges import project_of, replies
 from graph.ids import as_ms
 from graph.paths import Paths
+from graph.pinning import turns_by_hand
 from graph.rows import SAID, SESSION, TURN, Raw, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
 from graph.walks import BEGUN
@@ -23,20 +26,14 @@ _BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "excl
 
 MOST_PIVOTAL = 8  # turns of a speaker that are pinned by their significance
 
-_PINNED = f"""
-{TURN} WHERE {SAID} AND said.turn IN (
-    SELECT turn FROM events AS pin WHERE pin.kind <> 'turn.said' AND pin.kind = 'pin.set'
-)
-"""
-# Rated 3 last, and neither pinned nor unpinned by hand; the newest first.
+_PINNED = f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))"
+# Rated 3 last, the newest first.
 _PIVOTAL = f"""
 {TURN} WHERE {SAID} AND said.turn IN (
     SELECT rating.turn FROM events AS rating
     WHERE rating.kind = 'turn.rated' AND rating.structure ->> '$.significance' = 3
     AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.turn = rating.turn AND later.kind = 'turn.rated'
         AND later.seq > rating.seq)
-    AND NOT EXISTS (SELECT 1 FROM events AS pin WHERE pin.turn = rating.turn
-        AND pin.kind IN ('pin.set', 'pin.cleared'))
 ) AND said.text IS NOT NULL ORDER BY said.told DESC, said.seq DESC
 """
 
@@ -80,29 +77,29 @@ class Recent:
         return [Exchange(turn, self._reply(turn), project_of(self._db, turn)) for turn in asked]
 
     def sessions(self, limit: int) -> list[Session]:
-        """Sessions in which something was said in that time, archived ones too."""
+        """Sessions in which something was said in that time, archived ones too; of a what-if, also those it sees."""
         query = f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC"
-        here = f"SELECT 1 FROM events AS said WHERE {SAID} AND said.session = :session{self._bounds} LIMIT 1"
         found: list[Session] = []
         with closing(self._db.execute(query)) as rows:
             while len(found) < limit and (row := rows.fetchone()) is not None:
                 session = session_with(self._db, row, self._paths)
-                said = self._db.execute(here, {**self._values, "session": session.id}).fetchone()
-                if said is not None and session.world == self._world and not session.deleted:
+                if not session.deleted and self._is_here(session):
                     found.append(session)
         return found
 
     def pinned(self) -> list[Turn]:
         """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones."""
-        rows = self._db.execute(_PINNED).fetchall()
-        found = [row for row in rows if turn_of(row, 0).pinned and self._holds(row)]
+        by_hand = turns_by_hand(self._db, self._paths.lineage(self._world))
+        listed = json.dumps([turn for turn, on in by_hand.items() if on])
+        found = [row for row in self._db.execute(_PINNED, (listed,)).fetchall() if self._holds(row)]
         by_themselves: Counter[str] = Counter()
         for row in self._db.execute(_PIVOTAL).fetchall():
-            speaker = turn_of(row, 0).speaker
-            if by_themselves[speaker] < MOST_PIVOTAL and self._holds(row):
-                by_themselves[speaker] += 1
+            turn = turn_of(row, 0)
+            if by_themselves[turn.speaker] < MOST_PIVOTAL and turn.id not in by_hand and self._holds(row):
+                by_themselves[turn.speaker] += 1
                 found.append(row)
-        return turns_of(self._db, sorted(found, key=lambda row: (row[1], row[0])))
+        turns = turns_of(self._db, sorted(found, key=lambda row: (row[1], row[0])))
+        return [replace(turn, pinned=by_hand.get(turn.id, False)) for turn in turns]
 
     def _live(self, condition: str) -> Iterator[Raw]:
         """Rows of live turns with words, the newest first, read only as far as they are asked for."""
@@ -113,9 +110,19 @@ class Recent:
                 if self._holds(row):
                     yield row
 
+    def _is_here(self, session: Session) -> bool:
+        """Whether something was said in that time in a session of the world, or in another and the world sees it."""
+        if session.world != self._world and self._world == MAIN_WORLD:
+            return False
+        here = f"{TURN} WHERE {SAID} AND said.session = :session{self._bounds} ORDER BY said.told DESC, said.seq DESC"
+        with closing(self._db.execute(here, {**self._values, "session": session.id})) as rows:
+            if session.world == self._world:
+                return rows.fetchone() is not None
+            return any(self._holds(row) for row in rows)
+
     def _holds(self, row: Raw) -> bool:
         turn = turn_of(row, 0)
-        return not turn.withheld and self._paths.session(turn.session).world == self._world and self._paths.live(turn)
+        return not turn.withheld and self._paths.sees(turn, self._world)
 
     def _reply(self, turn: Turn) -> Turn | None:
-        return next((reply for reply in replies(self._db, turn.id) if self._paths.live(reply)), None)
+        return next((reply for reply in replies(self._db, turn.id) if self._paths.sees(reply, self._world)), None)

@@ -154,12 +154,12 @@ def test_a_pin_by_hand_stays_and_one_taken_off_by_hand_does_not_come_back(memory
     assert not memory.turn("s10").pinned  # of itself, not by hand
 
 
-def test_automatic_pins_are_of_the_world_their_turn_is_live_in(memory: Memory) -> None:
+def test_automatic_pins_are_of_every_world_that_sees_their_turn(memory: Memory) -> None:
     talk(memory, 2)
     memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="x"))
     memory.append(said("w0", "w", parent="s1"), TurnRated(turn="w0", significance=3, by="rule"))
     memory.append(TurnRated(turn="s1", significance=3, by="rule"))
-    assert (pins(memory), pins(memory, "what-if")) == (["s1"], ["w0"])
+    assert (pins(memory), pins(memory, "what-if")) == (["s1"], ["s1", "w0"])
 
 
 def test_a_withheld_turn_stays_in_its_chat_and_in_search_and_leaves_the_rest(memory: Memory) -> None:

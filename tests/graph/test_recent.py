@@ -59,18 +59,22 @@ def test_only_what_is_live_is_recent(memory: Memory) -> None:
     assert turns(memory) == []
 
 
-def test_a_fork_keeps_recent_what_its_origin_rewound_and_a_what_if_only_its_own(memory: Memory) -> None:
+def test_a_fork_keeps_recent_what_its_origin_rewound_and_a_what_if_all_it_left_with(memory: Memory) -> None:
     talk(memory, 4)
     memory.append(SessionForked(session="f", origin="s", at="s2", client="test"))
     memory.append(SessionForked(session="w", origin="s", at="s3", world="what-if", client="test"))
     memory.append(said("w0", "w", parent="s3"), HeadMoved(session="s", turn="s0"))
     assert turns(memory) == ["s2", "s1", "s0"]
-    assert turns(memory, world="what-if") == ["w0"]
-    assert sessions(memory, world="what-if") == ["w"]
-    memory.append(SessionDeleted(session="f"))
+    assert turns(memory, world="what-if") == ["w0", "s3", "s2", "s1", "s0"]
+    assert exchanges(memory, world="what-if") == [("w0", None), ("s2", "s3"), ("s0", "s1")]
+    assert sessions(memory, world="what-if") == ["w", "s"]
+    memory.append(said("later"))
+    assert "later" not in turns(memory, world="what-if")
+    memory.append(HeadMoved(session="s", turn="s0"), SessionDeleted(session="f"))
     assert turns(memory) == ["s0"]
     memory.append(SessionDeleted(session="s"))
     assert turns(memory) == []
+    assert turns(memory, world="what-if") == ["w0", "s3", "s2", "s1", "s0"]
 
 
 def test_archived_sessions_stay_in_and_one_can_be_left_out(memory: Memory) -> None:

@@ -54,6 +54,7 @@ def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
         "dead": fallen(sink, event.world, sources),
         "later": 0,
         "retired": 0,
+        "substitutes": 0,
         "touched": seq,
     }
     sink.put_node("Observation", id, properties)
@@ -123,6 +124,8 @@ def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
 
 def recount(sink: Sink, observation: str, seq: int) -> None:
     """Work out anew what was made instead of a revision: that may live again, or no longer, in some world."""
+    if not node(sink, "Observation", observation)["substitutes"]:
+        return
     for _, other in sink.starts(("INSTEAD_OF",), observation, to="Observation"):
         now = node(sink, "Observation", other)
         sink.set_node("Observation", other, {**_standing(sink, now, {}), "touched": seq})
@@ -166,5 +169,7 @@ def _relate(sink: Sink, event: ObservationMade, sources: tuple[str, ...]) -> Non
         sink.put_rel("SUPERSEDES", id, event.supersedes)
     if event.instead_of is not None:
         sink.put_rel("INSTEAD_OF", id, event.instead_of)
+        there = node(sink, "Observation", event.instead_of)["substitutes"]
+        sink.set_node("Observation", event.instead_of, {"substitutes": there + 1})
     for entity in dict.fromkeys(event.about):
         sink.put_rel("ABOUT", id, entity)

@@ -69,16 +69,23 @@ class Overlay:
         return bool(self._store.execute(f"MATCH {pattern} RETURN 1", {"a": start, "b": end}))
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
-        found: set[tuple[str, str]] = set()
-        if (to, end) not in self._new:
-            pattern = f"(a:`{_RELS[rels[0]].start}`)-[r:{'|'.join(f'`{rel}`' for rel in rels)}]->(b:`{to}` {{id: $id}})"
-            rows = self._store.execute(f"MATCH {pattern} RETURN label(r), a.id", {"id": end})
-            found = {(rel, start) for rel, start in rows}
+        found = self._stored(rels, end, to) if (to, end) not in self._new else set()
         for rel in rels:
             for start in self._back.get((rel, to, end), ()):
                 here = self._rels[rel, to, start, end][1] is not None
                 (found.add if here else found.discard)((rel, start))
         return sorted(found)
+
+    def _stored(self, rels: tuple[str, ...], end: str, to: str) -> set[tuple[str, str]]:
+        """What leads to a node in the store. Where it starts is loaded with it: mostly that is looked at next."""
+        table = _TABLES[_RELS[rels[0]].start]
+        columns = ("id", *table.read)
+        pattern = f"(a:`{table.name}`)-[r:{'|'.join(f'`{rel}`' for rel in rels)}]->(b:`{to}` {{id: $id}})"
+        listed = ", ".join(f"a.`{name}`" for name in columns)
+        rows = self._store.execute(f"MATCH {pattern} RETURN label(r), {listed}", {"id": end})
+        for _, id, *values in rows:
+            self._nodes.setdefault((table.name, id), dict(zip(columns, (id, *values), strict=True)))
+        return {(rel, id) for rel, id, *_ in rows}
 
     def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
         pattern = f"(a:`{_RELS[rel].start}`)-[r:`{rel}`]->(b:`{to}` {{id: $id}})"

@@ -170,6 +170,7 @@ OBSERVATION = NodeTable(
         ("dead", "INT64"),  # of its sources, how many do not stand: are not live, or are withheld
         ("later", "INT64"),  # live revisions that supersede it and are in use, or are superseded by such themselves
         ("retired", "INT64"),  # turns that stand and contradict it
+        ("substitutes", "INT64"),  # revisions that were made instead of it
         ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
     ),
     read=(
@@ -187,6 +188,7 @@ OBSERVATION = NodeTable(
         "dead",
         "later",
         "retired",
+        "substitutes",
     ),
 )
 

@@ -16,13 +16,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from graph.brought import Merged
 from graph.events import Event, HeadMoved, SessionStarted, SessionTitled, TurnSaid
 from graph.ids import new_id, now_ms
 from graph.memory import Memory
+from graph.merging import Merge
 
 from .imported import CLIENT, Imported, clean
 from .importing.chats import Chat, Message, chat_source
-from .importing.formats import Export, open_export
+from .importing.clew import NAME, ClewExport
+from .importing.formats import Export, clew_export, open_export
 from .jobs import Jobs
 from .title import verbatim
 
@@ -67,6 +70,7 @@ class ImportReport:
     bad_count: int = 0
     stopped: bool = False
     last_session: str | None = None  # of those that gained something
+    merged: Merged | None = None  # of an export of clew's own: what became of its events
 
 
 class Stopped(Exception):
@@ -117,6 +121,9 @@ class Importer:
         """Import a file. Raises ExportMissing or ExportUnreadable, and then nothing is imported; or a MemoryFailure."""
         report = self._report = ImportReport(str(path))
         self._progress(ImportProgress(0, 0))
+        own = clew_export(path)
+        if own is not None:
+            return self._merge(own, report)
         export = open_export(path, self._latest)
         self._total = export.total
         report.format, report.bad, report.bad_count = export.format, export.bad, export.bad_count
@@ -132,6 +139,25 @@ class Importer:
             report.chats_new += place.new and place.grown
             report.chats_grown += place.grown and not place.new
             report.chats_known += not place.new and not place.grown
+        return report
+
+    def _merge(self, export: ClewExport, report: ImportReport) -> ImportReport:
+        """Import an export of clew's own: its events, each under its own id."""
+        report.format, report.bad, report.bad_count = NAME, export.bad, export.bad_count
+        merge = Merge(export.whole)
+        done = report.merged = merge.done
+        self._total = len(export.order)
+        for batch in export.batches():
+            self._memory.merge(batch, merge)
+            self._seen += len(batch)
+            self._progress(ImportProgress(self._seen, self._total))
+            if self._stopping():
+                report.stopped = True
+                break
+        report.new, report.known, report.gone = done.turns, export.turns - done.turns, done.erased
+        report.chats_new, report.chats_grown = len(done.begun), len(done.grown)
+        report.chats_known = len(done.known_sessions - done.grown)
+        report.last_session = done.last_session
         return report
 
     def _add(self, chat: Chat, export: Export, number: int) -> None:

@@ -32,6 +32,7 @@ from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
 from graph.marks import Marks
+from graph.merging import Merging
 from graph.past import Past, Pasts
 from graph.reach import Reach
 from graph.reading import LogReader
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, BackedUp):
+class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, BackedUp, Merging):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:

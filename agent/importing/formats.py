@@ -16,15 +16,15 @@ from pydantic import ValidationError
 
 from agent.errors import ExportUnreadable
 
-from . import chatgpt, claude, locomo
+from . import chatgpt, claude, clew, locomo
 from .chats import Chat
 from .lines import Lines, looks_like_one
 from .reading import SAFE, Line, Source, document, lines, sources, text
 from .times import LATEST_MS
 
 KNOWN = (
-    "clew reads ChatGPT's and Claude's exports (conversations.json, or the .zip with it), LoCoMo-shaped JSON, and JSON "
-    'Lines like {"role": "user", "text": "…", "time": "2025-01-31T12:00:00Z"}.'
+    "clew reads its own exports, ChatGPT's and Claude's (conversations.json, or the .zip with it), LoCoMo-shaped JSON, "
+    'and JSON Lines like {"role": "user", "text": "…", "time": "2025-01-31T12:00:00Z"}.'
 )
 TRIED = 20  # first lines that may be broken in a file of lines
 NOT_UNDERSTOOD = "in a chat that was not understood"
@@ -51,6 +51,12 @@ class Export:
                 yield from Lines(next(times)).chats(_messages(source) if self.array else lines(source))
             else:
                 yield from _parsed(source, parser)
+
+
+def clew_export(path: Path) -> clew.ClewExport | None:
+    """An export of clew's own, read through; None for any other file. Raises ExportMissing or ExportUnreadable."""
+    found = sources(path)
+    return clew.open_clew(found[0]) if len(found) == 1 and clew.is_one(found[0]) else None
 
 
 def open_export(path: Path, latest: int = LATEST_MS) -> Export:

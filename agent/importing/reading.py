@@ -88,6 +88,8 @@ def sources(path: Path) -> list[Source]:
     except (OSError, zipfile.BadZipFile) as error:
         raise ExportUnreadable(f"{path.name} is a damaged zip file: {error}. {SAFE} Download it again.") from error
     members = sorted(name for name in names if _has_conversations(PurePosixPath(name)))
+    if not members and len(names) == 1 and names[0].endswith(".jsonl"):
+        members = names  # an export of clew's own
     if not members:
         some = ", ".join(sorted(names)[:5]) or "nothing"
         raise ExportUnreadable(f"{path.name} has no conversations.json in it, but {some}. {SAFE}")
@@ -241,10 +243,11 @@ def lines(source: Source) -> Iterator[Line]:
             if number == 1:
                 data = data.removeprefix(codecs.BOM_UTF8)
             if data.strip():
-                yield _line(number, data)
+                yield line_of(number, data)
 
 
-def _line(number: int, data: bytes) -> Line:
+def line_of(number: int, data: bytes) -> Line:
+    """A line of a file, in bytes."""
     try:
         return Line(number, DECODER.decode(data.decode().strip(SPACE)))
     except UnicodeDecodeError as error:

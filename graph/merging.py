@@ -1,0 +1,307 @@
+"""Takes the events of an export into the log: each once, in the order of the log they are of.
+
+Invariants:
+- Events keep their ids and turns the time they were said at. What is known by its id is passed by; so an import that
+  was cut off anywhere is met by importing again.
+- What was erased here stays erased, and what the export says was deleted is deleted here too.
+- A session that was gone on with here keeps its head, at the end of each transaction; one that was not follows the
+  export. A change of something that was changed here later is left out.
+- What hangs on a turn that is missing follows the nearest one known before it in its session.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from graph.brought import OF_THE_LOG, Brought, Merged, Whole, head_of, named_by, renamed
+from graph.codec import Stored
+from graph.erasing import ERASING
+from graph.errors import InvalidEvent
+from graph.events import (
+    EntityNoted,
+    Event,
+    HeadMoved,
+    ObservationDeleted,
+    ObservationMade,
+    ReflectionDone,
+    SessionDeleted,
+    SessionForked,
+    SessionStarted,
+    TextErased,
+    TurnSaid,
+)
+from graph.latest import decided_later
+from graph.log import Log
+from graph.rules import item_exists, session_exists, turn_exists
+from graph.values import Recorded
+
+CLIENT = "import"
+Store = Callable[[Event, str | None], Stored]
+
+_KNOWN = "SELECT seq, text IS NULL AND text_hash IS NOT NULL FROM events WHERE id = ?"
+_HEAD = """
+SELECT id, coalesce(turn, structure ->> '$.at') FROM events WHERE session = ? AND (
+    kind = 'turn.said' AND queued = 0 OR kind IN ('turn.taken', 'head.moved', 'session.forked')
+) ORDER BY seq DESC LIMIT 1
+"""
+_DELETED = "SELECT 1 FROM events WHERE session = ? AND kind = 'session.deleted'"
+_GONE = """
+SELECT 1 FROM events WHERE kind = 'observation.deleted' AND series IN (
+    SELECT value FROM json_each(:named) UNION ALL SELECT made.series FROM events AS made
+    WHERE made.kind = 'observation.made' AND made.item IN (SELECT value FROM json_each(:named))
+) UNION ALL SELECT 1 FROM events WHERE kind = 'document.removed' AND item IN (SELECT value FROM json_each(:named))
+"""
+_SOURCE = "SELECT coalesce(turn, session) FROM events WHERE source = ?"
+_SESSION_OF = "SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'"
+
+
+@dataclass(slots=True)
+class Place:
+    """A session that was here before the import: where its head stood, and whether the export moves it on."""
+
+    head: str | None
+    follows: bool
+    deleted: bool
+
+
+@dataclass(slots=True)
+class Merge:
+    """One import: what the whole of it says, and what its batches have told so far."""
+
+    whole: Whole
+    done: Merged = field(default_factory=Merged)
+    places: dict[str, Place | None] = field(default_factory=dict)  # None: the session came with the import
+    last: dict[str, str] = field(default_factory=dict)  # by session: the last turn of the export that is here
+    names: dict[str, str] = field(default_factory=dict)  # ids of the export that are known by others here
+    gone: set[str] = field(default_factory=set)  # what was not taken in, because it is of something that is erased here
+    blank: set[str] = field(default_factory=set)  # of the export, without the words that make them
+
+
+class Merging:
+    """The part of the Memory that takes in exports; the log and its lock are the Memory's."""
+
+    _writing: threading.Lock
+    _log: Log
+
+    def merge(self, batch: Sequence[Brought], merge: Merge) -> list[Recorded]:
+        """Take in some events, in the order of their numbers, in one transaction. Raises LogUnwritable: none is in."""
+        with self._writing:
+            with self._log.merging() as (db, store):
+                stored = Batch(db, store, merge).run(batch)
+            head = self._log.head
+        return self._applied(stored, head) if stored else []
+
+    def _applied(self, stored: list[Stored], head: int) -> list[Recorded]:
+        raise NotImplementedError
+
+
+class Batch:
+    """One transaction of a merge."""
+
+    def __init__(self, db: sqlite3.Connection, store: Store, merge: Merge) -> None:
+        self._db, self._store = db, store
+        self._merge, self._done = merge, merge.done
+        self._stored: list[Stored] = []
+        self._moved: set[str] = set()  # sessions whose head was moved
+
+    def run(self, batch: Sequence[Brought]) -> list[Stored]:
+        """Take in the events; returns what was stored."""
+        for brought in batch:
+            self._one(brought)
+        for session in sorted(self._moved):
+            self._settle(session)
+        return self._stored
+
+    def _one(self, brought: Brought) -> None:
+        if isinstance(brought.event, OF_THE_LOG):
+            return
+        known = self._db.execute(_KNOWN, (brought.id,)).fetchone()
+        if known is not None:
+            self._meet(brought, seq=known[0], gone=bool(known[1]))
+            return
+        if self._is_blank(brought) or self._is_elsewhere(brought):
+            return
+        event = renamed(brought.event, self._merge.names)
+        try:
+            self._take(brought, event)
+        except InvalidEvent as error:
+            if self._is_gone(event):
+                self._done.erased += 1
+            else:
+                self._done.refuse(brought.line, error)
+
+    def _meet(self, brought: Brought, *, seq: int, gone: bool) -> None:
+        """What is here already: it stays as it is, but for its text where the export has it erased."""
+        self._done.known += 1
+        event = brought.event
+        if isinstance(event, TurnSaid):
+            self._place(event.session)
+            self._merge.last[event.session] = event.turn
+        if gone:
+            self._done.erased += not brought.erased
+        elif brought.erased:
+            self._put(TextErased(events=(seq,)), None)
+            self._done.deleted += 1
+
+    def _take(self, brought: Brought, event: Event) -> None:
+        """Store what is new, as it can stand here. Raises InvalidEvent."""
+        session: str | None = getattr(event, "session", None)
+        if session is not None and not isinstance(event, SessionStarted | SessionForked):
+            self._begin(session, brought, event)
+        place = self._place(session) if session is not None else None
+        if place is not None and place.deleted:
+            self._done.erased += 1
+            self._merge.gone |= {event.turn} if isinstance(event, TurnSaid) else set()
+            return
+        if isinstance(event, HeadMoved) and place is not None and not place.follows:
+            return
+        if decided_later(self._db, event, at=brought.at, but=self._merge.whole.ids):
+            self._done.older += 1
+            return
+        match event:
+            case TurnSaid():
+                self._say(event, brought)
+            case ObservationMade(instead_of=before, about=about):
+                blank = self._merge.blank
+                left = {
+                    "instead_of": None if before in blank else before,
+                    "about": tuple(id for id in about if id not in blank or item_exists(self._db, "entity.noted", id)),
+                }
+                self._put(event.model_copy(update=left), brought.id)
+            case SessionStarted():
+                self._put(event.model_copy(update={"said_at": event.said_at or brought.at}), brought.id)
+                self._done.begun.add(event.session)
+            case _:
+                self._put(event, brought.id)
+        self._count(event)
+
+    def _say(self, event: TurnSaid, brought: Brought) -> None:
+        parent = event.parent
+        if parent is not None and not turn_exists(self._db, parent):
+            parent = self._merge.last.get(event.session)
+        said_at = brought.at if event.said_at is None else event.said_at
+        self._put(event.model_copy(update={"parent": parent, "said_at": said_at}), brought.id)
+        self._merge.last[event.session] = event.turn
+        self._done.turns += 1
+        place = self._merge.places.get(event.session)
+        if place is not None and not place.follows and not event.queued and parent == place.head:
+            place.head = event.turn  # the export goes on where the session stands
+
+    def _count(self, event: Event) -> None:
+        self._done.deleted += isinstance(event, (*ERASING, SessionDeleted))
+        if isinstance(event, SessionForked):
+            self._done.begun.add(event.session)
+        moved = head_of(event)
+        if moved is not None:
+            self._moved.add(moved[0])
+            self._done.last_session = moved[0]
+            if moved[0] not in self._done.begun:
+                self._done.grown.add(moved[0])
+
+    def _put(self, event: Event, id: str | None) -> None:
+        self._stored.append(self._store(event, id))
+        self._done.new += id is not None
+
+    def _is_elsewhere(self, brought: Brought) -> bool:
+        """Whether it was brought here by another import: from then on it is known by the id it has here."""
+        match renamed(brought.event, self._merge.names):
+            case TurnSaid(turn=id, source=str() as source) | SessionStarted(session=id, source=str() as source):
+                here = self._db.execute(_SOURCE, (source,)).fetchone()
+            case TurnSaid(turn=id):
+                here = (id,) if turn_exists(self._db, id) else None
+            case SessionStarted(session=id) | SessionForked(session=id):
+                here = (id,) if session_exists(self._db, id) else None
+            case _:
+                return False
+        if here is None:
+            return False
+        self._done.known += 1
+        if here[0] != id:
+            self._merge.names[id] = here[0]
+        if isinstance(brought.event, TurnSaid):
+            session = brought.event.session
+            self._merge.last[self._merge.names.get(session, session)] = here[0]
+        return True
+
+    def _is_gone(self, event: Event) -> bool:
+        """Whether an event is of something that is erased here; then so is what it would have made."""
+        named = named_by(event)
+        listed = json.dumps(sorted(named))
+        if not named & self._merge.gone and self._db.execute(_GONE, {"named": listed}).fetchone() is None:
+            return False
+        if isinstance(event, ObservationMade):
+            self._merge.gone.add(event.observation)
+        return True
+
+    def _is_blank(self, brought: Brought) -> bool:
+        """Whether it is of something learned whose words are erased in the export: there is nothing to bring."""
+        blank = self._merge.blank
+        match brought.event:
+            case ObservationMade(observation=id, series=series, text=None) if brought.erased:
+                blank |= {id, series}
+                return True
+            case ObservationMade(supersedes=before) if before in blank:
+                return True
+            case EntityNoted(entity=id, text=text):
+                if text is None and brought.erased:
+                    blank.add(id)
+                    return True
+                return False
+            case ReflectionDone(instead_of=str() as id) if id in blank:
+                return True
+            case ObservationDeleted(series=id):
+                made = "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.made'"
+                return id in blank and self._db.execute(made, (id,)).fetchone() is None
+            case event:
+                return getattr(event, "observation", None) in blank
+
+    def _begin(self, session: str, brought: Brought, event: Event) -> None:
+        """Have a session whose beginning is missing: a fork of the one it goes on from, or a new one.
+
+        What it was forked as cannot be told, so it is a what-if: nothing of it is seen where it should not be.
+        """
+        if session_exists(self._db, session) or not isinstance(event, TurnSaid):
+            return
+        self._merge.places[session] = None
+        row = self._db.execute(_SESSION_OF, (event.parent,)).fetchone()
+        if row is None:
+            self._put(SessionStarted(session=session, client=CLIENT, said_at=brought.at), None)
+        elif event.parent is not None:
+            forked = SessionForked(session=session, origin=row[0], at=event.parent, world=session, client=CLIENT)
+            self._put(forked, None)
+        self._done.begun.add(session)
+
+    def _place(self, session: str) -> Place | None:
+        """Where a session stood before the import; None for one that came with it."""
+        if session not in self._merge.places:
+            self._merge.places[session] = self._found(session)
+            if self._merge.places[session] is not None:
+                self._done.known_sessions.add(session)
+        return self._merge.places[session]
+
+    def _found(self, session: str) -> Place | None:
+        if not session_exists(self._db, session):
+            return None
+        deleted = self._db.execute(_DELETED, (session,)).fetchone() is not None
+        last = self._db.execute(_HEAD, (session,)).fetchone()
+        if last is None:
+            return Place(None, True, deleted)
+        theirs = self._merge.whole.heads.get(session, (0, "", None))[2]
+        return Place(last[1], last[0] in self._merge.whole.ids or last[1] == theirs, deleted)
+
+    def _settle(self, session: str) -> None:
+        """Put a head back that the import must not move, or on where its last move was here before."""
+        place = self._merge.places.get(session)
+        if place is None:
+            return
+        wanted = place.head
+        if place.follows:
+            last = self._merge.whole.heads.get(session)
+            if last is None or self._db.execute(_KNOWN, (last[1],)).fetchone() is None:
+                return  # it is still to come
+            wanted = last[2]
+        now = self._db.execute(_HEAD, (session,)).fetchone()
+        if now is None or now[1] != wanted:
+            self._put(HeadMoved(session=session, turn=wanted), None)

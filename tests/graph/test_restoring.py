@@ -1,0 +1,270 @@
+"""Restoring a backup: what it brings back, what stays erased, what it refuses, and where it may be killed."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph import restoring
+from graph.backups import backups_of
+from graph.copying import copy_log
+from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
+from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
+from graph.files import GRAPH, LOG, RESTORING
+from graph.memory import Memory
+from graph.migrations import NEWEST
+from graph.restoring import Restoring, install, prepared
+from graph.witness import WITNESS
+from tests.graph.conftest import Open, ignore
+from tests.graph.talk import NOON, said, talk
+from tests.graph.teach import observed
+
+STAMP = "2026-11-21T030405Z"
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "backup.sqlite"
+
+
+def restore(folder: Path, file: Path) -> tuple[Restoring, Path | None]:
+    with prepared(folder, file) as ready:
+        return ready, install(folder, ready, stamp=STAMP)
+
+
+def wrong(memory: Memory) -> dict[str, str]:
+    return {check.name: check.detail for check in memory.doctor() if not check.ok}
+
+
+def texts(memory: Memory) -> list[str | None]:
+    return [turn.text for turn in memory.thread("s")]
+
+
+def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.append(said("later", parent="s3"))
+    whole.close()
+    ready, kept = restore(folder, file)
+    assert (ready.there.turns, ready.here and ready.here.turns) == (4, 5)
+    assert (ready.another, ready.damaged, ready.erased) == (False, None, 0)
+    memory = opening()
+    memory.open_graph(ignore)  # no events are missing
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert wrong(memory) == {}
+    memory.close()
+    assert kept == backups_of(folder) / f"before-restore-{STAMP}.sqlite"
+    restore(folder, kept)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3", "later"]
+    assert wrong(memory) == {}
+    assert not (folder / WITNESS).exists()
+
+
+def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
+    memory: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(memory, 4)
+    talk(memory, 2, "other")
+    memory.append(
+        said("secret", parent="s3", text="zugspitze"),
+        observed("o", "s0", "secret", text="likes zugspitze"),
+        observed("p", "s1", text="eats kumquat"),
+    )
+    [recorded] = memory.append(said("half", parent="s3", text="marzipan"))
+    copy_log(folder, file)
+    memory.append(TurnDeleted(turn="secret"), ObservationDeleted(series="p"), SessionDeleted(session="other"))
+    memory.erase(recorded.seq)
+    memory.append(TurnHidden(turn="s2"))
+    memory.close()
+    ready, _ = restore(folder, file)
+    assert ready.erased == 4
+    data = (folder / LOG).read_bytes()
+    for word in (b"zugspitz", b"kumquat", b"marzipan"):
+        assert word not in data
+    memory = opening()
+    memory.open_graph(ignore)
+    assert memory.turn("secret").text is None
+    assert memory.turn("half").text is None
+    assert memory.memories(now=NOON) == []
+    assert not memory.turn("s2").hidden
+    assert [session.id for session in memory.sessions()] == ["s"]
+    assert wrong(memory) == {}
+
+
+def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
+    memory: Memory, folder: Path, file: Path, tmp_path: Path
+) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    before = (folder / LOG).read_bytes()
+    whole = file.read_bytes()
+    cut, text, empty, changed = (tmp_path / name for name in ("cut", "text", "empty", "changed"))
+    cut.write_bytes(whole[: len(whole) // 2])
+    text.write_text("words " * 100)
+    empty.touch()
+    shutil.copy(file, changed)
+    with closing(sqlite3.connect(changed)) as db:
+        db.execute("UPDATE events SET structure = replace(structure, 'you', 'sam') WHERE seq = 6")
+        db.commit()
+    foreign = tmp_path / "foreign"
+    with closing(sqlite3.connect(foreign)) as db:
+        db.execute("CREATE TABLE words (word TEXT)")
+        db.commit()
+    newer = tmp_path / "newer"
+    shutil.copy(file, newer)
+    with closing(sqlite3.connect(newer)) as db:
+        db.execute(f"PRAGMA user_version = {NEWEST + 1}")
+        db.commit()
+    refused: list[tuple[Path, type[Exception], str]] = [
+        (cut, NotABackup, "cut is cut short"),
+        (text, NotABackup, "is no backup"),
+        (empty, NotABackup, "is no backup"),
+        (changed, NotABackup, r"no whole backup.*damaged \(chain: Event 6"),
+        (foreign, NotABackup, "database of another program"),
+        (newer, LogNewer, "written by a newer clew"),
+        (tmp_path, NotABackup, "is no file"),
+        (tmp_path / "none", MemoryMissing, r"There is no file .*--list"),
+        (folder / LOG, NotABackup, "is the log itself"),
+    ]
+    for path, error, says in refused:
+        with pytest.raises(error, match=says), prepared(folder, path):
+            raise AssertionError(path)
+    assert (folder / LOG).read_bytes() == before
+    assert not list(folder.glob(f"{RESTORING}*"))
+
+
+def test_damage_in_the_middle_of_a_copy_is_found(memory: Memory, folder: Path, file: Path) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    data = bytearray(file.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 4096] = os.urandom(4096)
+    file.write_bytes(data)
+    with pytest.raises(NotABackup, match="Nothing was changed"), prepared(folder, file):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST))
+def test_a_backup_of_every_earlier_version_is_brought_to_the_newest(opening: Open, folder: Path, version: int) -> None:
+    folder.mkdir(mode=0o700)
+    ready, kept = restore(folder, FIXTURES / f"log-v{version}.sqlite")
+    assert (ready.version, ready.there.version, kept) == (version, NEWEST, None)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert wrong(memory) == {}
+    assert memory.counts()["events"] >= ready.there.head > 0  # a reply that was cut off ends now
+
+
+def test_the_backup_of_another_memory_is_told_apart(memory: Memory, folder: Path, file: Path, tmp_path: Path) -> None:
+    talk(memory, 2)
+    copy_log(folder, file)
+    memory.close()
+    other = Memory.open(tmp_path / "other", command="test")
+    talk(other, 4)
+    other.close()
+    with prepared(tmp_path / "other", file) as ready:
+        assert ready.another
+
+
+def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: Open, folder: Path, file: Path) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    data = bytearray((folder / LOG).read_bytes())
+    data[4096:40960] = bytes(36864)
+    (folder / LOG).write_bytes(data)
+    with pytest.raises(LogDamaged):
+        opening()
+    ready, kept = restore(folder, file)
+    assert ready.damaged is not None
+    assert ready.erased is None
+    assert kept is not None
+    assert kept.read_bytes() == bytes(data)
+    assert kept.name.startswith("damaged-")
+    assert len(opening().thread("s")) == 300
+
+
+def test_a_log_that_another_program_reads_stays(memory: Memory, folder: Path, file: Path) -> None:
+    talk(memory, 2)
+    copy_log(folder, file)
+    memory.append(said("later", parent="s1"))
+    memory.close()
+    with closing(sqlite3.connect(folder / LOG)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchone()
+        with pytest.raises(LogUnwritable, match=r"Another program reads this memory.*Nothing was changed"):
+            restore(folder, file)
+    assert not (folder / RESTORING).exists()
+
+
+STEPS = ("copy_file", "examine", "migrate", "erase_again", "scrub", "keep", "settle", "forget_graph", "sync")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("name", STEPS)
+def test_killed_at_any_step_the_old_or_the_new_memory_opens(
+    whole: Memory, opening: Open, folder: Path, file: Path, name: str, after: bool
+) -> None:
+    talk(whole, 4)
+    whole.append(said("secret", parent="s3", text="zugspitze"))
+    copy_log(folder, file)
+    whole.append(TurnDeleted(turn="secret"), said("later", parent="s3"))
+    whole.close()
+    die_at(name, after=after, work=lambda: restore(folder, file))
+    memory = opening()
+    memory.open_graph(ignore)
+    found = texts(memory)
+    assert found in (["s0", "s1", "s2", "s3"], ["s0", "s1", "s2", "s3", "later"], ["s0", "s1", "s2", "s3", None])
+    assert wrong(memory) == {}
+    assert memory.turn("secret").text is None
+    assert not list(folder.glob(f"{RESTORING}*"))
+    kept = list(backups_of(folder).glob("before-restore-*.sqlite"))
+    assert "later" in found or kept
+    memory.close()
+    restore(folder, file)
+    assert "later" not in texts(opening())
+
+
+def die_at(name: str, *, after: bool, work: Callable[[], object]) -> None:
+    """Do some work in a process that dies as if killed, before or after it calls a function of the module."""
+    child = os.fork()
+    if child == 0:
+        real = getattr(restoring, name)
+
+        def deadly(*given: object, **named: object) -> object:
+            if after:
+                real(*given, **named)
+            os._exit(9)
+
+        setattr(restoring, name, deadly)
+        try:
+            work()
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def test_no_graph_is_missed_that_there_is_no_log_of(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    (folder / LOG).unlink()
+    with pytest.raises(LogDamaged, match="missing"):
+        opening()
+    _, kept = restore(folder, file)
+    assert kept is None
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert (folder / GRAPH).exists()

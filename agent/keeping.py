@@ -120,7 +120,7 @@ class Keeping(Arranging, Altering):
             found = await self._standing(id, "candidate", "active")
             await self._note(ObservationRejected(observation=found.id))
 
-    async def edit(self, id: str, text: str) -> Observation:
+    async def reword(self, id: str, text: str) -> Observation:
         """Take a candidate into use in the user's own words, as a revision of it; undone by rejecting that.
 
         Raises NotFound, Ambiguous, EmptyMessage, or AgentError.

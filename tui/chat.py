@@ -110,7 +110,7 @@ class Chat(Reading):
     def edit(self, turn: str, text: str, *, refused: Callable[[str], None]) -> None:
         """Say `text` in the place of that turn: a new branch, and its reply."""
         assert self.session is not None
-        self._spawn(self._branch(self.service.edit_turn(self.session, turn, text), text, refused))
+        self._spawn(self._branch(self.service.edit(self.session, turn, text), text, refused))
 
     async def _branch(
         self, events: AsyncIterator[AgentEvent], text: str, refused: Callable[[str], None], *, keys: bool = False

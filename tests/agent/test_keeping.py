@@ -123,7 +123,7 @@ async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent:
     one = await candidate(agent, "The user likes coffee", of=old.id)
     two = await candidate(agent, "The user likes juice", of=old.id)
     await agent.promote(one)
-    for change in (agent.promote(two), agent.edit(two, "I like juice.")):
+    for change in (agent.promote(two), agent.reword(two, "I like juice.")):
         with pytest.raises(AgentError, match="Another form of it is in use"):
             await change
     await agent.reject(two)
@@ -133,7 +133,7 @@ async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent:
 async def test_what_was_edited_is_not_restored_beside_its_edit(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    made = await agent.edit(id, "I like green tea.")
+    made = await agent.reword(id, "I like green tea.")
     head = agent._memory.head()
     with pytest.raises(AgentError, match=made.id):
         await agent.restore(id, "candidate")
@@ -176,7 +176,7 @@ async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(make_age
     assert [each.id for each in await agent.review()] == [id]
     head = agent._memory.head()
     outcomes = await asyncio.gather(
-        agent.promote(id), agent.promote(id), agent.edit(id, "I like tea."), return_exceptions=True
+        agent.promote(id), agent.promote(id), agent.reword(id, "I like tea."), return_exceptions=True
     )
     assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError]
     assert "in use already" in str(outcomes[1])
@@ -200,7 +200,7 @@ async def test_a_decision_can_be_taken_back(make_agent: MakeAgent, decision: str
 async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    made = await agent.edit(id, "I like green tea.")
+    made = await agent.reword(id, "I like green tea.")
     assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
     assert await agent.review() == []
     await agent.reject(made.id)

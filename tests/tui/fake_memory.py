@@ -139,7 +139,7 @@ class FakeKeeping:
     async def restore(self, id: str, status: Any) -> None:
         self._set(id, status=status, current=True)
 
-    async def edit(self, id: str, text: str) -> Observation:
+    async def reword(self, id: str, text: str) -> Observation:
         return await self.correct(id, text)
 
     async def correct(self, id: str, text: str) -> Observation:

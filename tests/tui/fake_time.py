@@ -107,7 +107,7 @@ class FakeTime:
         async for event in self._answer(session, question.id):
             yield event
 
-    async def edit_turn(self, session: str, turn: str, text: str) -> AsyncIterator[AgentEvent]:
+    async def edit(self, session: str, turn: str, text: str) -> AsyncIterator[AgentEvent]:
         if self.answering is not None:
             yield Failed("A reply is being written here. Esc stops it; then this can be done.")
             return
@@ -137,9 +137,7 @@ class FakeTime:
             turn = later[-1].id
         self._take_path(session, turn)
 
-    async def fork(
-        self, session: str, *, at: str | None = None, what_if: bool = False, name: str | None = None
-    ) -> str:
+    async def fork(self, session: str, *, at: str | None = None, what_if: bool = False, name: str | None = None) -> str:
         made = self.add_session(name)
         ids = [each.id for each in self.turns[session]]
         self.turns[made] = self.turns[session][: ids.index(at) + 1 if at is not None else None]

@@ -39,7 +39,7 @@ def review(
 
     async def decide(agent: "Agent") -> "tuple[Observation, str]":
         if edit is not None:
-            made = await agent.edit(clean(edit[0]), clean(edit[1]))
+            made = await agent.reword(clean(edit[0]), clean(edit[1]))
             return made, f"In use in your words. `clew review --reject {made.id}` undoes it."
         id = clean(promote or reject or restore or "")
         if promote is not None:

@@ -59,7 +59,7 @@ class Doing:
 
     async def edit(self, observation: "Observation", text: str) -> str:
         """A candidate in better words, which are the person's own now."""
-        made = await self._service.edit(observation.id, text)
+        made = await self._service.reword(observation.id, text)
         words, back = "Edited: it is in use in your words", f"{STANDS_AGAIN[_standing(observation)]}, as it read before"
         return self._keep(observation.series, words, back, lambda: self._take_back(made, observation))
 
@@ -85,10 +85,6 @@ class Doing:
         await self._service.pin_memory(observation.id)
         words, back = "Pinned: it is always given to the model", "it is not pinned any more"
         return self._keep(observation.series, words, back, lambda: self._service.unpin_memory(observation.id))
-
-    async def forget(self, observation: "Observation") -> str:
-        count = await self._service.forget(observation.id)
-        return "Forgotten for good." if count < 2 else f"Forgotten for good, all {count} versions of it."
 
     # Core blocks, ratings
 

@@ -89,7 +89,7 @@ class Answerer:
         return Limits(context, int(self.settings.high_water * shrink), int(self.settings.low_water * shrink))
 
     async def answer(self, taken: Accepted, out: Outbox) -> Done | None:
-        """Answer a message; None if that was stopped before the model was asked, which is told."""
+        """Answer a message; None if nothing came of it, which is told."""
         session = await asyncio.to_thread(self._memory.session, taken.session)
         loading = asyncio.ensure_future(self._models.get(session.model or self.settings.model))
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # told by a notice too
@@ -99,7 +99,7 @@ class Answerer:
             ready = await self._put_before(at)
             if ready is not None and not self._halt.asked:
                 return await self._reply(at, *ready)
-        out(Failed("Stopped before the model was asked. Your message is kept: /retry answers it.", taken.turn))
+        out(Failed(f"Stopped before the model was asked. {taken.is_safe}", taken.turn))
         return None
 
     async def _put_before(self, at: Answering) -> tuple[str, PromptLog, Pack] | None:
@@ -133,7 +133,7 @@ class Answerer:
         bounds = Bounds(self.settings.recall_limit, min(self.settings.recall_tokens, at.limits.recalled))
         return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
 
-    async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done:
+    async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
         taken, generator, session = at.taken, at.generator, at.session
         reply, reply_turn = Reply(), new_id()
         sampling = Sampling.model_validate(session.sampling) if session.sampling else self.settings.sampling
@@ -164,6 +164,9 @@ class Answerer:
         async with aclosing(stream):
             async for event in stream:
                 at.out(event)
+        if taken.anew is not None and not reply.text:  # an empty reply takes no place beside one that says something
+            at.out(Failed(f"{reply.error or 'Stopped before the first word came.'} {taken.is_safe}", taken.turn))
+            return None
         said = self._reply_event(at, parent, reply_turn, reply, sampling, log, pack)
         await asyncio.to_thread(self._record, said, *kept_out(taken, reply_turn), ends_stream=reply_turn)
         prompt.close_reply(log, generator, turn=reply_turn, tokens=reply.tokens)

@@ -6,16 +6,17 @@ nothing.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 
 from graph.errors import MemoryFailure
-from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnTaken, TurnWithheld
-from graph.ids import new_id
+from graph.events import Event, HeadMoved, Role, TurnTaken
 from graph.memory import Memory
 from graph.values import Recorded
 from models.errors import ModelError
 from models.protocols import Generator
 
+from .accepting import RETRIED, Accepting, Taking
 from .answer import Answerer, Done
 from .approvals import Approvals
 from .changes import Changes
@@ -25,17 +26,14 @@ from .foreground import Foreground
 from .models import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
+from .reachable import BUSY
 from .recall import Recaller
 from .settings import Settings
 from .steps import Accepted, Outbox
 from .text import clean_message
-from .title import verbatim
 from .tools import Toolbox
-from .withholding import asks_to_withhold, asks_to_withhold_earlier
 
-USER = "you"
 CHAT = "chat"  # the client that shows questions and can be answered
-RETRIED = 64  # turns looked through for the one that waits: an answer that was stopped may have left some of tools
 
 
 class Conversation:
@@ -79,6 +77,7 @@ class Conversation:
         self._foreground = foreground
         self._answered = answered
         self._spoken = spoken
+        self._taker = Accepting(memory, client=client)
         self._accepting = asyncio.Lock()
         self._pending: Counter[str] = Counter()
         self._newest: dict[str, str] = {}  # the last message of a session, which may wait for its turn on the path
@@ -102,6 +101,25 @@ class Conversation:
     def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """Answer the last message of a session if it has no reply."""
         return self._run(lambda out: self._retry(session, out))
+
+    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
+        """Answer again the message of a reply (None: the last), beside that; the first event is TurnAccepted or Failed.
+
+        Where no word comes, the chat is as it was before.
+        """
+        return self._run(lambda out: self._regenerate(session, turn, out))
+
+    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
+        """Say something else in the place of a message of the user's, and answer that."""
+        return self._run(lambda out: self._edit(session, turn, text, out))
+
+    @asynccontextmanager
+    async def quiet(self, session: str) -> AsyncIterator[None]:
+        """Nothing is answered in a session, and nothing taken meanwhile. Raises AgentError where a reply is due."""
+        async with self._accepting:
+            if self._pending[session]:
+                raise AgentError(BUSY)
+            yield
 
     def stop(self) -> bool:
         """Stop the reply in the making, keeping what came; False if there is none. Queued messages go on."""
@@ -159,55 +177,45 @@ class Conversation:
 
     def _accept(self, session: str | None, text: str, project: str | None, queued: bool) -> Accepted:
         """Commit the message, and its session if it begins one, in one transaction."""
-        events: list[Event] = []
-        parent, untitled, withheld = None, True, asks_to_withhold(text)
-        if session is None:
-            session = new_id()
-            events.append(SessionStarted(session=session, project=project, client=self._client))
-        else:
-            about = self._memory.session(session)
-            if about.deleted:
-                raise AgentError("This chat was deleted, so nothing was sent. Begin a new one with /new.")
-            parent, untitled = None if queued else about.head, about.name is None
-            if asks_to_withhold_earlier(text):
-                events += self._withheld_earlier(session, queued)
-        turn = TurnSaid(
-            turn=new_id(),
-            session=session,
-            parent=parent,
-            role=Role.USER,
-            speaker=USER,
-            client=self._client,
-            queued=queued,
-            text=text,
-        )
-        events.append(turn)
-        if withheld:
-            events.append(TurnWithheld(turn=turn.turn))
-        elif untitled:
-            events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(text)))
-        self._record(*events)
-        self._newest[session] = turn.turn
-        return Accepted(session, turn.turn, queued, text, first=untitled and not withheld, withheld=withheld)
+        newest = self._newest.get(session or "")
+        return self._commit(self._taker.message(session, text, project, queued=queued, newest=newest))
 
-    def _withheld_earlier(self, session: str, queued: bool) -> list[Event]:
-        """What keeps the message before out of memory, with what was answered so far; the rest follows with that."""
-        meant = self._newest.get(session) if queued else None
-        if meant is None:
-            path = self._memory.thread(session, limit=RETRIED)
-            meant = next((turn.id for turn in reversed(path) if turn.role == Role.USER), None)
-        return [TurnWithheld(turn=turn) for turn in self._unkept(meant)] if meant is not None else []
-
-    def _unkept(self, turn: str) -> list[str]:
-        """Those of a message and its answer that are not kept out of memory yet."""
-        said = self._memory.exchange(turn)
-        turns = (said.turn, *said.tools, *([said.reply] if said.reply is not None else []))
-        return [each.id for each in turns if not each.withheld]
+    def _commit(self, taking: Taking) -> Accepted:
+        self._record(*taking.events)
+        self._newest[taking.accepted.session] = taking.accepted.turn
+        return taking.accepted
 
     def _keep_answer_out(self, taken: Accepted) -> None:
         """The message may have been kept out of memory while it was answered: so is the answer."""
-        if not taken.withheld and self._memory.turn(taken.turn).withheld and (left := self._unkept(taken.turn)):
-            self._record(*(TurnWithheld(turn=each) for each in left))
+        if not taken.withheld and self._memory.turn(taken.turn).withheld:
+            left = self._taker.kept_out_with(taken.turn)
+            if left:
+                self._record(*left)
+
+    async def _regenerate(self, session: str, turn: str | None, out: Outbox) -> None:
+        async with self.quiet(session):
+            taken = await asyncio.to_thread(self._taker.anew, session, turn)
+            self._pending[session] += 1
+        await self._answer_accepted(taken, out, queued=self.floor.locked())
+
+    async def _edit(self, session: str, turn: str, raw: str, out: Outbox) -> None:
+        text = clean_message(raw)
+        async with self.quiet(session):
+            self.approvals.refuse_all()
+            waits = self.floor.locked()
+            taken = await asyncio.to_thread(lambda: self._commit(self._taker.edited(session, turn, text)))
+            self._pending[session] += 1
+        self._spoken(session)
+        self._notify(SessionsChanged(session))
+        await self._answer_accepted(taken, out, queued=waits)
+
+    async def _answer_accepted(self, taken: Accepted, out: Outbox, *, queued: bool) -> None:
+        """Tell of a message that counts as pending, and answer it."""
+        out(TurnAccepted(taken.session, taken.turn, taken.text, queued=queued, new_session=False))
+        try:
+            await self._answer_in_turn(taken, out)
+        finally:
+            self._pending[taken.session] -= 1
 
     async def _retry(self, session: str, out: Outbox) -> None:
         path = await asyncio.to_thread(self._memory.thread, session, limit=RETRIED)
@@ -216,20 +224,16 @@ class Conversation:
             out(Failed("No message here waits for an answer. Nothing was changed."))
             return
         self._pending[session] += 1
-        out(TurnAccepted(session, last.id, last.text or "", queued=self.floor.locked(), new_session=False))
-        try:
-            taken = Accepted(
-                session,
-                last.id,
-                False,
-                last.text or "",
-                first=last is path[0] and not last.withheld,
-                after=path[-1].id,
-                withheld=last.withheld,
-            )
-            await self._answer_in_turn(taken, out)
-        finally:
-            self._pending[session] -= 1
+        taken = Accepted(
+            session,
+            last.id,
+            False,
+            last.text or "",
+            first=last is path[0] and not last.withheld,
+            after=path[-1].id,
+            withheld=last.withheld,
+        )
+        await self._answer_accepted(taken, out, queued=self.floor.locked())
 
     async def _answer_in_turn(self, taken: Accepted, out: Outbox) -> None:
         with self._foreground.held():
@@ -248,15 +252,37 @@ class Conversation:
             try:
                 if taken.queued:
                     await asyncio.to_thread(self._take_up, taken)
-                done = await self._answerer.answer(taken, out)
+                answer = self._answerer.answer if taken.anew is None else self._answer_anew
+                done = await answer(taken, out)
                 await asyncio.to_thread(self._keep_answer_out, taken)
                 if done is not None and not self._closing and taken.session not in self._dropped:
                     self._follow_up(taken, done)
             except (MemoryFailure, ModelError) as error:
-                out(Failed(f"{error} Your message is kept: /retry answers it.", taken.turn, error))
+                out(Failed(f"{error} {taken.is_safe}", taken.turn, error))
             finally:
                 self.answering = None
                 self._answerer.end()
+
+    async def _answer_anew(self, taken: Accepted, out: Outbox) -> Done | None:
+        """Answer a message once more; where nothing comes of that, the head is back before it is told."""
+        assert taken.anew is not None
+        done, failed = None, list[Failed]()
+
+        def tell(event: AgentEvent | None) -> None:
+            if isinstance(event, Failed):
+                failed.append(event)
+            else:
+                out(event)
+
+        await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.turn))
+        try:
+            done = await self._answerer.answer(taken, tell)
+        finally:
+            if done is None:
+                await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.anew.was))
+            for event in failed:
+                out(event)
+        return done
 
     def _follow_up(self, taken: Accepted, done: Done) -> None:
         self._prompts.after_reply(taken.session, done.generator, self.limits(done.generator))

@@ -58,14 +58,21 @@ class Packs:
         self._told: set[str] = set()
 
     def quotes(
-        self, path: Sequence[Turn], generator: Generator, limits: Limits, log: PromptLog | None, fresh: Fresh | None
+        self,
+        path: Sequence[Turn],
+        generator: Generator,
+        limits: Limits,
+        log: PromptLog | None,
+        fresh: Fresh | None,
+        *,
+        world: str,
     ) -> Quotes:
-        """The quotes that belong to a path; what `log` quotes and may not any more is among `gone`."""
+        """The quotes that belong to a path of a world; what `log` quotes and may not any more is among `gone`."""
         asked = asked_by(path)
         packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
         if fresh is not None:
             packs[fresh.turn] = fresh.pack
-        pinned = self._memory.pinned()
+        pinned = self._memory.pinned(world)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
         given = [*path, *pinned]
@@ -83,9 +90,9 @@ class Packs:
             gone=frozenset(ids - there.keys()),
         )
 
-    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str]) -> Pack:
-        """The pins that a prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(self._memory.pinned(), generator, limits)
+    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str], *, world: str) -> Pack:
+        """The pins of a world that a prompt has room for and does not hold: they enter it with the next message."""
+        pins = self._pins(self._memory.pinned(world), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 

@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +78,7 @@ class Prompts:
             await self._leaving()
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
-        await self.shelf.bring_back(key, log)
+        await self._bring_back(key, log)
         return await asyncio.to_thread(self._prepared, key, log, limits)
 
     async def before_reply(
@@ -168,7 +169,7 @@ class Prompts:
         held = frozenset(log.held | {turn.id for turn in _unanswered(path)})
         world = self._memory.session(key.session).world
         standing = self._pins.fresh(key.model, limits, held, world)
-        return Prepared(held, log.first_turn, (*standing, *self._packs.new_pins(key.model, limits, held)))
+        return Prepared(held, log.first_turn, (*standing, *self._packs.new_pins(key.model, limits, held, world=world)))
 
     def _update(
         self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
@@ -190,14 +191,18 @@ class Prompts:
             path = self._memory.thread(session, limit=limit)
             return path[: len(path) - len(_unanswered(path))] if answered else path
 
-        def quotes(path: Sequence[Turn]) -> Quotes:
-            return self._quotes(path, about, generator, limits, log, fresh)
+        def quotes(path: Sequence[Turn], held: PromptLog | None = None) -> Quotes:
+            return self._quotes(path, about, generator, limits, held or log, fresh)
 
         if log is None:
             log = self.shelf.log(key)
         if log is None:
-            path = thread()
-            log = prompt.resume(generator, system, path, limits, quotes(path))
+            path, lent = thread(), self._lent(key, system)
+            told = quotes(path, lent)
+            if lent is not None and set(lent.pins) <= {quote.id for quote in (*told.core, *told.pins)}:
+                log = prompt.extend(lent, generator, system, path, limits, Counter(), told)
+            else:
+                log = prompt.resume(generator, system, path, limits, quotes(path))
         else:
             path = thread(len(log.marks) + 4)
             if log.first_turn is not None and all(turn.id != log.first_turn for turn in path):
@@ -212,6 +217,22 @@ class Prompts:
         self._doubtful.discard(session)
         return log, before
 
+    def _lent(self, key: Key, system: str) -> PromptLog | None:
+        """A copy of the log that a fork left, if it can begin with it: its words are in the model, or on disk."""
+        origin = self._memory.origin(key.session)
+        if origin is None or origin[0] in self._doubtful:
+            return None
+        other = Key(origin[0], key.model)
+        log = self._logs.get(other) or self.shelf.log(other)
+        return deepcopy(log) if log is not None and [text for _, text in log.systems] == [system] else None
+
+    async def _bring_back(self, key: Key, log: PromptLog) -> None:
+        """Give the model back what it knew of a session; of a fork, what it knew of the session that this left."""
+        if not await self.shelf.bring_back(key, log):
+            origin = await asyncio.to_thread(self._memory.origin, key.session)
+            if origin is not None:
+                await self.shelf.bring_back(key, log, of=origin[0])
+
     def _quotes(
         self,
         path: Sequence[Turn],
@@ -222,7 +243,7 @@ class Prompts:
         fresh: Fresh | None,
     ) -> Quotes:
         """All that a path's prompt quotes: what its replies were given, and what is in every prompt of its world."""
-        quotes = self._packs.quotes(path, generator, limits, log, fresh)
+        quotes = self._packs.quotes(path, generator, limits, log, fresh, world=session.world)
         packs = packs_of(path, fresh)
         return self._pins.complete(quotes, generator, limits, log=log, packs=packs, world=session.world)
 
@@ -273,7 +294,7 @@ class Prompts:
         key = Key(session, generator)
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
-        await self.shelf.bring_back(key, log)
+        await self._bring_back(key, log)
         if log.marks:
             cold = len(log.tokens) - generator.warm(log.tokens)
             if await generator.prefill(log.tokens) and cold >= WORTH:

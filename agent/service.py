@@ -14,6 +14,7 @@ from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
+from .branching import Branching
 from .chats import UNCHANGED as UNCHANGED
 from .chats import Chats
 from .conversation import Conversation
@@ -29,6 +30,7 @@ from .keeping import Keeping
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .privately import Privately
 from .prompts import Prompts
+from .purging import Purges
 from .recall import Recaller
 from .reflecting import Reflects
 from .reflection.learning import Learning
@@ -60,7 +62,9 @@ class Status:
 
 class Agent(
     Telling,
+    Purges,
     Privately,
+    Branching,
     Chats,
     Remembering,
     Keeping,
@@ -135,6 +139,7 @@ class Agent(
         if open_graph:
             self.open_graph()
         self._spawn(self._sweep_private())
+        self._spawn(self._resume_purge())
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
             self.embed(after=loading)

@@ -116,25 +116,29 @@ class Shelf:
         kept = self._states.find(key.session, key.model.state_key)
         return None if kept is None else from_note(kept.header.note)
 
-    async def bring_back(self, key: Key, log: PromptLog) -> None:
-        """Give the model back what it knew of this log, where that is on disk and spares it work."""
+    async def bring_back(self, key: Key, log: PromptLog, *, of: str | None = None) -> bool:
+        """Give the model back what it knew of this log, where that is on disk and spares it work.
+
+        `of` names another session whose log this one begins with. False where nothing of the session is on disk.
+        """
         model = key.model
         warm = model.warm(log.tokens)
         if len(log.tokens) < warm + WORTH:
-            return
-        kept = await asyncio.to_thread(self._states.find, key.session, model.state_key)
+            return True
+        kept = await asyncio.to_thread(self._states.find, of or key.session, model.state_key)
         if kept is None or len(kept.header.tokens) >= model.info.context:
-            return
+            return False
         shared = _shared(kept.header.tokens, log.tokens)
         if shared - warm < max(WORTH, len(kept.header.tokens) // FETCH):
-            return
+            return True
         state = await asyncio.to_thread(self._states.read, kept)
         if state is None:
-            return
-        if await model.put_state(state):
-            self._uses.setdefault(key, Use()).saved = shared
-        else:
+            return True
+        if not await model.put_state(state):
             await asyncio.to_thread(self._states.remove, kept)
+        elif of is None:
+            self._uses.setdefault(key, Use()).saved = shared
+        return True
 
     async def forget(self, session: str) -> None:
         """Remove a session's states."""

@@ -86,6 +86,13 @@ class Halt:
 
 
 @dataclass(frozen=True, slots=True)
+class Anew:
+    """A message is answered once more: the head goes to it, and if nothing comes of that, back to where it `was`."""
+
+    was: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """A durable message waiting for its reply; a `queued` one is not on the path yet.
 
@@ -99,6 +106,12 @@ class Accepted:
     first: bool = False  # it is what the session's title is made from
     after: str | None = None
     withheld: bool = False  # the user keeps it out of memory, and with it what is answered
+    anew: Anew | None = None
+
+    @property
+    def is_safe(self) -> str:
+        """What to say where nothing came of it."""
+        return "The chat is as it was." if self.anew is not None else "Your message is kept: /retry answers it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,12 @@ class TreeReadings:
         with self.snapshot() as db:
             return bool(own(db, session, [turn]))
 
+    def is_above(self, turn: str, other: str) -> bool:
+        """Whether a turn is another, or stands on the path to it."""
+        with self.snapshot() as db:
+            places = db.execute(_PLACES, (json.dumps([turn]),)).fetchall()
+            return any(turn in _path(db, other, place) for _, _, place in places)
+
     def tip(self, session: str, turn: str) -> str:
         """The newest end below a turn among a session's own turns; the turn itself where nothing follows it."""
         with self.snapshot() as db:
@@ -164,8 +170,7 @@ def own(db: sqlite3.Connection, session: str, turns: Collection[str]) -> set[str
     at = _forked(db, session) if foreign else None
     if at is None:
         return said
-    path = {turn for turn, _ in db.execute(_UP, {"start": at[0], "least": min(foreign.values())})}
-    return said | path.intersection(foreign)
+    return said | set(_path(db, at[0], min(foreign.values()))).intersection(foreign)
 
 
 def shared(db: sqlite3.Connection, turns: Collection[str]) -> set[str]:
@@ -175,8 +180,7 @@ def shared(db: sqlite3.Connection, turns: Collection[str]) -> set[str]:
         return set()
     found: set[str] = set()
     for _, at in db.execute(_FORKS, ("",)).fetchall():
-        rows = db.execute(_UP, {"start": at, "least": min(places)})
-        found |= {turn for turn, _ in rows}.intersection(turns)
+        found |= set(_path(db, at, min(places))).intersection(turns)
     return found
 
 
@@ -186,13 +190,18 @@ def _forked(db: sqlite3.Connection, session: str) -> tuple[str, str] | None:
     return row
 
 
+def _path(db: sqlite3.Connection, turn: str, least: int) -> list[str]:
+    """The path up from a turn, no further than to where that of place `least` could be."""
+    return [each for each, _ in db.execute(_UP, {"start": turn, "least": least})]
+
+
 def _above_fork(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> list[str]:
     """The path to where a fork left, no further up than the oldest of some turns (none: all of it)."""
     at = _forked(db, session)
     if at is None:
         return []
     places = [place for _, _, place in db.execute(_PLACES, (json.dumps(turns),))]
-    return [turn for turn, _ in db.execute(_UP, {"start": at[0], "least": min(places, default=0)})]
+    return _path(db, at[0], min(places, default=0))
 
 
 def _root(db: sqlite3.Connection, session: str) -> str | None:

@@ -1,0 +1,213 @@
+"""Going back and branching: replies made anew, messages edited, heads that move, chats that fork, and what-ifs.
+
+Each is one event or two of the log; nothing is copied, and nothing is lost: what the head leaves stays where it is. A
+target that is deleted, hidden, queued or another chat's is refused, and so is anything where a reply is being written.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+
+from graph.branches import Alternatives, Branch, World
+from graph.errors import GraphFailure
+from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
+from graph.ids import new_id
+from graph.impacts import Impact
+from graph.memory import Memory
+from graph.values import Recorded, Session, Turn
+
+from .altering import Altering
+from .conversation import Conversation
+from .errors import AgentError
+from .events import AgentEvent, MemoriesChanged, SessionsChanged
+from .plans import Plan
+from .reachable import reachable
+from .text import clean_message
+
+LONGEST_NAME = 120
+LONGEST_QUOTE = 60
+
+
+class Branching(Altering):
+    """The part of the Agent that goes back and branches; what it works with is the Agent's."""
+
+    _client: str
+    _conversation: Conversation
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    def _memory_of(self, session: str) -> Memory:
+        raise NotImplementedError
+
+    def _conversation_of(self, session: str | None) -> Conversation:
+        raise NotImplementedError
+
+    def is_private(self, session: str) -> bool:
+        raise NotImplementedError
+
+    # -- another reply, another message ---------------------------------------------------------------------------
+
+    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
+        """Make the last reply anew, or the given one (or that to a message), beside it: the events are as of `send`.
+
+        Where it is stopped or fails before a word came, the chat is as it was. A message that waits is answered.
+        """
+        return self._conversation_of(session).regenerate(session, turn)
+
+    def edit_turn(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
+        """Say something else in the place of an earlier message, and answer that: the events are as of `send`."""
+        return self._conversation_of(session).edit(session, turn, text)
+
+    # -- moving the head ------------------------------------------------------------------------------------------
+
+    async def rewind_plan(self, session: str, turn: str | None) -> Plan:
+        """What going back to a turn (None: to before the first) would do.
+
+        Raises NotFound, AgentError where there is no way to it or the head is there already, and GraphFailure.
+        """
+        what, events = await asyncio.to_thread(self._rewinding, session, turn)
+        if not self.is_private(session):
+            return await self.plan(what, *events)
+        path = await self._path(session)
+        at = next((at for at, each in enumerate(path) if each.id == turn), -1 if turn is None else len(path))
+        return Plan(what, tuple(events), Impact(gone=tuple(path[at + 1 :])))
+
+    async def rewind(self, session: str, turn: str | None, *, plan: Plan | None = None) -> Recorded:
+        """Go back to a turn (None: to before the first), with a mark to come back to; `plan` is what was shown of it.
+
+        Raises as `rewind_plan` does, and AgentError where a reply is being written, or where it would do something else
+        than was shown. Without a plan it is done also while the graph is behind.
+        """
+        async with self._conversation_of(session).quiet(session):
+            what, events = await asyncio.to_thread(self._rewinding, session, turn)
+            if self.is_private(session):
+                return await self._move(session, *events)
+            if plan is not None:
+                return await self.carry_out(plan)
+            try:
+                return await self.carry_out(await self.plan(what, *events))
+            except GraphFailure:  # nothing is lost by going back: that needs no preview
+                return await self._move(session, *events)
+
+    async def switch(self, session: str, turn: str) -> str:
+        """Go to an alternative: the head moves to the newest end below it. Returns the turn that the head stands at.
+
+        Raises NotFound, or AgentError where there is no way to it or a reply is being written.
+        """
+        async with self._conversation_of(session).quiet(session):
+            head, target = await asyncio.to_thread(self._switching, session, turn)
+            if target != head:
+                await self._move(session, HeadMoved(session=session, turn=target))
+            return target
+
+    # -- forks ----------------------------------------------------------------------------------------------------
+
+    async def fork(self, session: str, *, at: str | None = None, what_if: bool = False, name: str | None = None) -> str:
+        """A new chat that shares the past of another up to a turn (None: its head); its id.
+
+        It is of the same world, or a what-if: a world of its own, which the others never see. Raises NotFound, or
+        AgentError where there is nothing to fork from; EmptyMessage for a blank name.
+        """
+        if self.is_private(session):
+            raise AgentError("A private chat keeps nothing, so nothing can fork from it. Nothing was changed.")
+        named = clean_message(name).splitlines()[0][:LONGEST_NAME] if name is not None else None
+        if at is not None:
+            return await self._forked(session, at, what_if, named)
+        async with self._conversation.quiet(session):
+            return await self._forked(session, None, what_if, named)
+
+    async def worlds(self) -> list[World]:
+        """Main, then the what-ifs, the oldest first."""
+        return await asyncio.to_thread(self._memory.worlds)
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def alternatives(self, session: str, turns: Iterable[str]) -> dict[str, Alternatives]:
+        """What stands in the place of each of some turns, where that is more than the turn itself."""
+        return await asyncio.to_thread(self._memory_of(session).alternatives, session, list(turns))
+
+    async def tree(self, session: str) -> tuple[Branch, ...]:
+        """The shape of a chat: its own turns as they branch. Raises NotFound."""
+        return await asyncio.to_thread(self._memory_of(session).tree, session)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    async def _path(self, session: str) -> list[Turn]:
+        return await asyncio.to_thread(self._memory_of(session).thread, session)
+
+    async def _move(self, session: str, *events: Event) -> Recorded:
+        recorded = await asyncio.to_thread(self._memory_of(session).append, *events)
+        self._tell(SessionsChanged(session))
+        if not self.is_private(session):
+            self._tell(MemoriesChanged())
+            self._mark_if_due()
+        return recorded[0]
+
+    def _rewinding(self, session: str, turn: str | None) -> tuple[str, list[Event]]:
+        memory = self._memory_of(session)
+        about = memory.session(session)
+        found = reachable(memory, session, turn) if turn is not None else None
+        if about.deleted:
+            raise AgentError("This chat was deleted, so there is nothing to go back to. Nothing was changed.")
+        if about.head == turn:
+            raise AgentError("This chat stands there already. Nothing was changed.")
+        events: list[Event] = [MarkSet(mark=new_id(), reason="rewind"), HeadMoved(session=session, turn=turn)]
+        return f"Go back to {_words(found) if found is not None else 'before the first message'}", events
+
+    def _switching(self, session: str, turn: str) -> tuple[str | None, str]:
+        """Where the head of a session stands, and where it is to go."""
+        memory = self._memory_of(session)
+        reachable(memory, session, turn)
+        head = memory.session(session).head
+        if head is not None and memory.is_above(turn, head):
+            return head, head
+        return head, memory.tip(session, turn)
+
+    async def _forked(self, session: str, at: str | None, what_if: bool, name: str | None) -> str:
+        new = new_id()
+        events = await asyncio.to_thread(self._forking, new, session, at, what_if, name)
+        await asyncio.to_thread(self._memory.append, *events)
+        self._tell(SessionsChanged(new))
+        self._mark_if_due()
+        return new
+
+    def _forking(self, new: str, session: str, at: str | None, what_if: bool, name: str | None) -> list[Event]:
+        about = self._memory.session(session)
+        at = at if at is not None else about.head
+        if about.deleted:
+            raise AgentError("This chat was deleted, so nothing can fork from it. Nothing was changed.")
+        if at is None:
+            raise AgentError(
+                "Nothing was said in this chat yet, so there is nothing to fork from. /new begins another."
+            )
+        if self._memory.turn(at).role == "tool" and at == about.head:  # a reply that was stopped on its way
+            at = self._memory.exchange(at).turn.id
+        events: list[Event] = [
+            SessionForked(
+                session=new,
+                origin=session,
+                at=reachable(self._memory, session, at).id,
+                world=new if what_if else about.world,
+                project=about.project,
+                client=self._client,
+            )
+        ]
+        if name is not None:
+            events.append(SessionRenamed(session=new, text=name))
+        return [*events, *_settings(new, about)]
+
+
+def _settings(session: str, of: Session) -> list[Event]:
+    """What makes a fork go on as the chat it left: its own settings, if it has some."""
+    if of.model is None and of.system_prompt is None and of.sampling is None:
+        return []
+    sampling = Sampling.model_validate(of.sampling) if of.sampling else None
+    return [SessionConfigured(session=session, model=of.model, sampling=sampling, text=of.system_prompt)]
+
+
+def _words(turn: Turn) -> str:
+    """A turn, as a person recognises it."""
+    line = " ".join((turn.text or "").split())
+    quoted = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+    return f"{'your message' if turn.role == 'user' else 'the reply'} “{quoted}”"

@@ -49,6 +49,7 @@ class Documents(Altering):
             )
         finally:
             self._tell(MemoriesChanged())
+            self._purge_soon()  # of what vanished
 
     async def documents(self) -> list[Document]:
         """All documents, the one read last first."""

@@ -163,7 +163,7 @@ class MemoryReady:
 class GraphProgress:
     """The graph is catching up or being rebuilt; `state` "ready" ends it."""
 
-    state: Literal["opening", "catching up", "rebuilding", "ready", "failed"]
+    state: Literal["opening", "catching up", "rebuilding", "ready", "purging", "failed"]
     done: int = 0
     total: int = 0
     message: str = ""

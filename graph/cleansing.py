@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from graph import purging
-from graph.absence import INDEXES
+from graph.absence import INDEXES, Forms, forms_of, words_in
 from graph.copies import purge_copy
 from graph.files import LOG
 from graph.follower import Follower
@@ -41,7 +41,11 @@ class Cleansing:
     def purge_words(self, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
         """The words of erased texts (None: of all that wait) in the forms that are in nothing that is kept."""
         texts = [text for seq, text in self.purging().items() if seqs is None or seq in seqs]
-        return purging.distinctive(texts, self._kept()) if any(texts) else {}
+        return self.unkept(forms_of(words_in(texts)))
+
+    def unkept(self, forms: Forms) -> dict[str, frozenset[bytes]]:
+        """Some words in those forms that are in nothing that is kept."""
+        return purging.unkept(forms, self._kept())
 
     def purge(self, progress: Tell) -> None:
         """Leave nothing of what is erased in word indexes, vectors and graph. Raises LogUnwritable or GraphFailure."""

@@ -104,9 +104,10 @@ class Follower:
 
         `tell` is called on the caller's thread. Raises GraphFailure or LogDamaged; then it is still to be done.
         """
-        if self._thread is None:
-            rebuild.discard(self._folder)
-            return
+        with self._life:  # nobody opens it meanwhile
+            if self._thread is None:
+                rebuild.discard(self._folder)
+                return
         if self._do(self._needs_purge):
             with self._building:
                 self._built = False
@@ -130,6 +131,10 @@ class Follower:
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
         return self._opened().query(cypher, parameters, timeout_s=timeout_s)
+
+    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]:
+        """The first rows of a query of somebody's own. Raises as `query` does."""
+        return self._opened().page(cypher, limit=limit, timeout_s=timeout_s)
 
     def standing(self) -> tuple[GraphStore, int]:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""

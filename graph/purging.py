@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from graph import contents
-from graph.absence import Finder, forms_of, words_in
+from graph.absence import Finder, Forms
 from graph.schema import statements
 from graph.sqlite import open_writer, writing
 
@@ -93,9 +93,8 @@ def leftover_vectors(db: sqlite3.Connection) -> list[int]:
     return [id for (id,) in db.execute("SELECT id FROM vectors WHERE hash NOT IN (SELECT hash FROM contents)")]
 
 
-def distinctive(texts: Iterable[str], kept: Iterable[bytes]) -> dict[str, frozenset[bytes]]:
-    """The words of erased texts, in those forms that are in nothing that is kept: whoever has one has kept it."""
-    forms = forms_of(words_in(texts))
+def unkept(forms: Forms, kept: Iterable[bytes]) -> dict[str, frozenset[bytes]]:
+    """Words in those forms that are in nothing that is kept: whoever has one of them has kept what is gone."""
     common = Finder(form for each in forms.values() for form in each).find(kept) if forms else set()
     return {word: each - common for word, each in forms.items() if each - common}
 

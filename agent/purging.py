@@ -1,0 +1,224 @@
+"""Works off what was deleted in the background, until no file of the home has a byte of it.
+
+Invariants:
+- One purge at a time, and it begins at the start of clew where one was broken off. What is deleted while it runs is
+  worked off after it. Every step can be done again; closing the agent ends it between two steps.
+- The words are let go of last: before that every file of the home is looked into, but for the models.
+- It steps aside while somebody waits for an answer, and never fails anybody: what is left is told in a notice.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from graph.absence import Forms, look, look_into
+from graph.backups import backups_of
+from graph.errors import MemoryFailure
+from graph.files import LOG
+from graph.memory import Memory
+from graph.purging import unkept
+from graph.values import Progress
+
+from .events import Notice, Warned
+from .foreground import Foreground
+from .home import Home
+from .jobs import Jobs, Stopping
+from .prompts import Prompts
+
+AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
+LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
+NATIVE = "native.log"
+READ_MEANWHILE = (
+    "What was deleted is gone from every view, but another program is reading the log, which keeps its bytes until "
+    "then. clew tries again by itself."
+)
+
+T = TypeVar("T")
+
+
+class PurgeStopped(Exception):
+    """The agent is closing: what is left is done after the next start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge did: erased texts, distinctive words looked for, files looked into, and those that still hold one.
+
+    `pending` says why it is not over.
+    """
+
+    texts: int = 0
+    words: int = 0
+    files: int = 0
+    leftovers: tuple[Path, ...] = ()
+    pending: str | None = None
+
+    def __add__(self, other: "Purged") -> "Purged":
+        return Purged(
+            self.texts + other.texts,
+            self.words + other.words,
+            max(self.files, other.files),
+            tuple(dict.fromkeys((*self.leftovers, *other.leftovers))),
+            other.pending,
+        )
+
+
+class Purges:
+    """The part of the Agent that purges; what it works with is the Agent's."""
+
+    _home: Home
+    _jobs: Jobs
+    _prompts: Prompts
+    _foreground: Foreground
+    _opening: asyncio.Task[None] | None
+    _spawn: Callable[..., asyncio.Task[None]]
+    _tell: Callable[[Notice], None]
+    _purge_task: asyncio.Task[None] | None = None
+    _purge_again = False
+    _purge_report = Purged()
+
+    @property
+    def _memory(self) -> Memory:
+        raise NotImplementedError
+
+    async def purged(self) -> Purged:
+        """Wait until nothing of what was deleted is left in any file, or as far as that can be done; what was done."""
+        self._purge_soon()
+        assert self._purge_task is not None
+        await asyncio.shield(self._purge_task)
+        return self._purge_report
+
+    def _purge_soon(self) -> None:
+        """Work off what waits, in the background, after what is being worked off."""
+        self._purge_again = True
+        if self._purge_task is None or self._purge_task.done():
+            self._purge_task = self._spawn(self._purge_all())
+
+    async def _resume_purge(self) -> None:
+        """Go on with what the last run had no time for."""
+        if await asyncio.to_thread(self._memory.purging):
+            self._purge_soon()
+
+    async def _purge_all(self) -> None:
+        report = Purged()
+        try:
+            while self._purge_again:
+                self._purge_again = False
+                if self._opening is not None:
+                    await asyncio.wait({self._opening})
+                while waiting := await asyncio.to_thread(self._memory.purging):
+                    report += await self._purge_once(frozenset(waiting))
+                    if report.pending is not None:
+                        break
+        except PurgeStopped:
+            report += Purged(pending="clew was closed meanwhile; the rest is done after the next start.")
+        except MemoryFailure as error:
+            self._tell(Warned(f"What was deleted is gone from every view, but not yet from every file: {error}"))
+            report += Purged(pending=str(error))
+        self._purge_report = report
+        self._tell_of(report)
+
+    async def _purge_once(self, events: frozenset[int]) -> Purged:
+        """All steps for some events. Raises PurgeStopped or MemoryFailure."""
+        memory, home = self._memory, self._home
+        words = await self._step(lambda progress: unkept(memory.purge_words(events), _settings_of(home)))
+        await self._step(memory.purge)
+        await self._prompts.tidy()
+        copies = await self._step(lambda progress: purge_copies(memory, home, progress))
+        for problem in copies:
+            self._tell(Warned(problem))
+        files, held = await self._step(lambda progress: _sweep(memory, home, words, progress))
+        if not await self._let_go(events):
+            return Purged(len(events), len(words), files, held, READ_MEANWHILE)
+        in_log = await self._step(lambda progress: _look_into_log(memory, home, words))
+        return Purged(len(events), len(words), files + len(LOG_FILES), held + in_log)
+
+    async def _step(self, work: Callable[[Callable[[Progress], None]], T]) -> T:
+        """What a blocking step answers, begun when nobody waits for an answer; closing ends it."""
+        await self._foreground.free()
+        return await self._jobs.run(lambda stopping: work(_heeding(stopping)))
+
+    async def _let_go(self, events: Collection[int]) -> bool:
+        for wait in (*AGAIN_S, None):
+            if await self._step(lambda progress: self._memory.purge_done(events)):
+                return True
+            if wait is not None:
+                await asyncio.sleep(wait)
+        return False
+
+    def _tell_of(self, report: Purged) -> None:
+        if report.leftovers:
+            names = ", ".join(str(path) for path in report.leftovers)
+            self._tell(Warned(f"Words of what was deleted are still in {names}: clew does not change these files."))
+
+
+def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None]) -> list[str]:
+    """Erase in the automatic backups what is erased in the memory; what could not be is deleted, and told."""
+    problems = []
+    copies = sorted(backups_of(home.memory).glob("*.sqlite"))
+    for done, path in enumerate(copies):
+        progress(Progress("purging", done, len(copies)))
+        try:
+            memory.purge_copy(path)
+        except MemoryFailure as error:
+            path.unlink(missing_ok=True)
+            problems.append(f"What was deleted could not be erased in the backup {path}: {error} That backup is gone.")
+    return problems
+
+
+def _heeding(stopping: Stopping) -> Callable[[Progress], None]:
+    def progress(step: Progress) -> None:
+        if stopping():
+            raise PurgeStopped
+
+    return progress
+
+
+def _sweep(
+    memory: Memory, home: Home, words: Forms, progress: Callable[[Progress], None]
+) -> tuple[int, tuple[Path, ...]]:
+    """Look into every file but the log's: how many there are, and which still hold a word; caches that do go."""
+    held, files = [], 0
+    own = {home.memory / name for name in LOG_FILES}
+    for path, found in look(home.root, words, leave_out=own | {home.models}):
+        files += 1
+        progress(Progress("purging", files, 0))
+        if not found:
+            continue
+        if home.cache in path.parents and path.name != NATIVE:
+            path.unlink(missing_ok=True)
+        elif memory.unkept({word: words[word] for word in found}):  # nobody said it again meanwhile
+            held.append(path)
+    return files, tuple(held)
+
+
+def _look_into_log(memory: Memory, home: Home, words: Forms) -> tuple[Path, ...]:
+    """The log's own files that still hold a word, after writing the log anew if it does."""
+
+    def held() -> tuple[Path, ...]:
+        found = ((path, look_into(path, words)) for path in (home.memory / name for name in LOG_FILES) if words)
+        return tuple(path for path, each in found if each and memory.unkept({word: words[word] for word in each}))
+
+    if held():
+        memory.compact_log()
+    return held()
+
+
+def _settings_of(home: Home) -> Iterator[bytes]:
+    """What is kept as it is, whatever is deleted: no word of a chat gets there by itself."""
+    for path in (home.config, home.cache / NATIVE, home.trusted):
+        with suppress(OSError):
+            yield path.read_bytes() + b"\n"
+
+
+def absent(home: Home, words: Forms) -> tuple[int, dict[Path, set[str]]]:
+    """Look into every file of the home but the models: how many there are, and what each holds of some words."""
+    files, found = 0, {}
+    for path, held in look(home.root, words, leave_out={home.models}):
+        files += 1
+        if held:
+            found[path] = held
+    return files, found

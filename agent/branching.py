@@ -55,7 +55,7 @@ class Branching(Altering):
         """
         return self._conversation_of(session).regenerate(session, turn)
 
-    def edit_turn(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
+    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
         """Say something else in the place of an earlier message, and answer that: the events are as of `send`."""
         return self._conversation_of(session).edit(session, turn, text)
 

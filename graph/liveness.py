@@ -16,6 +16,8 @@ from graph.places import kept, pass_by
 from graph.sink import Properties, Sink, node
 from graph.sources import is_open, stands
 
+FEW, MANY = 3, 24  # steps up a path after which more are looked at together, and how many
+
 
 def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None:
     """Put a session's head at turn `target`, as event `seq` says. A deleted session has no head to move."""
@@ -63,14 +65,25 @@ def _counted(now: Properties, step: int, seq: int, forked: int) -> dict[str, Any
 
 def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:
     """The turns a head leaves (-1) and enters (+1) between two places, up to where their paths meet."""
+    left = entered = 0
     while old != new:
         above_old, above_new = _depth(sink, old), _depth(sink, new)
         if old is not None and above_old >= above_new:
             yield old, -1
-            old = node(sink, "Turn", old)["parent"]
+            left += 1
+            old = _parent(sink, old, left)
         elif new is not None:
             yield new, +1
-            new = node(sink, "Turn", new)["parent"]
+            entered += 1
+            new = _parent(sink, new, entered)
+
+
+def _parent(sink: Sink, turn: str, steps: int) -> str | None:
+    """What is above a turn that is so many `steps` up; whoever went a few will go more."""
+    if steps % MANY == FEW:
+        sink.foresee("REPLIES_TO", turn, MANY)
+    parent: str | None = node(sink, "Turn", turn)["parent"]
+    return parent
 
 
 def _depth(sink: Sink, turn: str | None) -> int:

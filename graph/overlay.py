@@ -35,6 +35,14 @@ class Overlay:
             self._nodes[key] = self._load(_TABLES[table], id)
         return self._nodes[key]
 
+    def foresee(self, rel: str, start: str, steps: int) -> None:
+        table = _TABLES[_RELS[rel].start]
+        columns = ("id", *table.read)
+        pattern = f"(a:`{table.name}` {{id: $id}})-[:`{rel}`*1..{steps}]->(b:`{table.name}`)"
+        listed = ", ".join(f"b.`{name}`" for name in columns)
+        for values in self._store.execute(f"MATCH {pattern} RETURN {listed}", {"id": start}):
+            self._nodes.setdefault((table.name, values[0]), dict(zip(columns, values, strict=True)))
+
     def put_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
         self._nodes[table, id] = {**dict.fromkeys(_TABLES[table].names), "id": id, **properties}
         self._new[table, id] = None

@@ -22,6 +22,10 @@ class Sink(Protocol):
         """The properties of a node (at least those its table says are read), None if there is none."""
         ...
 
+    def foresee(self, rel: str, start: str, steps: int) -> None:
+        """A hint: what a node leads to, in so many steps along relationships of one name, is looked at next."""
+        ...
+
     def event(self, seq: int) -> Event:
         """An earlier event, as the log has it now."""
         ...

@@ -38,6 +38,9 @@ class Tables:
         values = self.nodes[table].get(id)
         return None if values is None else _Row(values, _PLACES[table])
 
+    def foresee(self, rel: str, start: str, steps: int) -> None:
+        pass  # everything is at hand
+
     def put_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
         self.nodes[table][id] = [id, *map(properties.get, _AFTER_ID[table])]
 

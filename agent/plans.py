@@ -108,9 +108,13 @@ def _beliefs(
 
 
 def _earlier(form: Observation, forms: dict[str, Observation], came: Collection[str]) -> Observation | None:
-    """The form of the same memory, of before this one, that is current again."""
-    found = [forms[id] for id in came if forms[id].series == form.series and forms[id].at <= form.at]
-    return max(found, key=lambda each: each.at, default=None)
+    """The nearest form before this one that is current again; whatever stands between them changes too."""
+    before = form.supersedes
+    while before is not None and before in forms:
+        if before in came:
+            return forms[before]
+        before = forms[before].supersedes
+    return None
 
 
 def _superseded(both: tuple[Standing, Standing]) -> bool:

@@ -1,0 +1,189 @@
+"""What a change by hand would do is told to the very items, and carrying it out does that and nothing else."""
+
+import pytest
+
+from agent.errors import AgentError
+from agent.events import ReplyEnded
+from agent.plans import Plan
+from agent.service import Agent
+from agent.settings import Settings
+from graph.errors import NotFound
+from graph.events import HeadMoved, ObservationSupported, PinSet, Recalled, SessionForked, SessionRenamed, TurnHidden
+from graph.ids import new_id
+from graph.values import Turn
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_recall import ready, say
+from tests.fakes import FakeGenerator
+from tests.graph.talk import reply, said
+from tests.graph.teach import observed
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+async def chat(agent: Agent, *messages: str) -> tuple[str, list[ReplyEnded]]:
+    """A chat of some exchanges; its id and the ends of its replies."""
+    session: str | None = None
+    ended: list[ReplyEnded] = []
+    for message in messages:
+        session, _, end = await say(agent, session, message)
+        ended.append(end)
+    assert session is not None
+    return session, ended
+
+
+def ids(turns: tuple[Turn, ...] | list[Turn]) -> list[str]:
+    return [turn.id for turn in turns]
+
+
+def texts(agent: Agent) -> set[str]:
+    with agent._memory.snapshot() as db:
+        return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
+
+
+async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_nothing(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    before = agent._memory.head()
+    alone, whole = await agent.plan_delete(two.turn), await agent.plan_delete(two.reply_turn, exchange=True)
+    assert (ids(alone.impact.gone), ids(whole.impact.gone)) == ([two.turn], [two.turn, two.reply_turn])
+    assert alone.impact.erases
+    assert agent._memory.head() == before
+    await agent.carry_out(await agent.plan_delete(one.turn))  # the root
+    await agent.carry_out(whole)
+    assert "Buy the tickets." not in texts(agent)
+    assert not agent._memory.deleted([one.reply_turn])
+
+
+async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, (one,) = await chat(agent, "The ferry leaves at nine.")
+    with pytest.raises(NotFound):
+        await agent.plan_delete("01UNKNOWN")
+    await agent.carry_out(await agent.plan_hide(one.turn))
+    with pytest.raises(AgentError, match="hidden already"):
+        await agent.plan_hide(one.turn)
+    with pytest.raises(AgentError, match="not hidden"):
+        await agent.plan_unhide(one.reply_turn)
+    hidden = await agent.plan_delete(one.turn)
+    assert ids(hidden.impact.gone) == [one.turn]
+    await agent.carry_out(hidden)
+    for planning in (agent.plan_delete, agent.plan_hide, agent.plan_unhide):
+        with pytest.raises(AgentError, match="deleted already"):
+            await planning(one.turn)
+
+
+async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_proof_goes_is_lost(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await started(make_agent)
+    _, (one, two) = await chat(agent, "I live in Lyon.", "I moved to Porto, and I row.")
+    first = observed("LYON", one.turn, text="lives in Lyon")
+    agent._memory.append(first, observed("PORTO", two.turn, after=first, text="lives in Porto"))
+    agent._memory.append(observed("ROWS", two.turn, text="rows"), PinSet(observation="ROWS"))
+    plan = await agent.plan_hide(two.turn)
+    assert [(form.id, earlier.id) for form, earlier in plan.impact.fallen_back] == [("PORTO", "LYON")]
+    assert [form.id for form in plan.impact.lost] == ["ROWS"]
+    assert plan.impact.pins == ("ROWS",)
+    await agent.carry_out(plan)
+    assert [form.id for form in await agent.memories()] == ["LYON"]
+    back = await agent.plan_unhide(two.turn)
+    assert ids(back.impact.back) == [two.turn]
+    assert {form.id for form in back.impact.returning} == {"PORTO", "ROWS"}
+    assert back.impact.lost == ()
+
+
+async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_are_told(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "The harbour master keeps seven grey cats.", "Something else entirely.")
+    again = said("AGAIN", session, parent=two.reply_turn, text="You know he keeps SEVEN grey cats, the harbour man!")
+    given = reply("GIVEN", session, parent="AGAIN", text="Yes.", recalled=(Recalled(id=one.turn),))
+    agent._memory.append(again, given, observed("OTHER", two.turn, text="speaks of something else"))
+    agent._memory.append(observed("CATS", "AGAIN", text="seven cats"))
+    agent._memory.append(ObservationSupported(observation="CATS", source=one.turn))
+    plan = await agent.plan_delete(one.turn)
+    assert [form.id for form in plan.impact.weaker] == ["CATS"]
+    assert ids(plan.impact.references) == ["GIVEN"]
+    assert ids(plan.impact.quoting) == ["AGAIN"]
+    await agent.carry_out(plan)
+    assert {form.id for form in await agent.memories()} == {"CATS", "OTHER"}
+
+
+async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    fork = new_id()
+    agent._memory.append(
+        SessionRenamed(session=session, text="Secret voyage"),
+        SessionForked(session=fork, origin=session, at=one.reply_turn, client="test"),
+    )
+    plan = await agent.plan_delete_session(session)
+    assert ids(plan.impact.gone) == [two.turn, two.reply_turn]
+    assert plan.notes == ("2 messages stay: other chats go on from them.",)
+    await agent.carry_out(plan)
+    assert "Secret voyage" not in texts(agent)
+    assert "Buy the tickets." not in texts(agent)
+    assert [turn.text for turn in await agent.thread(fork)] == ["The ferry leaves at nine.", "I see."]
+    with pytest.raises(AgentError, match="deleted already"):
+        await agent.plan_delete_session(session)
+
+
+async def test_a_deleted_chat_that_a_fork_had_gone_on_from_leaves_nothing_once_the_fork_is_gone_too(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    fork, again = new_id(), new_id()
+    agent._memory.append(SessionForked(session=fork, origin=session, at=one.turn, client="test"))
+    agent._memory.append(SessionForked(session=again, origin=fork, at=one.turn, client="test"))
+    agent._memory.append(reply("LATER", again, parent=one.turn, text="At ten."))
+    assert ids((await agent.plan_delete_session(session)).impact.gone) == [one.reply_turn]
+    assert ids((await agent.plan_delete_session(again)).impact.gone) == ["LATER"]
+    await agent.delete(again)
+    await agent.delete(fork)
+    assert ids((await agent.plan_delete_session(session)).impact.gone) == [one.turn, one.reply_turn]
+
+
+async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "I live in Lyon.", "Good night.")
+    plan = await agent.plan_hide(one.turn)
+    agent._memory.append(observed("LYON", one.turn))
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match="look again"):
+        await agent.carry_out(plan)
+    assert agent._memory.head() == head
+    stale = await agent.plan("Go back", HeadMoved(session=session, turn=one.reply_turn))
+    agent._memory.append(TurnHidden(turn=two.turn))
+    with pytest.raises(AgentError, match="look again"):
+        await agent.carry_out(stale)
+
+
+async def test_forgetting_takes_all_forms_and_the_notes_that_state_it(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    new = await agent.correct(old.id, "I live in Porto.")
+    plan: Plan = await agent.plan_forget(new.id)
+    assert {form.id for form in plan.impact.lost} == {old.id, new.id}
+    assert {turn.role for turn in plan.impact.gone} == {"note"}
+    await agent.carry_out(plan)
+    assert not {"I live in Lyon.", "I live in Porto."} & texts(agent)
+
+
+async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("One.", "Two.")
+    agent = await ready(make_agent, model, PLAIN)
+    session, (one,) = await chat(agent, "Hello there.")
+    model.gate.clear()
+    events = agent.send(session, "And now?")
+    await anext(events)
+    await model.waiting.wait()
+    with pytest.raises(AgentError, match="stop it"):
+        await agent.plan_delete(one.turn)
+    model.gate.set()
+    async for _ in events:
+        pass
+    assert ids((await agent.plan_delete(one.turn)).impact.gone) == [one.turn]

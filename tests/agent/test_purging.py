@@ -1,0 +1,200 @@
+"""What is deleted leaves every file of the home: while the agent runs, after a kill, and in the backups."""
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from agent.events import Warned
+from agent.home import Home
+from agent.purging import PurgeStopped
+from agent.service import Agent
+from agent.settings import Settings
+from graph.absence import Forms, forms_of, look
+from graph.backups import backups_of
+from graph.copying import copy_log
+from graph.errors import MemoryFailure
+from graph.events import TurnDeleted
+from graph.memory import Memory
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator
+
+SECRET = "Xylophonist"
+WORDS = forms_of([SECRET])
+QUIET = Settings(reflect=False)
+
+
+def holding(home: Home, words: Forms = WORDS) -> set[str]:
+    """The files of the home that hold a word, the models' left out."""
+    found = look(home.root, words, leave_out={home.models})
+    return {str(path.relative_to(home.root)) for path, held in found if held}
+
+
+async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str, str]:
+    """A message and its reply; the session, and the message's turn."""
+    await agent.idle()  # the graph is open, and follows
+    accepted = (await collect(agent.send(session, text)))[0]
+    return accepted.session, accepted.turn  # type: ignore[union-attr]
+
+
+async def delete(agent: Agent, turn: str) -> None:
+    """Delete a message and the reply to it."""
+    reply = (await asyncio.to_thread(agent._memory.exchange, turn)).reply
+    assert reply is not None
+    await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=turn), TurnDeleted(turn=reply.id))
+    await agent._prompts.forget_turns({turn, reply.id})
+    agent._purge_soon()
+
+
+async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, _ = await say(agent, "We begin with a harmless remark.")
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
+    assert holding(home)
+    await delete(agent, turn)
+    done = await agent.purged()
+    assert (done.leftovers, done.pending) == ((), None)
+    assert done.words > 0
+    assert holding(home) == set()
+    assert await asyncio.to_thread(agent._memory.purging) == {}
+    assert {check.name for check in await asyncio.to_thread(agent._memory.doctor) if not check.ok} <= {"permissions"}
+
+
+async def test_a_cache_that_holds_a_word_goes_and_any_other_file_is_named(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    told: list[str] = []
+    listening = asyncio.create_task(_listen(agent, told))
+    await asyncio.sleep(0)
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    drafts = home.cache / "drafts"
+    drafts.mkdir(exist_ok=True)
+    (drafts / "new.txt").write_text(f"about the {SECRET.upper()} again")
+    (drafts / "other.txt").write_text("about something else")
+    mine = home.root / "notes.json"
+    mine.write_text(f'["{SECRET.lower()}"]')
+    await delete(agent, turn)
+    done = await agent.purged()
+    assert done.leftovers == (mine,)
+    assert sorted(path.name for path in drafts.iterdir()) == ["other.txt"]
+    assert mine.exists()
+    await agent.close()
+    await listening
+    assert any(str(mine) in message for message in told)
+
+
+async def _listen(agent: Agent, told: list[str]) -> None:
+    told += [notice.message async for notice in agent.notices() if isinstance(notice, Warned)]
+
+
+async def test_words_that_others_say_too_are_not_counted(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, turn = await say(agent, f"My neighbour is a {SECRET} by profession.")
+    await say(agent, f"Once more: a {SECRET}.", session)
+    await delete(agent, turn)
+    done = await agent.purged()
+    assert (done.leftovers, done.pending) == ((), None)
+    assert holding(home)
+    assert not holding(home, forms_of(["profession"]))
+
+
+async def test_automatic_backups_lose_it_too_and_still_verify(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    await say(agent, "And mine is a gardener.", session)
+    folder = backups_of(home.memory)
+    folder.mkdir(exist_ok=True)
+    await asyncio.to_thread(copy_log, home.memory, folder / "auto.sqlite")
+    (folder / "broken.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 4096)
+    assert holding(home) >= {"backups/auto.sqlite"}
+    await delete(agent, turn)
+    done = await agent.purged()
+    assert done.leftovers == ()
+    assert holding(home) == set()
+    assert sorted(path.name for path in folder.iterdir()) == ["auto.sqlite"]
+    with sqlite3.connect(folder / "auto.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%gardener%'").fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM events WHERE kind = 'turn.deleted'").fetchone() == (2,)
+        assert db.execute("SELECT count(*) FROM purging").fetchone() == (0,)
+    db.close()
+    again = folder.parent / "again"
+    again.mkdir()
+    (folder / "auto.sqlite").rename(again / "log.sqlite")
+    memory = Memory.open(again, command="test")
+    assert {check.name for check in memory.doctor() if not check.ok} <= {"permissions", "graph"}
+    memory.close()
+
+
+STEPS = ("purge_words", "purge", "purge_copy", "purge_done", "unkept")
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_start(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    folder = backups_of(home.memory)
+    folder.mkdir(exist_ok=True)
+    await asyncio.to_thread(copy_log, home.memory, folder / "auto.sqlite")
+
+    def broken(*args: object) -> None:
+        raise PurgeStopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Memory, step, broken)
+        await delete(agent, turn)
+        assert (await agent.purged()).pending is not None
+        await agent.close()
+    agent = await make_agent(FakeGenerator(), QUIET)
+    assert await asyncio.to_thread(agent._memory.purging)
+    done = await agent.purged()
+    assert (done.leftovers, done.pending) == ((), None)
+    assert holding(home) == set()
+
+
+async def test_what_is_deleted_while_a_purge_runs_is_purged_after_it(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, first = await say(agent, f"My neighbour is a {SECRET}.")
+    _, second = await say(agent, "The other one is a bassoonist.", session)
+    await delete(agent, first)
+    assert agent._purge_task is not None
+    task = agent._purge_task
+    await delete(agent, second)
+    await agent.purged()
+    assert task.done()
+    assert holding(home, forms_of([SECRET, "bassoonist"])) == set()
+
+
+async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+
+    def full(*args: object) -> None:
+        raise MemoryFailure("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Memory, "purge", full)
+        await delete(agent, turn)
+        assert (await agent.purged()).pending == "The disk is full."
+    assert (await agent.purged()).pending is None
+    assert holding(home) == set()
+
+
+async def test_a_reader_of_the_log_holds_the_end_of_a_purge_up_and_nothing_else(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.purging.AGAIN_S", (0.0,))
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    reader = sqlite3.connect(home.memory / "log.sqlite", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM events").fetchone()
+    await delete(agent, turn)
+    assert (await agent.purged()).pending is not None
+    await say(agent, "The chat goes on.", session)
+    reader.execute("ROLLBACK")
+    reader.close()
+    assert (await agent.purged()).pending is None
+    assert holding(home) == set()

@@ -10,10 +10,12 @@ from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
-from graph import contents
+from graph import console, contents
 from graph.beliefs import Near
+from graph.console import Answer, Pages
 from graph.entities import Entities
 from graph.hits import Community, Filters, Hit, Vector
+from graph.in_world import InWorld
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
@@ -21,7 +23,7 @@ from graph.remembered import Remembered
 ALL = Filters()
 
 
-class Graph(Protocol):
+class Graph(Pages, Protocol):
     """A graph that can be asked."""
 
     @property
@@ -47,6 +49,13 @@ class Asked(Remembered, Entities):
         """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
         return self._asked_graph.query(cypher, parameters, timeout_s=timeout_s)
 
+    def console(self, cypher: str, *, timeout_s: float = console.TIMEOUT_S, limit: int = console.ROWS) -> Answer:
+        """Read the graph with a person's own query: one statement that only reads, and its first rows.
+
+        Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
+        """
+        return console.ask(self._asked_graph, cypher, timeout_s=timeout_s, limit=limit)
+
     def recall(
         self,
         query: str,
@@ -64,6 +73,10 @@ class Asked(Remembered, Entities):
         """
         return self._recall.recall(query, vector=vector, filters=filters, now=now, timezone=timezone, limit=limit)
 
+    def in_world(self, world: str) -> InWorld:
+        """How everything stands in a world. Raises GraphFailure while the graph is behind."""
+        return self._recall.in_world(world)
+
     def near(
         self,
         text: str,
@@ -79,7 +92,7 @@ class Asked(Remembered, Entities):
         Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
         """
         found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
-        there = self.observations(id for id, _, _ in found)
+        there = self.observations((id for id, _, _ in found), world=world)
         return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
 
     def communities(

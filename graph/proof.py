@@ -1,5 +1,6 @@
 """Observations as values: the rows of the graph joined with the words that prove them, whatever their number, in two
-queries. A turn that is kept out of memory proves nothing.
+queries. A turn that is kept out of memory proves nothing; nor does one of another world, unless that is asked for, and
+sees it.
 """
 
 from collections import defaultdict
@@ -9,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from graph.beliefs import Observation, Proof
-from graph.events import ObservationKind
+from graph.events import MAIN_WORLD, ObservationKind
 from graph.ids import as_datetime
+from graph.in_world import InWorld
 from graph.trend import trend
 
 Row = dict[str, Any]
@@ -24,17 +26,21 @@ RETURN = "RETURN " + ", ".join(f"o.`{name}` AS `{name}`" for name in _COLUMNS.sp
 
 _PROOF = """
 MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn:Chunk)
-WHERE o.id IN $ids AND t.live AND NOT coalesce(t.withheld, false)
-RETURN o.id AS observation, label(r) AS relation, t.id AS id, r.at AS at, r.amount AS amount ORDER BY at, id
+WHERE o.id IN $ids AND {}
+RETURN o.id AS observation, label(r) AS relation, label(t) AS label, t.id AS id, r.at AS at, r.amount AS amount
+ORDER BY at, id
 """
 _ABOUT = """
 MATCH (o:Observation)-[:ABOUT]->(e:Entity) WHERE o.id IN $ids AND (e.name IS NOT NULL OR e.name_seq IS NULL)
 RETURN o.id AS observation, coalesce(e.name, e.id) AS name ORDER BY name
 """
+_IN_MAIN = "t.live AND NOT coalesce(t.withheld, false) AND coalesce(t.world, 'main') = 'main'"
+_ANYWHERE = "NOT coalesce(t.withheld, false) AND (label(t) = 'Turn' OR t.live)"
 _TURNS = """
 MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY|RETIRED_BY]->(t:Turn) WHERE o.id IN $ids
 RETURN o.id AS observation, label(r) AS relation, t.id AS id, t.at AS at, t.live AND NOT t.withheld AS live,
-    t.speaker AS owner, t.session AS place, CASE WHEN t.hidden OR t.deleted THEN NULL ELSE t.text END AS text
+    t.world AS world, t.seq AS seq, t.speaker AS owner, t.session AS place,
+    CASE WHEN t.hidden OR t.deleted THEN NULL ELSE t.text END AS text
 ORDER BY at, id
 """
 _CHUNKS = """
@@ -57,8 +63,10 @@ class _Found:
     added: float = 0.0
 
 
-def with_proof(query: Query, rows: Sequence[Row], now: datetime, pinned: Collection[str]) -> list[Observation]:
-    """The observations of rows of RETURN, in their order; `pinned` are series."""
+def with_proof(
+    query: Query, rows: Sequence[Row], now: datetime, pinned: Collection[str], view: InWorld | None = None
+) -> list[Observation]:
+    """The observations of rows of RETURN, in their order, as they stand in main, or in a world; `pinned` are series."""
     ids = {"ids": [row["id"] for row in rows]}
     if not rows:
         return []
@@ -66,16 +74,17 @@ def with_proof(query: Query, rows: Sequence[Row], now: datetime, pinned: Collect
     for row in query(_ABOUT, ids):
         about[row["observation"]].append(row["name"])
     proof: dict[str, _Found] = defaultdict(_Found)
-    for row in query(_PROOF, ids):
+    for row in _standing(query, ids, view):
         _add(proof[row["observation"]], row)
     return [_observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned) for row in rows]
 
 
-def proofs(query: Query, ids: Sequence[str]) -> dict[str, tuple[Proof, ...]]:
-    """All words behind observations, live or not, by their ids, the oldest first."""
+def proofs(query: Query, ids: Sequence[str], view: InWorld | None = None) -> dict[str, tuple[Proof, ...]]:
+    """All words behind observations, live or not, by their ids, the oldest first; of main, or of what a world knows."""
     found: dict[str, list[Proof]] = {id: [] for id in ids}
     for kind, words in (("turn", _TURNS), ("chunk", _CHUNKS)):
-        for row in query(words, {"ids": list(ids)}):
+        rows = query(words, {"ids": list(ids)})
+        for row in rows if kind == "chunk" else _known(rows, view):
             found[row["observation"]].append(
                 Proof(
                     id=row["id"],
@@ -89,6 +98,24 @@ def proofs(query: Query, ids: Sequence[str]) -> dict[str, tuple[Proof, ...]]:
                 )
             )
     return {id: tuple(sorted(of, key=lambda each: each.at)) for id, of in found.items()}
+
+
+def _standing(query: Query, ids: Mapping[str, Any], view: InWorld | None) -> list[Row]:
+    """The relationships to what stands in main, or in a world."""
+    if view is None:
+        return query(_PROOF.format(_IN_MAIN), ids)
+    rows = query(_PROOF.format(_ANYWHERE), ids)
+    stands = view.standing({row["id"] for row in rows if row["label"] == "Turn"})
+    return [row for row in rows if row["label"] != "Turn" or row["id"] in stands]
+
+
+def _known(rows: Sequence[Row], view: InWorld | None) -> list[Row]:
+    """Turns of main; or those that a world sees, and others of it and of the worlds it left, from before it did."""
+    if view is None:
+        return [row for row in rows if row["world"] == MAIN_WORLD]
+    seen = view.seen({row["id"] for row in rows})
+    known = (row for row in rows if row["id"] in seen or view.lineage.knows(row["world"], row["seq"]))
+    return [{**row, "live": seen.get(row["id"], False)} for row in known]
 
 
 def _add(found: _Found, row: Row) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from graph.beliefs import Unreflected
 from graph.proof import Query
+from graph.unreflected import Living
 
 _DEAD = """
 MATCH (o:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
@@ -21,8 +22,9 @@ ORDER BY seq DESC
 """
 _LEFT = """
 MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn:Chunk)
-WHERE o.id IN $ids AND t.live AND NOT coalesce(t.withheld, false)
-RETURN DISTINCT o.id AS id, t.id AS source, coalesce(t.session, t.document) AS place, t.at AS at, t.seq AS seq
+WHERE o.id IN $ids AND NOT coalesce(t.withheld, false) AND (t.live OR label(t) = 'Turn')
+RETURN DISTINCT o.id AS id, o.world AS world, t.id AS source, label(t) AS label,
+    coalesce(t.session, t.document) AS place, t.at AS at, t.seq AS seq
 ORDER BY at, seq
 """
 _DONE = """
@@ -31,13 +33,13 @@ WHERE named.name = ? AND named.kind = 'reflection.done' AND done.structure ->> '
 """
 
 
-def survivors(db: sqlite3.Connection, query: Query, limit: int) -> list[Unreflected]:
+def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) -> list[Unreflected]:
     """What is to be reflected on anew, of the newest observation first."""
     dead = query(_DEAD, {})
     revised = {row["supersedes"] for row in dead}
     last = [row for row in dead if row["id"] not in revised]
     left: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in query(_LEFT, {"ids": [row["id"] for row in last]}) if last else []:
+    for row in _standing(db, query(_LEFT, {"ids": [row["id"] for row in last]}), living) if last else []:
         left[row["id"]].append(row)
     found: list[Unreflected] = []
     for row in last:
@@ -46,6 +48,16 @@ def survivors(db: sqlite3.Connection, query: Query, limit: int) -> list[Unreflec
             place = left[row["id"]][-1]["place"]
             found.append(Unreflected(turns, place, row["world"], row["project"], instead_of=row["id"]))
     return found
+
+
+def _standing(db: sqlite3.Connection, rows: list[dict[str, Any]], living: Living) -> list[dict[str, Any]]:
+    """Those whose source stands in the world of what it proves."""
+    turns: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row["label"] == "Turn":
+            turns[row["world"]].add(row["source"])
+    standing = {world: living(db, each, world) for world, each in turns.items()}
+    return [row for row in rows if row["label"] != "Turn" or row["source"] in standing[row["world"]]]
 
 
 def _was_done(db: sqlite3.Connection, observation: str, turns: tuple[str, ...]) -> bool:

@@ -81,4 +81,5 @@ def title_of(db: sqlite3.Connection, session: str, views: Views) -> str | None:
 def _in_view(db: sqlite3.Connection, session: str, sources: str, views: Views) -> bool:
     """Whether the world of a session holds all the sources."""
     world = views.world_of(session)
-    return all(views.in_view(*each, world) for each in db.execute(_SOURCES, (sources,)).fetchall())
+    named: list[tuple[str, str]] = db.execute(_SOURCES, (sources,)).fetchall()
+    return all(views.in_view(turn, home, world) for turn, home in named)

@@ -10,7 +10,7 @@ Invariants:
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
 from graph.beliefs import Unreflected
@@ -22,7 +22,9 @@ RUN = 6  # imported turns that are reflected on together
 LONGEST_RUN = 2 * RUN  # with the replies to the last of them
 SHORTEST_PAGE, LONGEST_PAGE = 16, 512
 
-Living = Callable[[sqlite3.Connection, Collection[str]], set[str]]  # those of the turns that are live and not withheld
+# Those of the turns that a world sees and that are not withheld.
+Living = Callable[[sqlite3.Connection, Collection[str], str], set[str]]
+Seen = set[tuple[str, str]]  # turns, each with a world that sees it
 
 _WANTED = """
 {of}kind = 'turn.said' AND ({of}source IS NOT NULL AND {of}role <> 'tool'
@@ -116,6 +118,7 @@ class Pending:
         self._out: set[str] = set()
         self._revived = 0
         self._branching: set[str] = set()  # replies to what was not said below the turn before it
+        self._worlds: dict[str, str] = {}  # of sessions
 
     def find(self, db: sqlite3.Connection, living: Living, limit: int) -> list[Unreflected]:
         """Exchanges that ended, the oldest first; then imported turns in runs, the oldest first."""
@@ -143,10 +146,12 @@ class Pending:
     def _exchanges(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
         for page in self._pages(db, imported=0):
             above = {turn: _above(db, turn) for turn, _ in page}
-            live = living(db, {turn for turns in above.values() for turn in turns} | above.keys())
+            turns = ((each, session) for turn, session in page for each in (*above[turn], turn))
+            live = self._living(db, living, turns)
             for turn, session in page:
-                asked = [each for each in above[turn] if each in live or not _is_gone(db, each)]
-                if turn in live and asked and live.issuperset(asked):
+                world = self._world(db, session)
+                asked = [each for each in above[turn] if (each, world) in live or not _is_gone(db, each)]
+                if asked and live.issuperset((each, world) for each in (*asked, turn)):
                     self._look_back(db, turn, asked[0])
                     yield _unit(db, (*asked, turn), session)
                 else:
@@ -165,20 +170,36 @@ class Pending:
         taken: set[str] = set()
         for page in self._pages(db, imported=1):
             asked = {turn for turn, _ in page}
-            live = living(db, asked)
-
-            def alive(turn: str, asked: Collection[str] = asked, live: Collection[str] = live) -> bool:
-                return turn in live or (turn not in asked and turn not in self._out and turn in living(db, [turn]))
-
+            live = self._living(db, living, page)
             for turn, session in page:
                 if turn in taken:
                     continue
-                run = _run(db, turn, taken, alive) if turn in live and _role(db, turn) != Role.ASSISTANT else ()
+                world = self._world(db, session)
+
+                def alive(each: str, world: str = world, asked: set[str] = asked, live: Seen = live) -> bool:
+                    unasked = each not in asked and each not in self._out
+                    return (each, world) in live or (unasked and each in living(db, [each], world))
+
+                begins = (turn, world) in live and _role(db, turn) != Role.ASSISTANT
+                run = _run(db, turn, taken, alive) if begins else ()
                 taken.update(run)
                 if run:
                     yield _unit(db, run, session)
                 else:
                     self._out.add(turn)
+
+    def _living(self, db: sqlite3.Connection, living: Living, turns: Iterable[tuple[str, str]]) -> Seen:
+        """Those of the turns, each given with a session, that the world of that session sees; with the world."""
+        of_worlds: dict[str, set[str]] = {}
+        for turn, session in turns:
+            of_worlds.setdefault(self._world(db, session), set()).add(turn)
+        return {(turn, world) for world, each in of_worlds.items() for turn in living(db, each, world)}
+
+    def _world(self, db: sqlite3.Connection, session: str) -> str:
+        """The world of a session, read once: it never changes."""
+        if session not in self._worlds:
+            self._worlds[session] = place_of(db, session)[0]
+        return self._worlds[session]
 
     def _pages(self, db: sqlite3.Connection, *, imported: int) -> Iterator[list[tuple[str, str]]]:
         """Turn and session of the candidates, without those that are out, some at a time."""

@@ -66,13 +66,14 @@ class Lineage:
     def world(self) -> str:
         return self.links[0].world
 
+    @property
+    def worlds(self) -> list[str]:
+        """The world itself first."""
+        return [link.world for link in self.links]
+
     def knows(self, world: str, seq: int) -> bool:
         """Whether an event of a world, a revision, a pin or a block, is one that may count here."""
         return any(link.world == world and link.counts(seq) for link in self.links)
-
-    def depth(self, world: str) -> int:
-        """How many worlds away another one is."""
-        return next(depth for depth, link in enumerate(self.links) if link.world == world)
 
 
 def lineage_of(db: sqlite3.Connection, world: str) -> Lineage:

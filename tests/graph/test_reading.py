@@ -243,7 +243,11 @@ def test_a_pin_holds_until_it_is_cleared(memory: Memory) -> None:
     memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="test"))
     memory.append(said("w0", "w", parent="s1"), PinSet(turn="w0"))
     assert ids(memory.pinned()) == ["s0"]
-    assert ids(memory.pinned("what-if")) == ["w0"]
+    assert ids(memory.pinned("what-if")) == ["s0", "w0"]
+    memory.append(PinCleared(turn="s0", world="what-if"), PinSet(turn="s1", world="what-if"))
+    assert ids(memory.pinned("what-if")) == ["s1", "w0"]
+    assert ids(memory.pinned()) == ["s0"]  # each world has its own
+    assert [turn.pinned for turn in memory.thread("s")] == [True, False]
 
 
 def test_lists_walk_their_index_and_sort_nothing(memory: Memory) -> None:

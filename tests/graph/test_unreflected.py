@@ -198,9 +198,9 @@ def test_whether_imported_turns_live_is_asked_for_many_at_once(whole: Memory) ->
     asked: list[int] = []
     living = whole._living
 
-    def counting(db: object, turns: list[str]) -> set[str]:
+    def counting(db: object, turns: list[str], world: str) -> set[str]:
         asked.append(len(turns))
-        return living(db, turns)  # type: ignore[arg-type]
+        return living(db, turns, world)  # type: ignore[arg-type]
 
     whole._living = counting  # type: ignore[method-assign,assignment]
     assert len(whole.unreflected(50)) == 15
@@ -215,9 +215,9 @@ def test_thousands_that_are_out_are_looked_at_once(whole: Memory) -> None:
     asked: list[int] = []
     living = whole._living
 
-    def counting(db: object, turns: list[str]) -> set[str]:
+    def counting(db: object, turns: list[str], world: str) -> set[str]:
         asked.append(len(turns))
-        return living(db, turns)  # type: ignore[arg-type]
+        return living(db, turns, world)  # type: ignore[arg-type]
 
     whole._living = counting  # type: ignore[method-assign,assignment]
     assert left(whole, 3) == [("s0", "s1"), ("s2", "s3")]

@@ -146,6 +146,20 @@ class GraphStore:
             names = result.get_column_names()
             return [dict(zip(names, row, strict=True)) for row in _rows(result)]
 
+    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]:
+        """Run a query of somebody's own, in a read-only transaction: names, the first rows, and how many there are.
+
+        Raises as `query` does, also for a value that Python has no room for.
+        """
+        with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
+            connection.execute("BEGIN TRANSACTION READ ONLY")
+            result = _single(connection.execute(cypher))
+            try:
+                return result.get_column_names(), _first_rows(result, limit), result.get_num_tuples()
+            finally:
+                result.close()
+                connection.execute("ROLLBACK")
+
     def columns(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = COLUMNS_TIMEOUT_S
     ) -> "pyarrow.Table":
@@ -263,6 +277,17 @@ def _single(result: "kuzu.QueryResult | list[kuzu.QueryResult]") -> "kuzu.QueryR
     if isinstance(result, list):
         raise QueryFailed("One statement at a time, please.")
     return result
+
+
+def _first_rows(result: "kuzu.QueryResult", limit: int) -> list[list[Any]]:
+    """The first rows of a result, fetched in pages. Raises QueryFailed for a time or a span that Python has not."""
+    rows: list[list[Any]] = []
+    try:
+        while len(rows) < limit and (page := result.get_n(min(PAGE_ROWS, limit - len(rows)))):
+            rows += [list(row) for row in page]
+    except OverflowError as e:
+        raise QueryFailed(f"A value of the answer is too large to be shown: {e}") from e
+    return rows
 
 
 def _rows(result: "kuzu.QueryResult") -> list[list[Any]]:

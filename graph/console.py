@@ -1,0 +1,70 @@
+"""The query console: people's own Cypher, read only, with its first rows, how many there are, and how long it took.
+
+Two walls: what a query may say is a list (`graph.grammar`), and it runs in a read-only transaction on a connection of
+its own. The face under the screen and under `clew query` is this one.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Protocol
+from uuid import UUID
+
+from graph.grammar import checked
+
+MOST_ROWS = 10_000
+ROWS = 500
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The first rows of an answer, of plain values as JSON has them, and how many rows there are in all."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    total: int
+    took_ms: float
+
+
+class Pages(Protocol):
+    """A graph that gives the first rows of an answer."""
+
+    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]: ...
+
+
+def ask(graph: Pages, cypher: str, *, timeout_s: float, limit: int) -> Answer:
+    """Run one reading statement. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure."""
+    statement = checked(cypher)
+    began = time.perf_counter()
+    names, rows, total = graph.page(statement, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
+    took_ms = (time.perf_counter() - began) * 1000
+    return Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms)
+
+
+def plain(value: Any) -> Any:
+    """A value of the engine as JSON has it; an internal id is "table:offset"."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case Mapping():
+            if value.keys() == {"offset", "table"}:
+                return f"{value['table']}:{value['offset']}"
+            return {str(name): plain(each) for name, each in value.items()}
+        case list() | tuple() | set():
+            return [plain(each) for each in value]
+        case datetime() | date():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case Decimal() if value.as_tuple().exponent == 0:
+            return int(value)  # of a sum of whole numbers
+        case timedelta() | Decimal() | UUID():
+            return str(value)
+        case _:
+            return repr(value)

@@ -1,0 +1,128 @@
+"""A query of the console cut into tokens, and written anew from them, so that the engine reads only what was looked at.
+
+Comments and blanks of any alphabet become plain blanks of the same length: places in the engine's messages stay true.
+What this does not know, down to an escape in a string, is an error: nothing is passed on in the hope that the engine
+reads it the same.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graph.errors import QueryFailed
+
+LONGEST = 20_000  # characters
+MOST_TOKENS = 2_000
+
+
+class Sort(StrEnum):
+    """What a token is; `value` is for messages."""
+
+    WORD = "word"
+    QUOTED = "name in backticks"
+    STRING = "string"
+    NUMBER = "number"
+    SIGN = "sign"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a query, as it is written, and where it begins."""
+
+    sort: Sort
+    text: str
+    place: int
+
+    @property
+    def upper(self) -> str:
+        """A word without its case, as the engine compares it; of anything else its text."""
+        return self.text.upper() if self.sort is Sort.WORD else self.text
+
+
+class Refused(QueryFailed):
+    """A query that the console does not run: it is wrong, or would do more than read."""
+
+    def __init__(self, query: str, place: int, why: str) -> None:
+        line = query.count("\n", 0, place) + 1
+        column = place - (query.rfind("\n", 0, place) + 1) + 1
+        super().__init__(f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed.")
+        self.line, self.column = line, column
+
+
+_ESCAPE = r"\\(?:[\\'\"bBfFnNrRtT]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+_TOKEN = re.compile(
+    rf"""
+    (?P<comment> /\*.*?\*/ | //[^\r\n]* )
+    | (?P<string> '(?:[^'\\]|{_ESCAPE})*' | "(?:[^"\\]|{_ESCAPE})*" )
+    | (?P<quoted> `[^`]+` )
+    | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | \.\d+(?:[eE][-+]?\d+)? )
+    | (?P<word> [A-Za-z_][A-Za-z0-9_]* )
+    | (?P<sign> <> | <= | >= | =~ | << | >> | \.\. | /(?!\*) | [-()\[\]{{}}<>=+*%^,.:;|&] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SORTS = {
+    "string": Sort.STRING,
+    "quoted": Sort.QUOTED,
+    "number": Sort.NUMBER,
+    "word": Sort.WORD,
+    "sign": Sort.SIGN,
+}
+
+
+def tokens_of(query: str) -> list[Token]:
+    """The tokens of a query, without blanks and comments. Raises Refused for what no query has."""
+    if len(query) > LONGEST:
+        raise Refused(query, LONGEST, f"A query has {LONGEST:,} characters at most; this one has {len(query):,}")
+    tokens = list(_tokens(query))
+    if len(tokens) > MOST_TOKENS:
+        raise Refused(query, tokens[MOST_TOKENS].place, f"A query has {MOST_TOKENS:,} words and signs at most")
+    return tokens
+
+
+def written(query: str, tokens: list[Token]) -> str:
+    """The query with nothing but its tokens, each in its place."""
+    blank = ["\n" if each == "\n" else " " for each in query]
+    for token in tokens:
+        blank[token.place : token.place + len(token.text)] = token.text
+    return "".join(blank)
+
+
+def _tokens(query: str) -> Iterator[Token]:
+    place = 0
+    while place < len(query):
+        if query[place].isspace() or query[place] == "\ufeff":
+            place += 1
+            continue
+        found = _TOKEN.match(query, place)
+        if found is None or found.lastgroup is None:
+            raise Refused(query, place, _unknown(query, place))
+        text = found[0]
+        if found.lastgroup != "comment":
+            if odd := next((each for each in text if _is_odd(each)), None):
+                raise Refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
+            yield Token(_SORTS[found.lastgroup], text, place)
+        place = found.end()
+
+
+def _unknown(query: str, place: int) -> str:
+    match query[place]:
+        case "'" | '"':
+            return "This string does not end, or has an escape that is not known"
+        case "`":
+            return "This name in backticks does not end, or is empty"
+        case "/":
+            return "This comment does not end"
+        case "$":
+            return "There are no parameters here; write the value itself"
+        case other if other.isalpha():
+            return f"Write names with letters like {other!r} in backticks"
+        case other:
+            return f"{other!a} cannot stand in a query"
+
+
+def _is_odd(character: str) -> bool:
+    """Controls and surrogates, which the engine cuts at or chokes on; line ends and tabs are none."""
+    return character not in "\n\r\t" and unicodedata.category(character) in ("Cc", "Cs")

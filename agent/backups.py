@@ -1,0 +1,143 @@
+"""The backups that clew makes by itself: one a day while a chat is open and something was said, the last five kept.
+
+A backup is made by a process of its own at a low priority, so that reading and hashing a whole memory keeps neither a
+reply nor the screen waiting. One that fails is told of once, and tried again a day later or at the next start.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from graph.backups import AUTOMATIC, ENDING, MADE, backups_of, stamp_of
+from graph.copying import PART, about, remove
+from graph.errors import MemoryFailure
+from graph.reading import LogReader
+
+from .events import Notice, Warned
+from .home import Home
+
+KEPT = 5
+EVERY = timedelta(days=1)
+SETTLE_S = 60.0  # after a start, which has enough to do
+LOOK_S = 600.0  # between two looks at the clock
+
+
+class Nightly:
+    """Makes the automatic backups of a memory until it is closed."""
+
+    def __init__(self, home: Home, tell: Callable[[Notice], None], *, settle_s: float = SETTLE_S) -> None:
+        self._home = home
+        self._tell = tell
+        self._settle_s = settle_s
+        self._task: asyncio.Task[None] | None = None
+        self._told = False
+
+    def start(self) -> None:
+        """Begin to look, a while after now, whether a backup is due."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """End it; a backup that is being made is given up and nothing of it is left."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def look(self) -> Path | None:
+        """Make a backup if one is due, and tell if that fails; the new one."""
+        try:
+            if not await asyncio.to_thread(due, self._home.memory, datetime.now(UTC)):
+                return None
+            made = await self._make()
+        except (MemoryFailure, OSError) as error:
+            self._failed(str(error))
+            return None
+        if made is not None:
+            self._told = False
+            await asyncio.to_thread(tidy, self._home.memory)
+        return made
+
+    async def _run(self) -> None:
+        await asyncio.sleep(self._settle_s)
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_S if not self._told else EVERY.total_seconds())
+
+    async def _make(self) -> Path | None:
+        place = backups_of(self._home.memory)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = place / f"{AUTOMATIC}{stamp_of(datetime.now(UTC))}{ENDING}"
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "graph.copying", str(self._home.memory), str(target)),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            _, said = await process.communicate()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            with contextlib.suppress(OSError):
+                remove(target.with_name(target.name + PART))
+            raise
+        if process.returncode == 0:
+            return target
+        self._failed(said.decode(errors="replace").strip().splitlines()[-1] if said.strip() else "it was ended")
+        return None
+
+    def _failed(self, why: str) -> None:
+        if not self._told:
+            self._told = True
+            self._tell(Warned(f"The automatic backup was not made: {why} The chat is not affected."))
+
+
+def due(memory: Path, now: datetime) -> bool:
+    """Whether the newest automatic backup is older than a day, and something was said since. Raises MemoryFailure."""
+    newest = max(automatic(memory), default=None)
+    if newest is None:
+        head = 0
+    elif now - datetime.fromtimestamp(newest.stat().st_mtime, UTC) < EVERY:
+        return False
+    else:
+        head = _head(newest)
+    reader = LogReader.open(memory)
+    try:
+        return reader.head() > head
+    finally:
+        reader.close()
+
+
+def automatic(memory: Path) -> list[Path]:
+    """The automatic backups there are, the oldest first."""
+    return sorted(backups_of(memory).glob(f"{AUTOMATIC}*{ENDING}"))
+
+
+def tidy(memory: Path) -> None:
+    """Keep the newest automatic backups, and nothing that a backup which was cut off left behind. Raises OSError."""
+    for old in automatic(memory)[:-KEPT]:
+        old.unlink(missing_ok=True)
+    for left in backups_of(memory).glob(f"{AUTOMATIC}*{ENDING}{PART}"):
+        remove(left)
+
+
+def files_of(memory: Path) -> list[Path]:
+    """Every file that clew made among the backups: what `clew erase` removes."""
+    place = backups_of(memory)
+    made = [path for pattern in (f"*{ENDING}*", f"{MADE}*") for path in place.glob(pattern)]
+    return sorted(path for path in made if os.path.lexists(path))
+
+
+def _head(backup: Path) -> int:
+    """The last event of a backup, 0 for one that cannot be read."""
+    reader = LogReader(backup)
+    try:
+        return about(reader, backup).head
+    except MemoryFailure:
+        return 0
+    finally:
+        reader.close()

@@ -1,0 +1,443 @@
+"""Going back and branching through the Agent: alternatives, edits, rewinds, switches, forks, and what is refused."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from agent.errors import AgentError, EmptyMessage
+from agent.events import AgentEvent, Failed, ReplyEnded, TokensArrived, TurnAccepted
+from agent.service import Agent
+from agent.settings import Settings
+from graph.errors import NotFound
+from graph.events import MAIN_WORLD, TurnDeleted, TurnHidden
+from graph.values import Turn
+from models.errors import RunError
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator, Reply
+
+BARE = Settings(reflect=False)
+
+
+async def talk(agent: Agent, *messages: str, session: str | None = None) -> str:
+    """Say the messages and have them answered; returns the session."""
+    for message in messages:
+        ended = (await collect(agent.send(session, message)))[-1]
+        assert isinstance(ended, ReplyEnded)
+        session = ended.session
+    assert session is not None
+    await agent.idle()
+    return session
+
+
+async def said(agent: Agent, session: str) -> list[str | None]:
+    """The texts on the path."""
+    return [turn.text for turn in await agent.thread(session)]
+
+
+async def path(agent: Agent, session: str) -> list[Turn]:
+    return await agent.thread(session)
+
+
+def refused(events: list[AgentEvent]) -> Failed:
+    """The one event of what was refused."""
+    (failed,) = events
+    assert isinstance(failed, Failed)
+    return failed
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    """An agent that numbers what it says."""
+    return await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), BARE)
+
+
+async def test_a_reply_made_anew_stands_beside_the_last_one(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    before = await path(agent, session)
+    events = await collect(agent.regenerate(session))
+    assert isinstance(events[0], TurnAccepted)
+    assert events[0].turn == before[2].id
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 3."]
+    last = (await path(agent, session))[-1]
+    assert last.parent == before[2].id
+    found = await agent.alternatives(session, [turn.id for turn in await path(agent, session)])
+    assert {turn: each.label for turn, each in found.items()} == {last.id: "2/2"}
+    assert found[last.id].turns == (before[3].id, last.id)
+
+
+async def test_an_earlier_reply_made_anew_leaves_what_followed_the_old_one_where_it_is(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    first = (await path(agent, session))[1].id
+    await collect(agent.regenerate(session, first))
+    assert await said(agent, session) == ["one", "Reply 3."]
+    await agent.switch(session, first)
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+
+
+async def test_a_message_is_named_for_the_reply_to_it(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    await collect(agent.regenerate(session, (await path(agent, session))[0].id))
+    assert await said(agent, session) == ["one", "Reply 3."]
+
+
+async def test_the_new_reply_sees_nothing_of_the_old_one_and_what_followed_it(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("The zebra.", "The walrus.", "The heron.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "an animal", "and another")
+    await collect(agent.regenerate(session, (await path(agent, session))[1].id))
+    assert "zebra" not in model.detokenize(model.prompts[-1])
+    assert "walrus" not in model.detokenize(model.prompts[-1])
+
+
+async def test_a_reply_stopped_before_its_first_word_leaves_the_chat_as_it_was(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.", "Second.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    before = await path(agent, session)
+    model.gate.clear()
+    events = asyncio.create_task(collect(agent.regenerate(session)))
+    await model.waiting.wait()
+    agent.stop()
+    last = (await events)[-1]
+    assert isinstance(last, Failed)
+    assert "as it was" in last.message
+    assert await path(agent, session) == before
+    assert await agent.alternatives(session, [turn.id for turn in before]) == {}
+
+
+async def test_a_reply_that_fails_before_its_first_word_leaves_the_chat_as_it_was(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("First.", Reply("", error=RunError("The model broke."))), BARE)
+    session = await talk(agent, "one")
+    last = (await collect(agent.regenerate(session)))[-1]
+    assert isinstance(last, Failed)
+    assert "The model broke." in last.message
+    assert await said(agent, session) == ["one", "First."]
+
+
+async def test_a_reply_stopped_after_a_word_is_kept_beside_the_other(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.", "Second one that is longer.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    async for event in agent.regenerate(session):
+        if isinstance(event, TokensArrived) and event.tokens == 2:
+            agent.stop()
+    last = (await path(agent, session))[-1]
+    assert last.stop_reason == "stopped"
+    assert "Second one that is longer.".startswith(last.text or "nothing")
+    assert (await agent.alternatives(session, [last.id]))[last.id].label == "2/2"
+
+
+async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_or_moved(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.", "Second.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    turns = [turn.id for turn in await path(agent, session)]
+    model.gate.clear()
+    running = asyncio.create_task(collect(agent.send(session, "two")))
+    await model.waiting.wait()
+    queued = agent.send(session, "three")
+    await anext(queued)
+    for events in (agent.regenerate(session, turns[1]), agent.edit(session, turns[0], "uno")):
+        assert "stop it first" in refused(await collect(events)).message
+    tries: list[Callable[[], Awaitable[object]]] = [
+        lambda: agent.rewind(session, turns[0]),
+        lambda: agent.switch(session, turns[0]),
+        lambda: agent.fork(session),
+    ]
+    for work in tries:
+        with pytest.raises(AgentError, match="stop it first"):
+            await work()
+    model.gate.set()
+    await running
+    await collect(queued)
+    assert await said(agent, session) == ["one", "First.", "two", "Second.", "three", "Second."]
+
+
+async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.", "Other.", "Anew.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    model.gate.clear()
+    other = asyncio.create_task(collect(agent.send(None, "elsewhere")))
+    await model.waiting.wait()
+    events = agent.regenerate(session)
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    assert accepted.queued
+    assert await said(agent, session) == ["one", "First."]  # the head moves when its turn has come
+    model.gate.set()
+    await other
+    await collect(events)
+    assert await said(agent, session) == ["one", "Anew."]
+
+
+async def test_an_edited_message_stands_beside_the_old_one_and_is_answered(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    old = (await path(agent, session))[2]
+    await collect(agent.edit(session, old.id, "  two, better "))
+    assert await said(agent, session) == ["one", "Reply 1.", "two, better", "Reply 3."]
+    new = (await path(agent, session))[2]
+    assert (await agent.alternatives(session, [new.id]))[new.id].turns == (old.id, new.id)
+    await agent.switch(session, old.id)
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+
+
+async def test_the_first_message_is_edited_and_with_it_the_title(agent: Agent) -> None:
+    session = await talk(agent, "apples and pears", "two")
+    first = (await path(agent, session))[0]
+    await collect(agent.edit(session, first.id, "plums and cherries"))
+    assert await said(agent, session) == ["plums and cherries", "Reply 3."]
+    assert (await path(agent, session))[0].parent is None
+    assert (await agent.session(session)).name == "plums and cherries"
+    await agent.switch(session, first.id)
+    assert (await agent.session(session)).name == "apples and pears"
+
+
+@pytest.mark.parametrize("blank", ["", "  \n "])
+async def test_a_blank_edit_is_refused_and_nothing_stored(agent: Agent, blank: str) -> None:
+    session = await talk(agent, "one")
+    events = (await agent.status()).log_head
+    failed = refused(await collect(agent.edit(session, (await path(agent, session))[0].id, blank)))
+    assert isinstance(failed.error, EmptyMessage)
+    assert (await agent.status()).log_head == events
+
+
+async def test_only_the_users_own_words_are_edited(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    failed = refused(await collect(agent.edit(session, (await path(agent, session))[1].id, "other")))
+    assert "what you said yourself" in failed.message
+
+
+async def test_what_was_kept_out_of_memory_by_hand_stays_out_when_it_is_edited(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    first = (await path(agent, session))[0].id
+    await agent.withhold(first)
+    await collect(agent.edit(session, first, "uno"))
+    assert [turn.withheld for turn in await path(agent, session)] == [True, True]
+
+
+async def test_a_rewind_moves_the_head_sets_a_mark_and_loses_nothing(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    turns = await path(agent, session)
+    plan = await agent.rewind_plan(session, turns[1].id)
+    assert [turn.id for turn in plan.impact.gone] == [turns[2].id, turns[3].id]
+    assert len(await path(agent, session)) == 4  # a plan changes nothing
+    await agent.rewind(session, turns[1].id, plan=plan)
+    assert await said(agent, session) == ["one", "Reply 1."]
+    assert [mark.reason for mark in await agent.marks()] == ["rewind"]
+    await talk(agent, "three", session=session)
+    assert await said(agent, session) == ["one", "Reply 1.", "three", "Reply 3."]
+    assert await agent.switch(session, turns[2].id) == turns[3].id
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+
+
+async def test_a_rewind_to_before_the_first_message_empties_the_path(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    first = (await path(agent, session))[0]
+    await agent.rewind(session, None)
+    assert await path(agent, session) == []
+    await talk(agent, "again", session=session)
+    assert (await agent.alternatives(session, [first.id]))[first.id].label == "1/2"
+
+
+async def test_a_rewind_to_where_the_chat_stands_is_refused(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    with pytest.raises(AgentError, match="stands there already"):
+        await agent.rewind(session, (await path(agent, session))[-1].id)
+
+
+async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    turns = await path(agent, session)
+    plan = await agent.rewind_plan(session, turns[1].id)
+    await talk(agent, "three", session=session)
+    with pytest.raises(AgentError, match="look again"):
+        await agent.rewind(session, turns[1].id, plan=plan)
+    assert len(await path(agent, session)) == 6
+
+
+async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    other = await talk(agent, "elsewhere")
+    turns, foreign = await path(agent, session), (await path(agent, other))[0].id
+    agent._memory.append(TurnHidden(turn=turns[0].id), TurnDeleted(turn=turns[1].id))
+    for turn, why in (
+        (turns[0].id, "is hidden"),
+        (turns[1].id, "was deleted for good"),
+        (foreign, "none of this chat"),
+    ):
+        tries: list[Callable[[], Awaitable[object]]] = [
+            lambda turn=turn: agent.rewind(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.rewind_plan(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.switch(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.fork(session, at=turn),  # type: ignore[misc]
+        ]
+        head = (await agent.status()).log_head
+        for work in tries:
+            with pytest.raises(AgentError, match=why):
+                await work()
+        assert why in refused(await collect(agent.regenerate(session, turn))).message
+        assert why in refused(await collect(agent.edit(session, turn, "x"))).message
+        assert (await agent.status()).log_head == head
+    with pytest.raises(NotFound):
+        await agent.rewind(session, "01NOTHING")
+
+
+async def test_a_message_in_the_queue_has_no_place_to_go_to(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    model.gate.clear()
+    running = asyncio.create_task(collect(agent.send(session, "two")))
+    await model.waiting.wait()
+    queued = agent.send(session, "three")
+    await anext(queued)
+    (waiting,) = await agent.waiting(session)
+    with pytest.raises(AgentError, match="waits in the queue"):
+        await agent.rewind_plan(session, waiting.id)
+    model.gate.set()
+    await running
+    await collect(queued)
+
+
+async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) -> None:
+    session = await talk(agent, "one", "two")
+    turns = await path(agent, session)
+    fork = await agent.fork(session, at=turns[1].id, name="Another way")
+    assert [turn.id for turn in await path(agent, fork)] == [turns[0].id, turns[1].id]
+    about = await agent.session(fork)
+    assert (about.name, about.world, about.turns) == ("Another way", MAIN_WORLD, 0)
+    await talk(agent, "three", session=fork)
+    assert await said(agent, fork) == ["one", "Reply 1.", "three", "Reply 3."]
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+    with pytest.raises(AgentError, match="none of this chat"):
+        await agent.rewind(fork, turns[3].id)
+    tree = await agent.tree(session)
+    assert tree[0].children[0].forks == (fork,)
+
+
+async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    fork = await agent.fork(session)
+    await talk(agent, "two", session=fork)
+    forks = [await agent.fork(fork), await agent.fork(fork)]
+    assert [await said(agent, each) for each in forks] == [["one", "Reply 1.", "two", "Reply 2."]] * 2
+    what_if = await agent.fork(forks[0], what_if=True)
+    await talk(agent, "what if", session=what_if)
+    deeper = await agent.fork(what_if, what_if=True)
+    beside = await agent.fork(what_if)
+    assert (await agent.session(what_if)).world == what_if
+    assert (await agent.session(deeper)).world == deeper
+    assert (await agent.session(beside)).world == what_if
+    assert [(world.id, world.parent) for world in await agent.worlds()] == [
+        (MAIN_WORLD, None),
+        (what_if, MAIN_WORLD),
+        (deeper, what_if),
+    ]
+    await talk(agent, "and then", session=deeper)
+    assert await said(agent, deeper) == [
+        "one", "Reply 1.", "two", "Reply 2.", "what if", "Reply 3.", "and then", "Reply 4.",
+    ]  # fmt: skip
+
+
+async def test_a_fork_goes_on_with_the_settings_and_project_of_what_it_left(agent: Agent) -> None:
+    session = await agent.configure(None, system_prompt="Be brief.", project="garden")
+    await talk(agent, "one", session=session)
+    about = await agent.session(await agent.fork(session))
+    assert (about.system_prompt, about.project) == ("Be brief.", "garden")
+
+
+async def test_of_an_empty_or_deleted_chat_there_is_no_fork(agent: Agent) -> None:
+    empty = await agent.configure(None, system_prompt="x")
+    with pytest.raises(AgentError, match="Nothing was said"):
+        await agent.fork(empty)
+    with pytest.raises(EmptyMessage):
+        await agent.fork(empty, name="  ")
+    session = await talk(agent, "one")
+    await agent.delete(session)
+    with pytest.raises(AgentError, match="was deleted"):
+        await agent.fork(session)
+
+
+async def test_a_reply_of_what_a_fork_shares_is_made_anew_in_the_fork_alone(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    fork = await agent.fork(session)
+    await collect(agent.regenerate(fork))
+    assert await said(agent, fork) == ["one", "Reply 2."]
+    assert await said(agent, session) == ["one", "Reply 1."]
+    last = (await path(agent, fork))[-1].id
+    assert (await agent.alternatives(fork, [last]))[last].label == "2/2"
+    assert await agent.alternatives(session, [last]) == {}
+
+
+async def test_private_chats_go_back_and_branch_but_do_not_fork(agent: Agent) -> None:
+    private = await agent.private()
+    await talk(agent, "one", "two", session=private)
+    turns = await path(agent, private)
+    assert [turn.id for turn in (await agent.rewind_plan(private, turns[1].id)).impact.gone] == [
+        turn.id for turn in turns[2:]
+    ]
+    await agent.rewind(private, turns[1].id)
+    assert await said(agent, private) == ["one", "Reply 1."]
+    await collect(agent.regenerate(private))
+    await collect(agent.edit(private, turns[0].id, "uno"))
+    assert await said(agent, private) == ["uno", "Reply 4."]
+    assert (await agent.alternatives(private, [turns[0].id]))[turns[0].id].label == "1/2"
+    assert len(await agent.tree(private)) == 2
+    with pytest.raises(AgentError, match="private"):
+        await agent.fork(private)
+    assert (await agent.status()).log_head == 0
+
+
+async def test_a_message_without_a_reply_is_answered_by_making_it_anew(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one")
+    await agent.rewind(session, (await path(agent, session))[0].id)
+    await collect(agent.regenerate(session))
+    assert await said(agent, session) == ["one", "First."]
+    last = (await path(agent, session))[-1].id
+    assert (await agent.alternatives(session, [last]))[last].label == "2/2"
+
+
+async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: MakeAgent) -> None:
+    model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
+    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
+    session = await talk(agent, "one", "two", "three")
+    turns = await path(agent, session)
+    kv = list(model.kv)
+    await agent.rewind(session, turns[3].id)
+    ended = (await collect(agent.send(session, "four")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    given = model.prompts[-1]
+    shared = next(at for at, (a, b) in enumerate(zip(kv, given, strict=False)) if a != b)
+    assert model.detokenize(given[:shared]).endswith("Reply number 1.")
+    assert ended.evaluated_tokens == len(given) - shared
+    assert (await agent.status()).rewrites == {"head_move": 1}
+
+
+async def test_the_first_prompt_of_a_fork_begins_with_what_the_model_has_of_its_origin(make_agent: MakeAgent) -> None:
+    model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
+    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
+    session = await talk(agent, "one", "two " * 40, "three")
+    fork = await agent.fork(session, at=(await path(agent, session))[3].id, what_if=True)
+    ended = (await collect(agent.send(fork, "another way")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert ended.evaluated_tokens < 8
+    assert (await agent.status()).rewrites == {}
+
+
+async def test_the_prompt_of_a_what_if_has_no_pin_that_its_origin_got_later(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Fine.")
+    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
+    session = await talk(agent, "one")
+    what_if = await agent.fork(session, what_if=True)
+    other = await talk(agent, "the walrus is pinned")
+    await agent.pin((await path(agent, other))[0].id)
+    await talk(agent, "two", session=session)
+    await agent._prompts.forget(session)
+    await talk(agent, "three", session=session)  # its prompt begins anew, with the pin
+    assert "walrus" in model.detokenize(model.prompts[-1])
+    await talk(agent, "what if", session=what_if)
+    assert "walrus" not in model.detokenize(model.prompts[-1])

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from graph.beliefs import CoreBlock, Project
 from graph.errors import NotFound
 from graph.events import (
+    MAIN_WORLD,
     CoreWritten,
     Event,
     ProjectAssigned,
@@ -43,13 +44,13 @@ class Arranging:
 
     # -- significance ---------------------------------------------------------------------------------------------
 
-    async def significance(self) -> dict[int, int]:
-        """How many live turns are rated 0, 1, 2, 3."""
-        return await asyncio.to_thread(self._memory.significance)
+    async def significance(self, *, world: str = MAIN_WORLD) -> dict[int, int]:
+        """How many turns that a world sees are rated 0, 1, 2, 3."""
+        return await asyncio.to_thread(self._memory.significance, world)
 
-    async def rated(self, significance: int, *, limit: int = 200) -> list[Turn]:
-        """The live turns of one rating, the newest first."""
-        return await asyncio.to_thread(self._memory.rated, significance, limit)
+    async def rated(self, significance: int, *, limit: int = 200, world: str = MAIN_WORLD) -> list[Turn]:
+        """The turns of one rating that a world sees, the newest first."""
+        return await asyncio.to_thread(self._memory.rated, significance, limit, world=world)
 
     async def rate(self, turns: str | Iterable[str], significance: int) -> int:
         """Say how much turns matter, one or many in one append; how many there were. Raises NotFound or AgentError."""
@@ -67,16 +68,16 @@ class Arranging:
 
     # -- core blocks ----------------------------------------------------------------------------------------------
 
-    async def blocks(self) -> list[CoreBlock]:
-        """The core blocks, which are in every prompt."""
-        return await asyncio.to_thread(self._memory.blocks)
+    async def blocks(self, *, world: str = MAIN_WORLD) -> list[CoreBlock]:
+        """The core blocks, which are in every prompt of a world."""
+        return await asyncio.to_thread(self._memory.blocks, world)
 
-    async def write_block(self, name: str, text: str) -> None:
-        """Say what a core block says from the next message on; empty, it is gone. Raises AgentError."""
+    async def write_block(self, name: str, text: str, *, world: str = MAIN_WORLD) -> None:
+        """Say what a core block says from the next message on in a world; empty, it is gone. Raises AgentError."""
         block, says = block_name(name), block_text(text)
-        if not says and block not in {each.name for each in await self.blocks()}:
+        if not says and block not in {each.name for each in await self.blocks(world=world)}:
             raise AgentError(f"There is no core block {block} to empty. Nothing was changed.")
-        await self._keep(CoreWritten(block=block, by="user", text=says))
+        await self._keep(CoreWritten(block=block, world=world, by="user", text=says))
         if not says:
             await self._prompts.forget_turns(())  # no state keeps what is gone
 

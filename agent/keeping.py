@@ -51,9 +51,12 @@ class Keeping(Arranging, Altering):
         """What was learned, the newest first. Raises GraphFailure while the graph is behind."""
         return await asyncio.to_thread(self._memory.memories, wanted, now=datetime.now(UTC), limit=limit)
 
-    async def memory(self, id: str) -> Story:
-        """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous."""
-        return await asyncio.to_thread(self._memory.memory, id)
+    async def memory(self, id: str, *, world: str | None = None) -> Story:
+        """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous.
+
+        As they stand in `world`, or (None) in the observation's own.
+        """
+        return await asyncio.to_thread(self._memory.memory, id, world=world)
 
     async def review(self, *, limit: int = 200) -> list[Observation]:
         """The candidates that wait for review, the newest first. Raises GraphFailure."""
@@ -147,16 +150,19 @@ class Keeping(Arranging, Altering):
 
     # -- pinning --------------------------------------------------------------------------------------------------
 
-    async def pin_memory(self, id: str) -> None:
-        """Keep a memory in every prompt from the next message on. Raises NotFound, Ambiguous, or AgentError."""
+    async def pin_memory(self, id: str, *, world: str | None = None) -> None:
+        """Keep a memory in every prompt of a world (None: its own) from the next message on.
+
+        Raises NotFound, Ambiguous, or AgentError.
+        """
         async with self._one_change:
             found = await self._standing(id, "candidate", "active")
-            await self._note(PinSet(observation=found.id))
+            await self._note(PinSet(observation=found.id, world=world))
 
-    async def unpin_memory(self, id: str) -> None:
+    async def unpin_memory(self, id: str, *, world: str | None = None) -> None:
         """Take a pin off; the memory leaves a prompt when that is shortened next. Raises NotFound or Ambiguous."""
         async with self._one_change:
-            await self._note(PinCleared(observation=(await self.memory(id)).observation.id))
+            await self._note(PinCleared(observation=(await self.memory(id)).observation.id, world=world))
 
     # -- inside ---------------------------------------------------------------------------------------------------
 

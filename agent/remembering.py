@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from graph.events import PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
+from graph.events import MAIN_WORLD, PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
 from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
 from graph.memory import Memory
 from graph.values import Exchange, Turn
@@ -68,17 +68,17 @@ class Remembering(Altering):
         """What a reply was told instead of quotes: that nothing was said then. Empty where it was not."""
         return await asyncio.to_thread(self._missed, reply_turn)
 
-    async def pinned(self) -> list[Turn]:
-        """The pinned turns that are live, oldest first."""
-        return await asyncio.to_thread(self._memory.pinned)
+    async def pinned(self, *, world: str = MAIN_WORLD) -> list[Turn]:
+        """The turns that are pinned in a world and that it sees, oldest first."""
+        return await asyncio.to_thread(self._memory.pinned, world)
 
-    async def pin(self, turn: str) -> None:
-        """Keep a turn in every prompt from the next message on. Raises NotFound."""
-        await self._pin(turn, PinSet(turn=turn))
+    async def pin(self, turn: str, *, world: str | None = None) -> None:
+        """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
+        await self._pin(turn, PinSet(turn=turn, world=world))
 
-    async def unpin(self, turn: str) -> None:
+    async def unpin(self, turn: str, *, world: str | None = None) -> None:
         """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
-        await self._pin(turn, PinCleared(turn=turn))
+        await self._pin(turn, PinCleared(turn=turn, world=world))
 
     async def hide(self, turn: str) -> None:
         """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.branching import HOW_TO_GO_BACK, PRIVATE
+from tui.branching import HOW_TO_GO_BACK
 from tui.dates import when
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.time_service import Mark, Plan
 
+PRIVATE = "Nothing of a private chat is kept: it is gone when it is left."
 NOT_YET = "The memory is still being opened."
 REASONS = {
     "named": "",
@@ -183,10 +184,10 @@ async def _choose_mark(app: "ClewApp") -> None:
 
         if name := await app.push_screen_wait(AskLine("Name this place", placeholder="A name")):
             await _set(app, name)
-    elif chosen.answer == "clear":
+    elif chosen.item is not None and chosen.answer == "clear":
         await service.unmark(chosen.item.id)
         app.say("The mark is gone; what it stood for stays.")
-    else:
+    elif chosen.item is not None:
         await _restore(app, chosen.item)
 
 

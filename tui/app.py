@@ -22,6 +22,7 @@ from tui.boot import Options
 from tui.drafts import Drafts
 from tui.leaving import Leaving
 from tui.palette import ActionProvider
+from tui.parts import Parts
 from tui.service import Backstage
 from tui.state import State
 from tui.text import one_line
@@ -39,14 +40,12 @@ from tui.widgets.status import StatusBar
 from tui.widgets.title import Title
 from tui.widgets.transcript import Transcript
 from tui.window import Window
-from tui.worlds import world_name
+from tui.worlds import MAIN, world_name
 from tui.writing import Writing
 
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
-    from tui.keeping import Keeping
-    from tui.remembering import Remembering
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
@@ -58,7 +57,7 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "Composer"
 
 
-class ClewApp(App[int]):
+class ClewApp(Parts):
     """The chat. `connect` brings in the agent after the first paint."""
 
     CSS_PATH = "styles.tcss"
@@ -98,8 +97,6 @@ class ClewApp(App[int]):
         self.chat: Chat | None = None
         self.drafts = Drafts(cache / "drafts")
         self.writing = Writing(self, self.drafts)
-        self._remembering: Remembering | None = None
-        self._keeping: Keeping | None = None
         self.fixed_theme: str | None = None
         self.connect = connect
         self.early = State()  # until there is a chat
@@ -122,38 +119,6 @@ class ClewApp(App[int]):
                 yield Completions()
                 yield Composer()
                 yield StatusBar()
-
-    # Widgets
-
-    @property
-    def composer(self) -> Composer:
-        return self.screen_stack[0].query_one(Composer)
-
-    @property
-    def transcript(self) -> Transcript:
-        return self.screen_stack[0].query_one(Transcript)
-
-    @property
-    def sessions(self) -> SessionList:
-        return self.screen_stack[0].query_one(SessionList)
-
-    @property
-    def remembering(self) -> "Remembering":
-        """The memory panel's part of the app, made when it is first needed."""
-        if self._remembering is None:
-            from tui.remembering import Remembering
-
-            self._remembering = Remembering(self)
-        return self._remembering
-
-    @property
-    def keeping(self) -> "Keeping":
-        """The part of the app for what was learned, made when it is first needed."""
-        if self._keeping is None:
-            from tui.keeping import Keeping
-
-            self._keeping = Keeping(self)
-        return self._keeping
 
     @property
     def state(self) -> State:
@@ -236,11 +201,12 @@ class ClewApp(App[int]):
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
             about = await service.session(session) if session is not None else None
-            world = await world_name(service, about.world) if about is not None else ""
+            world = about.world if about is not None else MAIN
+            what_if = await world_name(service, world)
             if session != self.chat.session:
                 return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
-            self.chat.belongs(world, (about.model if about is not None else None) or service.settings.model)
+            self.chat.belongs(world, what_if, (about.model if about is not None else None) or service.settings.model)
         self.screen_stack[0].query_one(Title).name_chat(
             name, private=self.chat is not None and self.chat.session in self.state.private, what_if=self.state.what_if
         )

@@ -19,19 +19,15 @@ if TYPE_CHECKING:
     from tui.chat import Chat
 
 NO_CHAT = "This chat has no message yet."
-PRIVATE = "A private chat has one way only: nothing of it is kept that one could go back to."
 HOW_TO_GO_BACK = "/undo takes it back."
 WHAT_IF = ("what-if", "--what-if", "whatif")
 
 
 def chat_of(app: "ClewApp") -> "tuple[Chat, str] | None":
-    """The chat on the screen and its session; None, which is said, where it cannot branch."""
+    """The chat on the screen and its session; None, which is said, where nothing was said yet."""
     chat, session = app.chat, app.current_session
     if chat is None or session is None:
         app.say(NO_CHAT)
-        return None
-    if app.keeping.is_private(session):
-        app.say(PRIVATE)
         return None
     return chat, session
 
@@ -221,9 +217,10 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
         failures=app.backstage.failures,
         easy=True,
     )
-    if await app.push_screen_wait(screen) is None:
+    plan = await app.push_screen_wait(screen)
+    if plan is None:
         return
-    await chat.service.rewind(session, turn)
+    await chat.service.rewind(session, turn, plan=plan)
     app.transcript.follow = True
     await chat.reread()
     app.composer.focus()

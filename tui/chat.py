@@ -129,6 +129,8 @@ class Chat(Reading):
                 await self._take(event, text)
             if keys and isinstance(event, TurnAccepted | ReplyStarted):
                 self._move_keys(event)
+            if begun and _came_to_nothing(event) and self.session is not None:
+                await self.reread()  # where no word came, the chat is as it was
 
     def _move_keys(self, event: TurnAccepted | ReplyStarted) -> None:
         """The keys go to the message that is answered again, then to its new reply, unless they were moved since."""
@@ -157,9 +159,9 @@ class Chat(Reading):
         self.state = fold(self.state, notice)
         self._changed()
 
-    def belongs(self, what_if: str, model: str) -> None:
-        """The chat on the screen belongs to that what-if (empty: to none); `model`, a name or path, answers in it."""
-        self.state = replace(self.state, what_if=what_if, chat_model=model_label(model))
+    def belongs(self, world: str, what_if: str, model: str) -> None:
+        """The chat on the screen is of that world, the name of which is `what_if`; `model`, or that file, answers."""
+        self.state = replace(self.state, world=world, what_if=what_if, chat_model=model_label(model))
         self._changed()
 
     def begun_private(self, session: str) -> None:
@@ -305,3 +307,7 @@ class Chat(Reading):
         for task in (*self._tasks, *([self._painter] if self._painter else [])):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _came_to_nothing(event: AgentEvent) -> bool:
+    return isinstance(event, Failed) or (isinstance(event, ReplyEnded) and not event.text)

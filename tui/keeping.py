@@ -9,6 +9,7 @@ from tui.trail import Place
 from tui.widgets.composer import Composer
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import Answer, Message, Said
+from tui.worlds import world_of
 
 if TYPE_CHECKING:
     from agent.events import Learned, Notice
@@ -57,7 +58,10 @@ class Keeping:
         if app.chat is None or app.backstage is None:
             app.say(finding.NOT_YET)
             return
-        screen = MemoriesScreen(app, page=page, choose=choose or self._shown, wanted=wanted, proposed=proposed)
+        world = await world_of(app.chat.service, app.chat.session)
+        screen = MemoriesScreen(
+            app, page=page, choose=choose or self._shown, wanted=wanted, proposed=proposed, world=world
+        )
         self._unsay()
         if told:
             app.call_after_refresh(app.say, told)

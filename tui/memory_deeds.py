@@ -4,10 +4,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tui import altering
 from tui.finding import NOT_YET
 from tui.pack import cut
 from tui.text import MUTED, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation
@@ -92,17 +94,15 @@ async def forget(app: "ClewApp", argument: str) -> None:
 
 
 async def _forget(app: "ClewApp", found: "Observation") -> None:
-    from tui.memories.observations import FORGET_WORDS, going
+    from tui.memories.observations import FORGET_WORDS
 
     assert app.chat is not None
     service = app.chat.service
-    words = going(await service.forgetting(found.id))
+    words = FORGET_WORDS
     if app.keeping.is_private(app.chat.session):
-        words = f"{words}\n\nThis chat is private, but what you forget is forgotten in all chats."
-    if await app.push_screen_wait(
-        Confirm("Forget this for good?", f"{words}\n\n{FORGET_WORDS}", yes="forget it for good")
-    ):
-        await service.forget(found.id)
+        words = f"{words} This chat is private, but what you forget is forgotten in all chats."
+    way = Way("forget", lambda: service.plan_forget(found.id))
+    if await altering.agreed(app, "Forget this for good?", way, yes="forget it for good", words=words) is not None:
         app.say("Forgotten for good.")
 
 

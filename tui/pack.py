@@ -56,6 +56,7 @@ class Pack:
     """The panel: the pinned items, then the recalled ones of `title`; `note` says what is missing, and why."""
 
     title: str = ""
+    world: str = ""  # the name of the what-if it is of; empty for the main world
     recalled: tuple[Item, ...] = ()
     pinned: tuple[Item, ...] = ()
     more_pinned: int = 0
@@ -152,6 +153,7 @@ def pack_of(
     )
     return Pack(
         title_of(wanted),
+        state.what_if,
         items,
         pinned[:MOST_PINNED],
         max(0, len(pinned) - MOST_PINNED),

@@ -187,7 +187,7 @@ class Remembering:
         service = chat.service
         hits = await self._hits(chat, wanted)
         missed = await service.missed(wanted.reply) if wanted.reply is not None and not hits else ""
-        pins = await service.pinned()
+        pins = await service.pinned(world=chat.state.world)
         names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
         pack = pack_of(
             wanted,
@@ -210,13 +210,16 @@ class Remembering:
 
         assert self._app.backstage is not None
         try:
-            return await chat.service.memories(Filters(pinned=True), limit=MOST_PINNED)
+            return await chat.service.memories(Filters(pinned=True, world=chat.state.world), limit=MOST_PINNED)
         except self._app.backstage.failures:
             return ()
 
     async def _hits(self, chat: "Chat", wanted: Wanted) -> "Sequence[Hit]":
         if wanted.query is not None:
-            return await chat.service.recall(wanted.query, limit=RECALLED_BY_HAND)
+            from graph.hits import Filters
+
+            filters = Filters(world=chat.state.world)
+            return await chat.service.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)
         recall = chat.state.recall_for(wanted.turn) if wanted.turn is not None else None
         if wanted.reply is not None:
             return await chat.service.context(wanted.reply)
@@ -275,7 +278,8 @@ class Remembering:
             app.say("Messages and finished replies can be pinned.")
             return
         try:
-            what = "unpin" if message.turn in {turn.id for turn in await app.chat.service.pinned()} else "pin"
+            pinned = await app.chat.service.pinned(world=app.chat.state.world)
+            what = "unpin" if message.turn in {turn.id for turn in pinned} else "pin"
             await self._change(app.chat, what, message.turn)
         except backstage.failures as error:
             app.say(str(error), error=True)
@@ -295,7 +299,8 @@ class Remembering:
         if chat is None:
             return
         if item.kind == "observation":
-            await (chat.service.pin_memory if what == "pin" else chat.service.unpin_memory)(item.turn)
+            change = chat.service.pin_memory if what == "pin" else chat.service.unpin_memory
+            await change(item.turn, world=_world(chat))
         else:
             await self._change(chat, what, item.turn)
         if what in ("hide", "unhide"):
@@ -309,10 +314,15 @@ class Remembering:
     async def _change(self, chat: "Chat", what: str, turn: str) -> None:
         match what:
             case "pin":
-                await chat.service.pin(turn)
+                await chat.service.pin(turn, world=_world(chat))
             case "unpin":
-                await chat.service.unpin(turn)
+                await chat.service.unpin(turn, world=_world(chat))
             case "hide":
                 await chat.service.hide(turn)
             case _:
                 await chat.service.unhide(turn)
+
+
+def _world(chat: "Chat") -> str | None:
+    """The what-if that a pin is for; None where an item's own world is meant."""
+    return chat.state.world if chat.state.what_if else None

@@ -62,6 +62,7 @@ class State:
     embedding: "EmbeddingProgress | None" = None  # None: no word of the embedder yet
     recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
     private: frozenset[str] = frozenset()  # chats of which nothing is kept
+    world: str = "main"  # of the chat on the screen
     what_if: str = ""  # the name of the what-if that the chat on the screen belongs to; empty in the main world
     reflecting: int = 0  # exchanges still to reflect on in the background
     approval: "ApprovalWanted | None" = None  # what a model waits for leave to change

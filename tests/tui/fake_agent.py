@@ -28,12 +28,13 @@ from agent.events import (
     TurnAccepted,
 )
 from graph.events import Recalled, Sampling
-from graph.hits import About, Found, Hit, Segment
+from graph.hits import About, Filters, Found, Hit, Segment
 from graph.values import Exchange, Session, Turn
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
 from tui.service import Choice
 
+ALL = Filters()
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 
 
@@ -369,7 +370,7 @@ class FakeAgent(FakeKeeping, FakeTime):
                 found.append(Found(turn, self.all_sessions[turn.session].name, snippet, mark))
         return found[:limit]
 
-    async def recall(self, query: str, *, limit: int = 10) -> list[Hit]:
+    async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         return [self.hit(found.turn) for found in await self.search(query, limit)]
 
     async def about(self, name: str) -> About:
@@ -391,10 +392,10 @@ class FakeAgent(FakeKeeping, FakeTime):
         for turns in (*self.turns.values(), *self.off_path.values()):
             turns[:] = [replace(turn, **changes) if turn.id == identity else turn for turn in turns]
 
-    async def pin(self, turn: str) -> None:
+    async def pin(self, turn: str, *, world: str | None = None) -> None:
         self._replace(turn, pinned=True)
 
-    async def unpin(self, turn: str) -> None:
+    async def unpin(self, turn: str, *, world: str | None = None) -> None:
         self._replace(turn, pinned=False)
 
     async def hide(self, turn: str) -> None:
@@ -403,7 +404,7 @@ class FakeAgent(FakeKeeping, FakeTime):
     async def unhide(self, turn: str) -> None:
         self._replace(turn, hidden=False)
 
-    async def pinned(self) -> list[Turn]:
+    async def pinned(self, *, world: str = "main") -> list[Turn]:
         return [turn for turn in self._everything() if turn.pinned]
 
     async def opened(self, session: str) -> None:

@@ -118,7 +118,7 @@ class FakeKeeping:
             raise AgentError(self.memory_of.failure)
         return [each for each in reversed(self.memory_of.observations) if _fits(each, wanted)][:limit]
 
-    async def memory(self, id: str) -> Story:
+    async def memory(self, id: str, *, world: str | None = None) -> Story:
         found = self._observation(id)
         series = tuple(each for each in self.memory_of.observations if each.series == found.series)
         return Story(found, series, {each.id: self.memory_of.proofs.get(each.id, ()) for each in series})
@@ -167,17 +167,17 @@ class FakeKeeping:
         self.tell(MemoriesChanged())
         return len(gone)
 
-    async def pin_memory(self, id: str) -> None:
+    async def pin_memory(self, id: str, *, world: str | None = None) -> None:
         self._set(id, pinned=True)
 
-    async def unpin_memory(self, id: str) -> None:
+    async def unpin_memory(self, id: str, *, world: str | None = None) -> None:
         self._set(id, pinned=False)
 
-    async def significance(self) -> dict[int, int]:
+    async def significance(self, *, world: str = "main") -> dict[int, int]:
         rated = list(self.memory_of.ratings.values())
         return {each: rated.count(each) for each in set(rated)}
 
-    async def rated(self, significance: int, *, limit: int = 200) -> list[Turn]:
+    async def rated(self, significance: int, *, limit: int = 200, world: str = "main") -> list[Turn]:
         return [self.turn(each) for each, rating in self.memory_of.ratings.items() if rating == significance][:limit]
 
     async def rate(self, turns: str | Iterable[str], significance: int) -> int:
@@ -186,10 +186,10 @@ class FakeKeeping:
         self.tell(MemoriesChanged())
         return len(ids)
 
-    async def blocks(self) -> list[CoreBlock]:
+    async def blocks(self, *, world: str = "main") -> list[CoreBlock]:
         return list(self.memory_of.blocks)
 
-    async def write_block(self, name: str, text: str) -> None:
+    async def write_block(self, name: str, text: str, *, world: str = "main") -> None:
         kept = [each for each in self.memory_of.blocks if each.name != name]
         self.memory_of.blocks = [*kept, CoreBlock(name, "main", text, "user", 1)] if text.strip() else kept
         self.tell(MemoriesChanged())

@@ -122,7 +122,7 @@ class FakeTime:
         gone = self.turns[session][ids.index(turn) + 1 if turn in ids else 0 :]
         return FakePlan("go back", replace(self.impact, gone=tuple(gone)), lambda: self.rewind(session, turn))
 
-    async def rewind(self, session: str, turn: str | None) -> None:
+    async def rewind(self, session: str, turn: str | None, *, plan: Any = None) -> None:
         before = self.turns[session][-1].id if self.turns[session] else None
         self._take_path(session, turn)
 

@@ -51,7 +51,7 @@ class Blocks(Vertical):
 
     async def refresh_page(self, *, choose: str | None = None) -> None:
         """Read them again."""
-        blocks = await self._host.service.blocks()
+        blocks = await self._host.view.blocks()
         follow = self._host.doing.follow
         self.rows.fill(blocks, choose=choose or next((each.name for each in blocks if each.name == follow), None))
         self.rows.set_class(not blocks, "-empty")  # its keys stay

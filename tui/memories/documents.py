@@ -21,10 +21,7 @@ from tui.widgets.long_list import LongList
 if TYPE_CHECKING:
     from tui.memories.host import Host
 
-REMOVE_WORDS = (
-    "Its text leaves the memory and the log for good, with what was learned from it alone. "
-    "The file itself stays where it is, and can be read in again."
-)
+REMOVE_WORDS = "It can be read in again."
 MOST_READ = 400_000  # characters of a document on its page
 
 
@@ -57,7 +54,7 @@ class Documents(Vertical):
 
     async def refresh_page(self, *, choose: str | None = None) -> None:
         """Read them again."""
-        documents = await self._host.service.documents()
+        documents = await self._host.view.documents()
         self.rows.fill(documents, choose=choose)
         self.rows.set_class(not documents, "-empty")  # its keys stay
         self._moved()
@@ -77,7 +74,7 @@ class Documents(Vertical):
         if what == "ingest":
             self._host.do(self._ingest())
         elif document is not None:
-            self._host.do(self._remove(document) if what == "remove" else self._read(document))
+            self._host.do(self._remove(document) if what == "remove" else self._read(document), reads=what == "read")
 
     async def _ingest(self) -> None:
         path = await self._host.ask_line("Read in a file or a folder", placeholder="~/notes")
@@ -85,16 +82,17 @@ class Documents(Vertical):
             self._host.ingest(path)
 
     async def _read(self, document: Document) -> None:
-        chunks = await self._host.service.chunks(document.id)
+        chunks = await self._host.view.chunks(document.id)
         whole = "\n\n".join("\n".join((*chunk.headings[-1:], chunk.text)) for chunk in chunks)
         more = "\n\n… the file has the rest" if len(whole) > MOST_READ else ""
         self._host.read(cut(document.title, 80), whole[:MOST_READ] + more)
 
     async def _remove(self, document: Document) -> str | None:
         title = f"Let “{cut(document.title, 60)}” go?"
-        if not await self._host.confirm(title, REMOVE_WORDS, yes="let it go for good"):
+        service = self._host.service
+        plan = lambda: service.plan_remove_document(document.id)  # noqa: E731
+        if not await self._host.agree(title, plan, yes="let it go for good", words=REMOVE_WORDS):
             return None
-        await self._host.service.remove_document(document.id)
         return "The document is gone from the memory."
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from graph.beliefs import CoreBlock, Observation
     from graph.values import Turn
+    from tui.memories.view import View
     from tui.service import Service
 
 MOST_UNDONE = 100
@@ -19,8 +20,9 @@ class Doing:
     `follow` is what the last deed or its undoing was about, by its series or name: the mark of the list goes with it.
     """
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: "Service", view: "View") -> None:
         self._service = service
+        self._view = view
         self._done: list[tuple[str, str, Callable[[], Awaitable[object]]]] = []
         self.follow: str | None = None
 
@@ -78,25 +80,33 @@ class Doing:
             await self._service.restore(before.id, _standing(before))
 
     async def pin(self, observation: "Observation") -> str:
+        world = None if self._view.world == observation.world else self._view.world
+
+        def pin() -> Awaitable[None]:
+            return self._service.pin_memory(observation.id, world=world)
+
+        def unpin() -> Awaitable[None]:
+            return self._service.unpin_memory(observation.id, world=world)
+
         if observation.pinned:
-            await self._service.unpin_memory(observation.id)
-            back = "it is pinned again"
-            return self._keep(observation.series, "Unpinned", back, lambda: self._service.pin_memory(observation.id))
-        await self._service.pin_memory(observation.id)
-        words, back = "Pinned: it is always given to the model", "it is not pinned any more"
-        return self._keep(observation.series, words, back, lambda: self._service.unpin_memory(observation.id))
+            await unpin()
+            return self._keep(observation.series, "Unpinned", "it is pinned again", pin)
+        await pin()
+        words = "Pinned: it is always given to the model"
+        return self._keep(observation.series, words, "it is not pinned any more", unpin)
 
     # Core blocks, ratings
 
     async def write_block(self, name: str, text: str, before: "CoreBlock | None") -> str:
         """Write a core block; an empty text takes it away."""
-        await self._service.write_block(name, text)
+        world = self._view.world
+        await self._service.write_block(name, text, world=world)
         words = f"“{name}” is written" if text.strip() else f"“{name}” is gone"
         was = before.text if before is not None else ""
         back = f"“{name}” {'reads as it did before' if text.strip() else 'is there again'}"
         if not was.strip():
             back = f"“{name}” is not there any more"
-        return self._keep(name, words, back, lambda: self._service.write_block(name, was))
+        return self._keep(name, words, back, lambda: self._service.write_block(name, was, world=world))
 
     async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
         identities = [turn.id for turn in turns]

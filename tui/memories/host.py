@@ -1,14 +1,16 @@
 """What the pages of the memory screen need of it, and the words that pages without content show."""
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.content import Content
 
 if TYPE_CHECKING:
     from tui.memories.doing import Doing
+    from tui.memories.view import View
     from tui.service import Service
     from tui.state import State
+    from tui.time_service import Plan
 
 NOTHING_LEARNED = (
     "Nothing learned yet. Talk a while; what clew understands of it comes to stand here, each with the words that "
@@ -40,7 +42,14 @@ class Host(Protocol):
     proposed: str  # the words that are to stand in the next correction
 
     @property
-    def service(self) -> "Service": ...
+    def service(self) -> "Service":
+        """What changes the memory."""
+        ...
+
+    @property
+    def view(self) -> "View":
+        """What the pages read from."""
+        ...
 
     @property
     def failures(self) -> tuple[type[Exception], ...]: ...
@@ -55,8 +64,11 @@ class Host(Protocol):
         """Words for the person, at the foot of the screen."""
         ...
 
-    def do(self, deed: Coroutine[Any, Any, str | None]) -> None:
-        """Do it, tell what it answers or why it failed, and read the page again; one at a time."""
+    def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
+        """Do it, tell what it answers or why it failed, and read the page again; one at a time.
+
+        In a view of the past only what just `reads` is done.
+        """
         ...
 
     def refresh_soon(self) -> None:
@@ -74,6 +86,10 @@ class Host(Protocol):
     async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None: ...
 
     async def ask_text(self, title: str, value: str, *, words: str = "") -> str | None: ...
+
+    async def agree(self, title: str, plan: "Callable[[], Awaitable[Plan]]", *, yes: str, words: str = "") -> bool:
+        """Show what a plan would do, and do it if the person agrees."""
+        ...
 
     async def confirm(self, title: str, words: str, *, yes: str) -> bool: ...
 

@@ -18,6 +18,7 @@ from tui.latest import Latest
 from tui.memories import filters, words
 from tui.memories.detail import Detail
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_WAITS
+from tui.memories.view import MAIN
 from tui.pack import cut
 from tui.widgets.long_list import LongList
 
@@ -25,12 +26,9 @@ if TYPE_CHECKING:
     from graph.beliefs import Story
     from tui.memories.host import Host
 
+ONLY_MAIN = "What is put right by hand is put right in the main world: w shows it. In a what-if, say it in the chat."
 PAGE, MOST = 300, 20_000  # observations read at a time, and at most
-FORGET_WORDS = (
-    "It is erased from the memory and from the log, with all its versions. This cannot be undone. "
-    "What was said in the chats stays there; it is not learned from those words again."
-)
-SHOWN_BEFORE_FORGETTING = 6
+FORGET_WORDS = "All its versions go. It is not learned from the same words again."
 
 
 class Observations(Vertical):
@@ -100,12 +98,12 @@ class Observations(Vertical):
 
     async def _find(self, asked: tuple[Wanted, int]) -> "list[Observation] | str":
         wanted, limit = asked
-        service = self._host.service
+        view = self._host.view
         try:
             if self.review:
-                return await service.review()
-            self._there = replace(self._there, projects=[project.name for project in await service.projects()])
-            return await service.memories(wanted, limit=limit)
+                return await view.review()
+            self._there = replace(self._there, projects=[project.name for project in await view.projects()])
+            return await view.memories(wanted, limit=limit)
         except self._host.failures as error:
             return words.graph_trouble(self._host.state) or str(error)
 
@@ -169,7 +167,7 @@ class Observations(Vertical):
 
     async def _read_story(self, identity: str) -> "Story | str":
         try:
-            return await self._host.service.memory(identity)
+            return await self._host.view.memory(identity)
         except self._host.failures as error:
             return str(error)
 
@@ -203,7 +201,7 @@ class Observations(Vertical):
 
     def action_words(self) -> None:
         if not self.review:
-            self._host.do(self._ask_words())
+            self._host.do(self._ask_words(), reads=True)
 
     async def _ask_words(self) -> None:
         text = await self._host.ask_line("Observations with these words", self.wanted.text or "", placeholder="Words")
@@ -256,6 +254,8 @@ class Observations(Vertical):
                 return await self._reword(chosen)
 
     async def _reword(self, chosen: Observation) -> str | None:
+        if self._host.view.world != MAIN:
+            return ONLY_MAIN
         told = "In your own words. What it said before stays readable behind it."
         before = self._host.proposed or chosen.text or ""
         text = await self._host.ask_text("What is true instead", before, words=told)
@@ -269,15 +269,8 @@ class Observations(Vertical):
         return await self._host.doing.correct(chosen, text.strip())
 
     async def _forget(self, chosen: Observation) -> str | None:
-        what = going(await self._host.service.forgetting(chosen.id))
-        if not await self._host.confirm("Forget this for good?", f"{what}\n\n{FORGET_WORDS}", yes="forget it for good"):
+        service = self._host.service
+        plan = lambda: service.plan_forget(chosen.id)  # noqa: E731
+        if not await self._host.agree("Forget this for good?", plan, yes="forget it for good", words=FORGET_WORDS):
             return None
-        return await self._host.doing.forget(chosen)
-
-
-def going(observations: Sequence[Observation]) -> str:
-    """What forgetting erases, a line each."""
-    lines = [f"· {cut(each.text or words.ERASED, 160)}" for each in observations[:SHOWN_BEFORE_FORGETTING]]
-    if len(observations) > SHOWN_BEFORE_FORGETTING:
-        lines.append(f"and {len(observations) - SHOWN_BEFORE_FORGETTING} more")
-    return "\n".join(lines)
+        return "Forgotten for good."

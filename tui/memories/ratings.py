@@ -115,7 +115,7 @@ class Ratings(Vertical):
 
     async def refresh_page(self, *, choose: str | None = None) -> None:
         """Read the numbers and the turns of the chosen bar again."""
-        counts = await self._host.service.significance()
+        counts = await self._host.view.significance()
         self._most = max(1, *(counts.get(each, 0) for each in range(4)))
         self.rows.fill([(each, counts.get(each, 0)) for each in range(4)], choose=choose)
         await self._fill_turns()
@@ -126,7 +126,7 @@ class Ratings(Vertical):
         bar = self.rows.chosen
         if bar is None:
             return
-        turns = await self._host.service.rated(bar[0], limit=MOST)
+        turns = await self._host.view.rated(bar[0], limit=MOST)
         self.turns.fill(turns)
         more = f", the newest {MOST} of them" if bar[1] > len(turns) >= MOST else ""
         pins = " The newest 8 of each speaker pin themselves." if bar[0] == 3 else ""

@@ -1,6 +1,6 @@
 """The memory screen: five pages chosen by number, a line for what was said, and the keys of the page below."""
 
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -12,20 +12,26 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
+from tui import altering
+from tui.memories import where
 from tui.memories.blocks import Blocks
 from tui.memories.documents import Documents
 from tui.memories.doing import Doing
 from tui.memories.observations import Observations
 from tui.memories.ratings import Ratings
+from tui.memories.view import MAIN, View
+from tui.memories.where import PAST_STAYS
 from tui.memories.words import graph_trouble
 from tui.text import MUTED, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
     from graph.beliefs import Wanted
     from tui.app import ClewApp
     from tui.service import Service
     from tui.state import State
+    from tui.time_service import Plan
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
 NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
@@ -34,10 +40,10 @@ SAID_S = 8.0
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
 ALWAYS = (("F1", "help"), ("Esc", "back"))
 Page = Observations | Blocks | Ratings | Documents
-Way = tuple[str, str]  # the session and the turn to go to
+Goal = tuple[str, str]  # the session and the turn to go to
 
 
-class MemoriesScreen(Screen[Way | None]):
+class MemoriesScreen(Screen[Goal | None]):
     """Everything that was learned. It closes with where to go, if a source was chosen."""
 
     AUTO_FOCUS = ""
@@ -46,6 +52,8 @@ class MemoriesScreen(Screen[Way | None]):
         Binding("tab", "turn(1)", show=False, priority=True),
         Binding("shift+tab", "turn(-1)", show=False, priority=True),
         Binding("u", "undo", show=False),
+        Binding("w", "world", show=False),
+        Binding("at", "as_of", show=False),
         Binding("f1,question_mark", "help", show=False),
         Binding("escape,f4,q,ctrl+c", "leave", show=False),
     ]
@@ -58,19 +66,22 @@ class MemoriesScreen(Screen[Way | None]):
         choose: str | None = None,
         wanted: "Wanted | None" = None,
         proposed: str = "",
+        world: str = MAIN,
     ) -> None:
         super().__init__()
         assert app.backstage is not None
         self._clew = app
         self.service: Service = app.backstage.service
         self.failures = app.backstage.failures
-        self.doing = Doing(self.service)
+        self.view = View(self.service, world)
+        self.doing = Doing(self.service, self.view)
         self.page_name = page
         self._choose = choose
         self._wanted = wanted
         self.proposed = proposed
         self.busy = False  # something is being done, or asks the person
         self._waiting = 0  # candidates to review
+        self._where = ""  # the world and the time that are shown, where they are not the usual ones
         self._timer: Timer | None = None
 
     @property
@@ -79,6 +90,7 @@ class MemoriesScreen(Screen[Way | None]):
 
     def compose(self) -> ComposeResult:
         yield Static("", id="memories-tabs", markup=False)
+        yield Static("", id="memories-where", markup=False)
         with Vertical(id="memories-pages"):
             yield Observations(self, wanted=self._wanted)
             yield Observations(self, review=True)
@@ -90,6 +102,7 @@ class MemoriesScreen(Screen[Way | None]):
 
     async def on_mount(self) -> None:
         self.query_one("#memories-said").display = False
+        await where.tell(self)
         await self.show_page(self.page_name, choose=self._choose)
 
     # Pages
@@ -115,7 +128,7 @@ class MemoriesScreen(Screen[Way | None]):
         page = self.page
         try:
             await page.refresh_page(choose=choose)
-            self._waiting = len(await self.service.review())
+            self._waiting = len(await self.view.review())
         except self.failures as error:
             if not graph_trouble(self.state):
                 self.say(str(error), error=True)
@@ -128,8 +141,16 @@ class MemoriesScreen(Screen[Way | None]):
 
     def _paint(self) -> None:
         self.query_one("#memories-tabs", Static).update(self._tabs(max(1, self.size.width - 4)))
+        where = self.query_one("#memories-where", Static)
+        where.update(plain(self._where, "$warning"))
+        where.display = bool(self._where)
         lines = 2 if self.app.size.height >= TALL else 1
         self.query_one("#memories-keys", Static).update(foot(self.page.keys, max(1, self.size.width), lines))
+
+    def tell_where(self, words: str) -> None:
+        """The world and the time that are shown; empty for the usual ones."""
+        self._where = words
+        self._paint()
 
     def counted(self) -> None:
         """The page has another count."""
@@ -179,10 +200,12 @@ class MemoriesScreen(Screen[Way | None]):
     def _unsay(self) -> None:
         self.query_one("#memories-said").display = False
 
-    def do(self, deed: Coroutine[Any, Any, str | None]) -> None:
+    def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
         """One at a time: what is asked for while another one is done, or asks something, is not done."""
-        if self.busy:
+        if self.busy or (self.view.at is not None and not reads):
             deed.close()
+            if not self.busy:
+                self.say(PAST_STAYS)
             return
         self.busy = True
         self.doing.follow = None
@@ -202,7 +225,7 @@ class MemoriesScreen(Screen[Way | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While something is done, no key turns the page under it or leaves."""
-        if self.busy and action in ("page", "turn", "undo", "help", "leave"):
+        if self.busy and action in ("page", "turn", "undo", "world", "as_of", "help", "leave"):
             return False
         return super().check_action(action, parameters)
 
@@ -215,6 +238,9 @@ class MemoriesScreen(Screen[Way | None]):
 
     async def ask_text(self, title: str, value: str, *, words: str = "") -> str | None:
         return await self.app.push_screen_wait(AskText(title, value, words=words))
+
+    async def agree(self, title: str, plan: "Callable[[], Awaitable[Plan]]", *, yes: str, words: str = "") -> bool:
+        return await altering.agreed(self._clew, title, Way("", plan), yes=yes, words=words) is not None
 
     async def confirm(self, title: str, words: str, *, yes: str) -> bool:
         return await self.app.push_screen_wait(Confirm(title, words, yes=yes))
@@ -234,10 +260,22 @@ class MemoriesScreen(Screen[Way | None]):
     def action_undo(self) -> None:
         self.do(self.doing.undo())
 
+    def action_world(self) -> None:
+        self.do(where.next_world(self), reads=True)
+
+    def action_as_of(self) -> None:
+        self.do(where.ask_day(self), reads=True)
+
     def action_leave(self) -> None:
         if self._clew.keeping.ingest.stop():
             return
-        self.dismiss(None)
+        if self.view.at is not None:
+            self.do(where.now(self), reads=True)
+        else:
+            self.dismiss(None)
+
+    async def on_unmount(self) -> None:
+        await self.view.come_back()
 
     def action_help(self) -> None:
         from tui.widgets.help import memories_help

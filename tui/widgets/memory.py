@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.pack import Item, Pack
-from tui.text import MUTED, plain
+from tui.text import MUTED, cut, plain
 from tui.widgets.rows import Rows
 
 PIN = "◆"
@@ -76,7 +76,8 @@ class MemoryPanel(Vertical):
 
     def _paint(self) -> None:
         pack, rows, chosen = self.pack, self.query_one(Rows), self.chosen
-        title = Content.assemble(("Memory", "bold $primary"), plain(f"  {pack.title}", MUTED))
+        world = plain(f"  what-if “{cut(pack.world, 24)}”" if pack.world else "", "$warning")
+        title = Content.assemble(("Memory", "bold $primary"), world, plain(f"  {pack.title}", MUTED))
         self.query_one("#memory-title", Static).update(title)
         note = self.query_one("#memory-note", Static)
         note.update(plain(pack.note))

@@ -1,6 +1,6 @@
 """The search over everything ever said: results as one types, the words that match marked, Enter goes there."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from tui.dates import when
 from tui.latest import Latest
 from tui.reasons import who
-from tui.text import MUTED, one_line, plain, shown
+from tui.text import MUTED, cut, one_line, plain, shown
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAGE = 50  # results at first; as many more each time more are asked for
 MOST = 500
 MATCH = "bold underline $primary"
-HINT = "Words in any order; the last one may be a beginning. Alternatives and hidden messages are found too."
+HINT = "Words in any order; the last one may be a beginning. All worlds, alternatives and hidden messages are searched."
 
 Search = Callable[[str, int], Awaitable["list[Found]"]]
 
@@ -54,9 +54,17 @@ class SearchScreen(ModalScreen["Found | None"]):
         Binding("pagedown", "choose(5)", show=False, priority=True),
     ]
 
-    def __init__(self, search: Search, failures: tuple[type[Exception], ...], text: str = "") -> None:
+    def __init__(
+        self,
+        search: Search,
+        failures: tuple[type[Exception], ...],
+        text: str = "",
+        *,
+        what_ifs: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__()
         self.text = text
+        self._what_ifs = what_ifs or {}  # their names by world
         self._search = search
         self._failures = failures
         self._found: list[Found] = []
@@ -105,7 +113,7 @@ class SearchScreen(ModalScreen["Found | None"]):
         more = len(self._found) >= limit and limit < MOST
         rows, now = self.query_one(Rows), datetime.now().astimezone()
         rows.clear_options()
-        rows.add_options([Option(_row(found, now)) for found in self._found])
+        rows.add_options([Option(_row(found, now, self._what_ifs.get(found.world, ""))) for found in self._found])
         if more:
             rows.add_option(Option(plain("more …", f"italic {MUTED}")))
         if self._found:
@@ -143,13 +151,14 @@ def _count(text: str, found: int, limit: int, *, more: bool) -> str:
     return f"{found} found" if found else "Nothing was ever said with these words."
 
 
-def _row(found: "Found", now: datetime) -> Content:
+def _row(found: "Found", now: datetime, what_if: str) -> Content:
     turn = found.turn
     speaker = who(turn.role, turn.speaker)
     head = " · ".join(
         part for part in (when(turn.at, now), speaker, one_line(found.session_name or "New chat")) if part
     )
-    mark = plain(f"  {found.mark}", "italic $warning") if found.mark else ""
+    marks = " · ".join(part for part in (f"what-if {cut(what_if, 24)}" if what_if else "", found.mark) if part)
+    mark = plain(f"  {marks}", "italic $warning") if marks else ""
     return Content.assemble(plain(head, MUTED), mark, "\n", snippet(found.snippet), "\n")
 
 

@@ -1,0 +1,204 @@
+"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree."""
+
+import pytest
+
+from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.app import ClewApp
+from tui.widgets.chooser import Chooser
+from tui.widgets.impact import ImpactScreen
+from tui.widgets.message import Answer, Said
+
+
+def texts(app: ClewApp) -> list[str]:
+    return [message.text for message in app.transcript.messages]
+
+
+def words(app: ClewApp) -> str:
+    return " ".join(screen_text(app).split())
+
+
+def crete() -> FakeAgent:
+    agent = FakeAgent(reply="Another one.")
+    agent.add_session("Trip", ("What now?", "Whatever."), ("And then?", "Sleep."))
+    return agent
+
+
+def last(app: ClewApp, kind: type[Said] | type[Answer]) -> Said | Answer:
+    return [message for message in app.transcript.messages if isinstance(message, kind)][-1]
+
+
+async def test_r_on_a_reply_gives_another_and_left_and_right_turn_between_them(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        last(app, Answer).focus()
+        await pilot.press("r")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then?", "Another one."])
+        await wait_until(pilot, lambda: "‹2/2›" in screen_text(app))
+        await wait_until(pilot, lambda: app.focused is last(app, Answer), "the keys at the new reply")
+        await pilot.press("left")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Sleep." and "‹1/2›" in screen_text(app))
+        assert app.focused is last(app, Answer)
+        await pilot.press("left")
+        await wait_until(pilot, lambda: "That is the first of 2." in words(app))
+        await pilot.press("right")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
+
+
+async def test_slash_regenerate_answers_the_last_message_again_from_the_composer(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        await pilot.press(*"/regenerate", "enter")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Another one." and len(texts(app)) == 4)
+        assert app.focused is app.composer
+
+
+async def test_regenerating_while_a_reply_is_written_says_why_not_and_changes_nothing(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        agent.go.clear()
+        await pilot.press(*"more", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        app.perform("regenerate")
+        await wait_until(pilot, lambda: "Esc stops it; then this can be done." in words(app))
+        assert texts(app)[:5] == ["What now?", "Whatever.", "And then?", "Sleep.", "more"]
+
+
+async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"half a thought")
+        last(app, Said).focus()
+        await pilot.press("e")
+        assert app.composer.text == "And then?"
+        await wait_until(pilot, lambda: "Editing: Enter makes a new branch, Esc leaves it" in words(app))
+        await pilot.press("backspace", *" what?", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then what?", "Another one."])
+        assert app.composer.text == "half a thought"
+        await wait_until(pilot, lambda: "‹2/2›" in screen_text(app))
+        assert "Editing" not in screen_text(app)
+
+
+async def test_escape_leaves_the_editing_and_the_composer_is_as_it_was(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"before")
+        app.perform("edit")
+        await wait_until(pilot, lambda: app.composer.text == "And then?")
+        app.writing.keep()
+        assert app.drafts.load("S000") == "before"
+        await pilot.press(*" changed", "escape")
+        await wait_until(pilot, lambda: app.composer.text == "before")
+        assert texts(app)[2] == "And then?"
+
+
+async def test_an_edit_that_is_refused_stands_in_the_composer_to_be_edited_on(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        agent.go.clear()
+        await pilot.press(*"more", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        message = next(each for each in app.transcript.messages if each.text == "And then?")
+        message.focus()
+        await pilot.press("e", "exclamation_mark", "enter")
+        await wait_until(pilot, lambda: app.composer.text == "And then?!" and app.writing.editing.under_way)
+
+
+async def test_a_reply_is_not_edited_and_that_is_said(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        last(app, Answer).focus()
+        await pilot.press("e")
+        await wait_until(pilot, lambda: "Only what you said is edited" in words(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
+async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_one(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = crete()
+    async with chat(agent, size=size) as (app, pilot):
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Esc once more" in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages leave" in words(app))
+        await pilot.press("down")
+        await wait_until(pilot, lambda: "4 messages leave" in words(app))
+        assert len(agent.turns["S000"]) == 4, "nothing changes before it is confirmed"
+        await pilot.press("up", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
+        assert app.composer.text == "And then?"
+        assert app.focused is app.composer
+        await wait_until(pilot, lambda: "/undo takes it back" in words(app))
+        app.perform("undo")
+        await wait_until(pilot, lambda: len(texts(app)) == 4)
+        await wait_until(pilot, lambda: "Undone: the chat stands where it stood." in words(app))
+
+
+async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_nothing(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        app.perform("rewind")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        assert len(texts(app)) == 4
+        app.perform("rewind")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "leave" in words(app))
+        await pilot.press("down", "a")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
+        assert app.composer.text == ""
+
+
+async def test_escape_twice_with_something_written_does_not_go_back(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        await pilot.press(*"hm", "escape", "escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+        assert app.composer.text == "hm"
+
+
+async def test_a_what_if_is_named_in_the_title_and_the_status_bar_and_the_way_back_is_said(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/fork what-if Atlantis", "enter")
+        await wait_until(pilot, lambda: app.current_session == "S001" and len(texts(app)) == 4)
+        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
+        assert "Atlantis what-if" in words(app)
+        await wait_until(pilot, lambda: "Alt+← goes back" in words(app))
+        await pilot.press("alt+left")
+        await wait_until(pilot, lambda: app.current_session == "S000" and "what-if" not in status_line(app))
+
+
+async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/fork Plan B", "enter")
+        await wait_until(pilot, lambda: app.current_session == "S001" and len(texts(app)) == 4)
+        assert agent.all_sessions["S001"].world == "main"
+        assert "what-if" not in status_line(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
+async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Running, size: tuple[int, int]) -> None:
+    agent = crete()
+    async with chat(agent, size=size) as (app, pilot):
+        app.perform("regenerate")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
+        await wait_until(pilot, lambda: app.state.reply is None)
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "○" in screen_text(app))
+        assert "◉" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "The chat stands there already" in words(app))
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("up", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Sleep.")
+
+
+async def test_a_chat_with_no_message_has_nothing_to_branch_from(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        for name in ("regenerate", "edit", "rewind", "tree", "fork"):
+            app.unsay()
+            app.perform(name)
+            await wait_until(pilot, lambda: "This chat has no message yet." in words(app), name)

@@ -1,0 +1,67 @@
+"""Which world the memory screen shows, and when: `w` goes from world to world, `@` to a day, Esc back to now."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tui.text import one_line
+from tui.worlds import world_name
+
+if TYPE_CHECKING:
+    from tui.memories.screen import MemoriesScreen
+
+PAST_STAYS = "That is the memory as it was; it is changed now, not then. Esc leads back to now."
+ONE_WORLD = "There is only the main world. /fork what-if begins another."
+DAY = "As clew knew it on which day?"
+DAYS = "2026-10-01, 2026-10-01 14:30, 3d or 2w"
+LATER = "That is still to come. Esc shows now."
+
+
+async def tell(screen: "MemoriesScreen") -> None:
+    """Say above the page what is shown, where it is not the main world as it is now."""
+    name = await world_name(screen.service, screen.view.world)
+    at = screen.view.at
+    parts = []
+    if at is not None:
+        local = at.astimezone()
+        parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc: now")
+    if name:
+        parts.append(f"the what-if “{one_line(name)}” · w: another world")
+    words = " · ".join(parts)
+    screen.tell_where(words[:1].upper() + words[1:])
+
+
+async def next_world(screen: "MemoriesScreen") -> str | None:
+    """Show the world that comes after the one that is shown."""
+    worlds = [world.id for world in await screen.service.worlds()]
+    if len(worlds) < 2:
+        return ONE_WORLD
+    here = worlds.index(screen.view.world) if screen.view.world in worlds else -1
+    screen.view.world = worlds[(here + 1) % len(worlds)]
+    await tell(screen)
+    return "The main world." if screen.view.world == worlds[0] else None
+
+
+async def ask_day(screen: "MemoriesScreen") -> str | None:
+    """Ask for a day, and show the memory as it was then."""
+    from tui.commands.since import parse_since
+
+    said = await screen.ask_line(DAY, placeholder=DAYS)
+    if said is None:
+        return None
+    now = datetime.now(UTC)
+    try:
+        when = parse_since(said, now=now)
+    except ValueError as error:
+        return str(error)
+    if when > now:
+        return LATER
+    screen.say("Looking back …")
+    await screen.view.go_to(when)
+    await tell(screen)
+    return None
+
+
+async def now(screen: "MemoriesScreen") -> None:
+    """The memory as it is."""
+    await screen.view.come_back()
+    await tell(screen)

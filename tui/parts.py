@@ -1,0 +1,51 @@
+"""The parts of the chat's screen by their names; those that are not for the first paint are made when asked for."""
+
+from typing import TYPE_CHECKING, cast
+
+from textual.app import App
+
+from tui.widgets.composer import Composer
+from tui.widgets.sessions import SessionList
+from tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.keeping import Keeping
+    from tui.remembering import Remembering
+
+
+class Parts(App[int]):
+    """The app without what it does. The chat's widgets are on the lowest screen, whatever lies over it."""
+
+    _remembering: "Remembering | None" = None
+    _keeping: "Keeping | None" = None
+
+    @property
+    def composer(self) -> Composer:
+        return self.screen_stack[0].query_one(Composer)
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.screen_stack[0].query_one(Transcript)
+
+    @property
+    def sessions(self) -> SessionList:
+        return self.screen_stack[0].query_one(SessionList)
+
+    @property
+    def remembering(self) -> "Remembering":
+        """The memory panel's part of the app, made when it is first needed."""
+        if self._remembering is None:
+            from tui.remembering import Remembering
+
+            self._remembering = Remembering(cast("ClewApp", self))
+        return self._remembering
+
+    @property
+    def keeping(self) -> "Keeping":
+        """The part of the app for what was learned, made when it is first needed."""
+        if self._keeping is None:
+            from tui.keeping import Keeping
+
+            self._keeping = Keeping(cast("ClewApp", self))
+        return self._keeping

@@ -1,0 +1,150 @@
+"""What is taken away or brought back, with its impact first: a message, a chat, the last change, a mark."""
+
+from dataclasses import replace
+
+import pytest
+
+from graph.impacts import Impact
+from tests.tui.beliefs import BERLIN, learned_agent
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.test_branching import crete, last, texts, words
+from tui.app import ClewApp
+from tui.widgets.chooser import Chooser
+from tui.widgets.dialogs import AskLine
+from tui.widgets.impact import ImpactScreen
+from tui.widgets.message import Answer, Said
+
+
+def ready(app: ClewApp) -> bool:
+    return isinstance(app.screen, ImpactScreen) and app.screen.plan is not None
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5)])
+async def test_x_asks_with_the_impact_and_only_y_deletes(chat: Running, size: tuple[int, int]) -> None:
+    agent = crete()
+    async with chat(agent, size=size) as (app, pilot):
+        for key, left in (("enter", 4), ("escape", 4), ("y", 3)):
+            last(app, Said).focus()
+            await pilot.press("x")
+            await wait_until(pilot, lambda: ready(app))
+            await wait_until(pilot, lambda: "y delete it" in words(app))
+            await pilot.press(key)
+            await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+            await wait_until(pilot, lambda left=left: len(agent.turns["S000"]) == left, key)  # type: ignore[misc]
+        await wait_until(pilot, lambda: "And then?" not in texts(app))
+        assert texts(app)[-1] == "Sleep."
+
+
+async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        last(app, Answer).focus()
+        await pilot.press("delete")
+        await wait_until(pilot, lambda: ready(app) and "1 message goes for good" in words(app))
+        assert "This cannot be undone." in words(app)
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: ready(app) and "2 messages go for good" in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
+        assert [turn.text for turn in agent.carried[0].impact.gone] == ["And then?", "Sleep."]
+
+
+async def test_h_hides_a_message_leaves_a_dim_line_and_shows_it_again(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        message = last(app, Said)
+        message.focus()
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
+        assert "And then?" not in screen_text(app)
+        await wait_until(pilot, lambda: "Hidden from chat, memory and prompts" in words(app))
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "And then?" in screen_text(app))
+        assert not agent.turn(message.turn).hidden
+
+
+async def test_hiding_says_how_many_memories_go_with_it(chat: Running) -> None:
+    agent = learned_agent()
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations[:2]))
+    async with chat(agent) as (app, pilot):
+        last(app, Said).focus()
+        await pilot.press("h")
+        await wait_until(pilot, lambda: "2 memories with it" in words(app))
+
+
+async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        app.perform("undo")
+        await wait_until(pilot, lambda: "There is nothing to undo." in words(app))
+
+
+@pytest.mark.parametrize("keys", [("ctrl+u",), ("tab", "u")])
+async def test_the_list_of_chats_undoes_the_last_change(chat: Running, keys: tuple[str, ...]) -> None:
+    agent = crete()
+    await agent.rewind("S000", agent.turns["S000"][1].id)
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await pilot.press(*keys)
+        await wait_until(pilot, lambda: len(texts(app)) == 4)
+        await wait_until(pilot, lambda: "Undone: the chat stands where it stood." in words(app))
+
+
+async def test_u_is_a_letter_while_titles_are_searched(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        await pilot.press("f2", "u")
+        await wait_until(pilot, lambda: "0 of 1" in screen_text(app))
+
+
+async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_restored_after_asking(
+    chat: Running,
+) -> None:
+    agent = crete()
+    agent.impact = Impact(gone=tuple(agent.turns["S000"][:3]))
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        app.perform("marks")
+        await wait_until(pilot, lambda: "No marks yet." in words(app))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press(*"before Crete", "enter")
+        await wait_until(pilot, lambda: [mark.name for mark in agent.marked] == ["before Crete"])
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 messages leave" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: ready(app))
+        assert agent.carried == []
+        await pilot.press("y")
+        await wait_until(pilot, lambda: len(agent.carried) == 1)
+        await wait_until(pilot, lambda: "It stands as it was at “before Crete”" in words(app))
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("d")
+        await wait_until(pilot, lambda: agent.marked == [])
+
+
+async def test_deleting_a_chat_shows_what_goes_with_it(chat: Running) -> None:
+    agent = learned_agent()
+    agent.impact = replace(Impact(), lost=tuple(agent.memory_of.observations[:1]))
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await pilot.press("ctrl+x")
+        await wait_until(pilot, lambda: ready(app) and "Lives in Munich" in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: agent.all_sessions["S000"].deleted)
+        await wait_until(pilot, lambda: app.current_session is None)
+
+
+async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*f"/forget {BERLIN}", "enter")
+        await wait_until(pilot, lambda: ready(app) and "2 memories are erased" in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: all(each.series != BERLIN for each in agent.memory_of.observations))
+        await pilot.press("f4", "5")
+        await wait_until(pilot, lambda: "Field notes" in words(app))
+        await pilot.press("x")
+        await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: len(agent.memory_of.documents) == 1)

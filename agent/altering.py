@@ -58,7 +58,7 @@ class Altering(Marking):
         raise NotImplementedError
 
     def _purge_soon(self) -> None:
-        """Purge in the background what was erased."""
+        raise NotImplementedError
 
     # -- plans ----------------------------------------------------------------------------------------------------
 
@@ -85,14 +85,14 @@ class Altering(Marking):
         """
         events, notes = await self._session_deletion(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
-        return await self.plan(f"Delete the chat {_quoted(name) if name else session}", *events, notes=notes)
+        return await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
 
     async def plan_remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
         found = await asyncio.to_thread(self._memory.document, document)
         pieces = f"{found.chunks} {'piece' if found.chunks == 1 else 'pieces'} of it will be erased."
         return await self.plan(
-            f"Delete the document {_quoted(found.title)}",
+            f"Delete the document {quoted(found.title)}",
             DocumentRemoved(document=found.id),
             notes=(pieces, "The file itself stays where it is."),
         )
@@ -107,7 +107,7 @@ class Altering(Marking):
         series = dict.fromkeys(each.series for each in gone)
         forgotten = [ObservationDeleted(series=each) for each in series]
         return await self.plan(
-            f"Forget {_quoted(gone[-1].text)}",
+            f"Forget {quoted(gone[-1].text)}",
             *forgotten,
             *(TurnDeleted(turn=turn) for turn in sorted(stated)),
             notes=("The messages it was learned from stay in their chats.",),
@@ -218,7 +218,7 @@ def _sessions(events: Iterable[Event]) -> list[str]:
 def _named(turns: Sequence[Turn]) -> str:
     """What a plan is about: one message, or the exchange that begins with it."""
     first = turns[0]
-    said = _quoted(first.text) if first.text is not None and not first.hidden else first.id
+    said = quoted(first.text) if first.text is not None and not first.hidden else first.id
     if len(turns) == 1:
         return f"the message {said}"
     return f"the message {said} and {len(turns) - 1} more of its exchange"
@@ -228,7 +228,7 @@ def _that(exchange: bool) -> str:
     return "All of that exchange" if exchange else "That message"
 
 
-def _quoted(text: str | None) -> str:
+def quoted(text: str | None) -> str:
     """Words in quotes on one line, the first of them where there are many."""
     line = " ".join((text or "").split())
     return f"“{line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + '…'}”"

@@ -40,6 +40,9 @@ class Reflects:
     def _tell(self, notice: Notice) -> None:
         raise NotImplementedError
 
+    def _mark_if_due(self) -> None:
+        raise NotImplementedError
+
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         raise NotImplementedError
 
@@ -97,6 +100,7 @@ class Reflects:
     def _after_reply(self, session: str, first_turn: str | None, generator: Generator) -> None:
         """A reply is durable; `first_turn` is the message it answers, if that began the session."""
         self._tell(SessionsChanged(session))
+        self._mark_if_due()
         if first_turn is not None and not self.settings.reflect:  # reflection begins with the title
             self._spawn(self._title(session, first_turn, generator))
 

@@ -28,6 +28,7 @@ from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
 from .keeping import Keeping
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
+from .past import Looking
 from .privately import Privately
 from .prompts import Prompts
 from .purging import Purges
@@ -41,6 +42,7 @@ from .settings import Settings
 from .telling import Telling
 from .themes import ThemeMaker
 from .tools import GUIDE, Toolbox, in_use
+from .undoing import Undoing
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,11 @@ class Agent(
     Privately,
     Branching,
     Chats,
+    Undoing,
     Remembering,
     Keeping,
     Documents,
+    Looking,
     Reflects,
 ):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""

@@ -11,6 +11,7 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── CopyFailed                a copy or an export could not be written: nothing is left of it, the memory goes on
 ├── InvalidEvent              the event names what does not exist or cannot be: a bug of the caller, nothing stored
 ├── InvalidVector          an embedding that is no direction: nothing of its batch is kept, recall does without
+├── CannotUndo            a change stands that cannot be taken back (any more): nothing stored, it says why
 ├── NotFound                  no such session, turn or exchange
 ├── Ambiguous                 an id prefix fits several: ask for more characters
 └── GraphFailure              the graph cannot be used now; the log and the chat go on
@@ -91,6 +92,10 @@ class InvalidVector(MemoryFailure):
             "recall goes on with words. Try another embedder with `clew models use`."
         )
         self.why = why
+
+
+class CannotUndo(MemoryFailure):
+    """A change that cannot be undone (any more)."""
 
 
 class NotFound(MemoryFailure):

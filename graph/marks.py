@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from graph.decided import Facet, facets, reachable, restoring, standing
+from graph.events import Event, SessionForked, SessionStarted
 from graph.ids import as_datetime, as_ms
+from graph.rows import EVENT, event_of
+from graph.undoing import LAST
 
 NEWEST = 5  # automatic ones
 KEPT = timedelta(days=14)  # those before a rewind or a restore
@@ -24,6 +28,12 @@ WHERE kind <> 'turn.said' AND kind = 'mark.set' AND NOT EXISTS (
 ) ORDER BY seq DESC
 """
 _LAST = "SELECT seq, at FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' ORDER BY seq DESC LIMIT 1"
+# Sessions in which something was said or taken up since.
+_GONE_ON = "SELECT DISTINCT session FROM events WHERE seq >= ? AND kind IN ('turn.said', 'turn.taken') ORDER BY session"
+_ERASED = """
+SELECT count(DISTINCT text.value) FROM events, json_each(structure, '$.events') AS text
+WHERE kind <> 'turn.said' AND kind = 'text.erased' AND seq >= ? AND text.value < ?
+"""
 _ENDS = "SELECT min(seq), max(seq), (SELECT at FROM events ORDER BY seq LIMIT 1) FROM events"
 
 
@@ -64,3 +74,43 @@ class Marks(ABC):
                 return False
             seq, at = db.execute(_LAST).fetchone() or (first - 1, began)
         return last - seq >= events or (last > seq and at <= as_ms(now - after))
+
+    def restoring(self, seq: int) -> tuple[list[Event], int]:
+        """What makes everything that a person decides stand as before event `seq`, but for what was deleted since.
+
+        And how many texts of before were erased since.
+        """
+        with self.snapshot() as db:
+            erased = db.execute(_ERASED, (seq, seq)).fetchone()[0]
+            return _restoring(db, seq), erased
+
+
+def _restoring(db: sqlite3.Connection, seq: int) -> list[Event]:
+    found: dict[Facet, None] = {Facet("head", session): None for (session,) in db.execute(_GONE_ON, (seq,))}
+    for row in db.execute(f"{EVENT} WHERE kind <> 'turn.said' AND seq >= ? ORDER BY seq", (seq,)):
+        event = event_of(row).event
+        if isinstance(event, SessionStarted | SessionForked):  # begun since: out of the way
+            found |= {Facet("shelf", event.session): None, Facet("head", event.session): None}
+        found |= dict.fromkeys(facets(event))
+    events: list[Event] = []
+    for facet in found:
+        then, now = standing(db, facet, before=seq), standing(db, facet, before=LAST)
+        if then != now and reachable(db, facet) and not _covered(db, facet, seq):
+            events.append(restoring(facet, then))
+    return events
+
+
+def _covered(db: sqlite3.Connection, facet: Facet, seq: int) -> bool:
+    """Whether a facet is of what did not exist then: it goes with its chat, and so needs nothing of its own."""
+    match facet.sort:
+        case "head" | "shelf" | "block":
+            return False
+        case "review" | "memory pin":
+            made = "SELECT 1 FROM events WHERE item = ? AND kind = 'observation.made' AND seq >= ?"
+        case "name" | "settings" | "project":
+            made = (
+                "SELECT 1 FROM events WHERE session = ? AND seq >= ? AND kind IN ('session.started', 'session.forked')"
+            )
+        case _:
+            made = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND seq >= ?"
+    return db.execute(made, (facet.item, seq)).fetchone() is not None

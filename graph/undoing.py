@@ -1,0 +1,248 @@
+"""The changes that people made, newest first, and what undoes one: events that make everything stand as before it.
+
+A change is all that one append stored. One that something was changed on top of is not undone out of order: where
+things stand otherwise than it left them, it is refused, and so is whatever was deleted since. A head may have gone on
+from where it was put. What is undone can be done again, by undoing its undoing.
+"""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import merge
+from itertools import groupby, islice
+from typing import Any
+
+from graph.codec import Stored
+from graph.decided import facets, reachable, restoring, standing
+from graph.errors import CannotUndo, NotFound
+from graph.events import (
+    DocumentRemoved,
+    Event,
+    MarkRestored,
+    ObservationDeleted,
+    Role,
+    SessionDeleted,
+    SessionStarted,
+    TurnDeleted,
+    TurnSaid,
+    Undone,
+)
+from graph.ids import as_datetime
+from graph.rows import EVENT, event_of
+
+DELETES = (TurnDeleted, ObservationDeleted, DocumentRemoved, SessionDeleted)
+LAST = 1 << 62  # after every event
+
+_BY_HAND = "structure ->> '$.by' = 'user'"
+_OF_CHANGES = {  # the kinds by which changes are found, and which events of a kind are a person's
+    **dict.fromkeys(
+        (
+            "head.moved",
+            "session.forked",
+            "session.renamed",
+            "session.archived",
+            "session.unarchived",
+            "session.configured",
+            "session.deleted",
+            "project.assigned",
+            "turn.hidden",
+            "turn.unhidden",
+            "turn.deleted",
+            "turn.withheld",
+            "turn.released",
+            "pin.set",
+            "pin.cleared",
+            "observation.promoted",
+            "observation.rejected",
+            "observation.returned",
+            "observation.deleted",
+            "document.removed",
+            "mark.restored",
+            "undone",
+        ),
+        "true",
+    ),
+    "turn.rated": _BY_HAND,
+    "core.written": _BY_HAND,
+    "observation.made": "structure ->> '$.origin' = 'user'",
+    "observation.supported": "structure ->> '$.reflection' IS NULL",
+    "observation.retired": "structure ->> '$.by_turn' IS NULL",
+}
+_PATH = """
+WITH RECURSIVE path (turn) AS (
+    SELECT :head
+    UNION
+    SELECT (SELECT placed.parent FROM events AS placed WHERE placed.turn = path.turn
+        AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1)
+    FROM path WHERE path.turn IS NOT NULL
+)
+SELECT 1 FROM path WHERE turn = :turn
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One change by a person: all that its append stored, and whether it is undone."""
+
+    stored: tuple[Stored, ...]
+    undone: bool
+
+    @property
+    def seq(self) -> int:
+        """The number of its first event."""
+        return self.stored[0].seq
+
+    @property
+    def at(self) -> datetime:
+        return as_datetime(self.stored[0].at)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(each.event for each in self.stored)
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        return tuple(each.seq for each in self.stored)
+
+    @property
+    def deletes(self) -> bool:
+        """Whether something was deleted for good by it."""
+        return any(isinstance(event, DELETES) for event in self.events)
+
+    @property
+    def undoes(self) -> Undone | None:
+        """What it undid, if that is what it was."""
+        return next((event for event in self.events if isinstance(event, Undone)), None)
+
+
+class Changes(ABC):
+    """The questions about changes by hand, for whoever can take a snapshot of the log."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+
+    def deeds(self, limit: int) -> list[Deed]:
+        """The newest changes by hand, the newest first."""
+        with self.snapshot() as db:
+            return list(islice(_deeds(db), max(limit, 0)))
+
+    def last_deed(self) -> Deed | None:
+        """The newest change by hand that is not undone and undoes nothing itself; and None where there is none."""
+        return next(iter(self.standing_deeds(1)), None)
+
+    def standing_deeds(self, limit: int) -> list[Deed]:
+        """The newest changes by hand that are not undone and undo nothing themselves, the newest first."""
+        with self.snapshot() as db:
+            return list(islice((deed for deed in _deeds(db) if not deed.undone and deed.undoes is None), limit))
+
+    def deed(self, seq: int) -> Deed:
+        """The change by hand that an event is of. Raises NotFound."""
+        with self.snapshot() as db:
+            run = _run(db, seq)
+            if not _is_deed(run):
+                raise NotFound(f"Event {seq} is no change by hand. `clew undo --list` lists those there are.")
+            return Deed(run, run[0].seq in _undone(db))
+
+    def undoing(self, deed: Deed) -> list[Event]:
+        """The events that make everything stand as before a change. Raises CannotUndo."""
+        with self.snapshot() as db:
+            return _undoing(db, deed)
+
+    def stated(self, observations: Iterable[str]) -> dict[str, str | None]:
+        """What observations say, by their ids; None where that is erased."""
+        query = "SELECT item, text FROM events WHERE item IN (SELECT value FROM json_each(?)) AND kind = ?"
+        with self.snapshot() as db:
+            return dict(db.execute(query, (json.dumps(list(observations)), "observation.made")).fetchall())
+
+
+def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
+    """All changes by hand, read only as far as they are asked for."""
+    undone = _undone(db)
+    found: list[Iterator[tuple[int, int]]] = [
+        db.execute(
+            f"SELECT seq, at FROM events WHERE kind <> 'turn.said' AND kind = ? AND {which} ORDER BY seq DESC", (kind,)
+        )
+        for kind, which in _OF_CHANGES.items()
+    ]
+    for _, group in groupby(merge(*found, reverse=True), key=lambda each: each[1]):
+        run = _run(db, next(group)[0])
+        if _is_deed(run):
+            yield Deed(run, run[0].seq in undone)
+
+
+def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
+    """All events of the append that stored event `seq`; nothing where there is no such event."""
+    row = db.execute("SELECT at FROM events WHERE seq = ?", (seq,)).fetchone()
+    if row is None:
+        return ()
+    before = "SELECT seq FROM events WHERE seq <= ? AND at <> ? ORDER BY seq DESC LIMIT 1"
+    events = []
+    for each in db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq", db.execute(before, (seq, row[0])).fetchone() or (0,)):
+        if each[2] != row[0]:
+            break
+        events.append(event_of(each))
+    return tuple(events)
+
+
+def _is_deed(run: tuple[Stored, ...]) -> bool:
+    """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
+    if any(
+        isinstance(each.event, TurnSaid) and (each.event.role is not Role.NOTE or each.event.source is not None)
+        for each in run
+    ):
+        return False
+    if any(isinstance(each.event, SessionStarted) and each.event.source is not None for each in run):
+        return False
+    return any(isinstance(each.event, (*DELETES, MarkRestored, Undone)) or _decides(each.event) for each in run)
+
+
+def _decides(event: Event) -> bool:
+    return next(facets(event), None) is not None
+
+
+def _undone(db: sqlite3.Connection) -> set[int]:
+    """The events that are undone: by a change that is not undone itself."""
+    rows = db.execute(
+        "SELECT seq, structure FROM events WHERE kind <> 'turn.said' AND kind = 'undone' ORDER BY seq DESC"
+    )
+    found: set[int] = set()
+    for seq, structure in rows:
+        if seq not in found:
+            found |= set(json.loads(structure)["events"])
+    return found
+
+
+def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
+    events: list[Event] = []
+    for facet in reversed(dict.fromkeys(facet for event in deed.events for facet in facets(event))):
+        before = standing(db, facet, before=deed.seq)
+        after = standing(db, facet, before=deed.stored[-1].seq + 1)
+        now = standing(db, facet, before=LAST)
+        if before in (after, now):
+            continue
+        if not reachable(db, facet):
+            raise CannotUndo(f"The {_NAMES[facet.sort]} {facet.item} was deleted since, so that cannot be undone.")
+        if now != after and not (facet.sort == "head" and _goes_on(db, now, after)):
+            raise CannotUndo(f"The {_NAMES[facet.sort]} {facet.item} was changed again since; undo that first.")
+        events.append(restoring(facet, before))
+    if not events:
+        raise CannotUndo("Everything stands as it did before that change already.")
+    return events
+
+
+def _goes_on(db: sqlite3.Connection, head: Any, from_turn: Any) -> bool:
+    """Whether a head stands below where it was put: something was said there since."""
+    return from_turn is None or db.execute(_PATH, {"head": head, "turn": from_turn}).fetchone() is not None
+
+
+_NAMES = {
+    **dict.fromkeys(("head", "shelf", "name", "settings", "project"), "chat"),
+    **dict.fromkeys(("hidden", "withheld", "rating", "pin"), "message"),
+    **dict.fromkeys(("memory pin", "review"), "memory"),
+    "block": "core block",
+}

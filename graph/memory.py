@@ -39,6 +39,7 @@ from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.recovery import recover
 from graph.rehearsing import Rehearsing
+from graph.undoing import Changes
 from graph.values import Check, Progress, Recorded
 from graph.witness import WITNESS, examine_witness
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, BackedUp, Merging):
+class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merging):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:

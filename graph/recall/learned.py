@@ -32,7 +32,7 @@ _OBSERVATIONS = (
     "n.at AS at, n.touched AS touched"
 )
 _CHUNKS = (
-    "MATCH (n:Chunk) {} RETURN n.id AS id, n.seq AS seq, n.document AS document, n.position AS position, "
+    "MATCH (n:Chunk) {} RETURN n.id AS id, n.seq AS seq, n.document AS document, coalesce(n.position, 0) AS position, "
     "n.live AS live, n.at AS at, n.touched AS touched"
 )
 _CHANGED = "WHERE n.touched > $after"

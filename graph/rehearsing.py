@@ -61,7 +61,8 @@ class Rehearsing:
 
 def rehearse(store: GraphStore, stored: Sequence[Stored], event: Callable[[int], Event]) -> Rehearsal:
     """What events do to a graph, on its thread; nothing is written."""
-    watched = Watched(store, event)
+    new = {each.seq: each.event for each in stored}
+    watched = Watched(store, lambda seq: new[seq] if seq in new else event(seq))
     for each in stored:
         project(each, watched)
     texts = {seq for each in stored if isinstance(each.event, TextErased) for seq in each.event.events}

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 
+from graph.asked import Asked
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import Strategy
 from graph.hits import Filters, Hit, Reason, Vector
-from graph.memory import Memory
 from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Turn
 from models.protocols import Generator
@@ -86,7 +86,7 @@ def local_zone() -> tzinfo:
 class Recaller:
     """Looks back for messages and for tools; `embed` gives a query's vector, or None where there is no embedder."""
 
-    def __init__(self, memory: Memory, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
+    def __init__(self, memory: Asked, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
         self._memory = memory
         self._embed = embed
         self._zone = zone

@@ -126,7 +126,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         self.append(TextErased(events=events))
 
     def past(
-        self, when: datetime | int, progress: Callable[[Progress], None] = lambda _: None
+        self, when: datetime | int, progress: Callable[[Progress], object] = lambda _: None
     ) -> AbstractContextManager[Past]:
         """The memory as it was at an aware time, or right after an event, to be asked and not written to.
 

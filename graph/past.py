@@ -31,7 +31,7 @@ from graph.values import Progress
 FOLDER = "past"  # in the memory's; what a killed process left there goes at the next opening
 ENDED = "Something was deleted for good, which closed this view of the past. Nothing else is lost; look again."
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[Progress], object]
 
 
 class NothingThen(NotFound):
@@ -134,21 +134,23 @@ class Pasts:
             past.close()
 
     def close(self) -> None:
-        """End all of them."""
+        """End all of them, also one that is being made."""
         with self._changed:
             self._closed = True
-        self.erased()
+        with self._making:  # it breaks off at its next step
+            self.erased()
 
     def _make(self, when: datetime | int, tell: Tell) -> Past:
         with contextlib.closing(LogReader(self._log)) as reader:
             until = event_at(reader, when)
         with self._making:
-            while True:
+            while not self._closed:
                 with self._changed:
                     erased = self._erased
                 past = self._try(until, tell, erased)
                 if past is not None:
                     return past
+        raise GraphFailure("The memory is closing.")
 
     def _try(self, until: int, tell: Tell, erased: int) -> Past | None:
         """A past, or None where something was erased while it was made."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent.errors import AgentError
 from agent.events import AgentEvent, Failed, TurnAccepted
+from graph.beliefs import Story
 from graph.branches import Alternatives, Branch, World
 from graph.impacts import Impact
 from graph.values import Session, Turn
@@ -270,10 +271,17 @@ class FakeTime:
 
 
 class FakePast:
-    """The memory as it was, read without waiting."""
+    """The memory as it was."""
 
     def __init__(self, agent: Any) -> None:
         self._of = agent.memory_of
 
-    def memories(self, wanted: Any, *, now: datetime, limit: int = 200) -> list[Any]:
-        return list(self._of.observations[:1])
+    async def memories(self, wanted: Any, *, limit: int = 200) -> list[Any]:
+        return [] if wanted.status == "candidate" else list(self._of.observations[:1])
+
+    def memory(self, id: str, *, now: datetime, world: str) -> Story:
+        found = self._of.observations[0]
+        return Story(found, (found,), {})
+
+    def projects(self) -> list[Any]:
+        return []

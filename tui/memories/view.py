@@ -1,6 +1,5 @@
 """What the memory screen reads from: a world as it is now, or as it was at a time."""
 
-import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -44,52 +43,41 @@ class View:
     # Questions
 
     async def memories(self, wanted: Wanted, *, limit: int) -> "list[Observation]":
-        asked = replace(wanted, world=self.world)
-        if self._past is None:
-            return await self._service.memories(asked, limit=limit)
-        found: list[Observation] = await self._then("memories", asked, now=self.at, limit=limit)
+        found: list[Observation] = await self._asked.memories(replace(wanted, world=self.world), limit=limit)
         return found
 
     async def review(self) -> "list[Observation]":
         return await self.memories(Wanted(status="candidate"), limit=200)
 
     async def memory(self, id: str) -> "Story":
-        if self._past is None:
-            return await self._service.memory(id, world=self.world)
-        found: Story = await self._then("memory", id, now=self.at, world=self.world)
+        found: Story = await self._asked.memory(id, world=self.world)
         return found
 
     async def blocks(self) -> "list[CoreBlock]":
-        if self._past is None:
-            return await self._service.blocks(world=self.world)
-        found: list[CoreBlock] = await self._then("blocks", self.world)
+        found: list[CoreBlock] = await self._asked.blocks(world=self.world)
         return found
 
     async def significance(self) -> dict[int, int]:
-        if self._past is None:
-            return await self._service.significance(world=self.world)
-        found: dict[int, int] = await self._then("significance", self.world)
+        found: dict[int, int] = await self._asked.significance(world=self.world)
         return found
 
     async def rated(self, significance: int, *, limit: int) -> "list[Turn]":
-        if self._past is None:
-            return await self._service.rated(significance, limit=limit, world=self.world)
-        found: list[Turn] = await self._then("rated", significance, limit, world=self.world)
+        found: list[Turn] = await self._asked.rated(significance, limit=limit, world=self.world)
         return found
 
     async def projects(self) -> "list[Project]":
-        found: list[Project] = await (self._service.projects() if self._past is None else self._then("projects"))
+        found: list[Project] = await self._asked.projects()
         return found
 
     async def documents(self) -> "list[Document]":
-        found: list[Document] = await (self._service.documents() if self._past is None else self._then("documents"))
+        found: list[Document] = await self._asked.documents()
         return found
 
     async def chunks(self, document: str) -> "list[Chunk]":
-        if self._past is None:
-            return await self._service.chunks(document)
-        found: list[Chunk] = await self._then("document_chunks", document)
+        found: list[Chunk] = await self._asked.chunks(document)
         return found
 
-    async def _then(self, question: str, *values: Any, **named: Any) -> Any:
-        return await asyncio.to_thread(getattr(self._past, question), *values, **named)
+    @property
+    def _asked(self) -> Any:
+        """Whoever answers: a past has the agent's own questions."""
+        return self._service if self._past is None else self._past

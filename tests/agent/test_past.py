@@ -1,0 +1,128 @@
+"""The Agent looks into the past: as things stood then, one past at a time, gone when it is left or the Agent closes."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.past import PastView
+from agent.service import Agent
+from agent.settings import Settings
+from graph.beliefs import Wanted
+from graph.errors import GraphFailure, NotFound
+from graph.events import TurnDeleted
+from graph.past import FOLDER, NothingThen
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_recall import ready, say
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+def files(agent: Agent) -> list[Path]:
+    """What pasts have left on the disk."""
+    return [path for path in (agent._home.memory / FOLDER).rglob("*") if path.is_file()]
+
+
+async def texts(view: Agent | PastView) -> list[str | None]:
+    return [each.text for each in await view.memories()]
+
+
+async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    first = await agent.remember("I live in Lyon.", project="moves")
+    then = await asyncio.to_thread(agent._memory.head)
+    await agent.correct(first.id, "I live in Porto.")
+    session, _, _ = await say(agent, None, "The harbour of Porto is wide")
+    assert await texts(agent) == ["I live in Porto."]
+    async with agent.past(then) as past:
+        assert past.seq == then
+        assert await texts(past) == ["I live in Lyon."]
+        assert (await past.memory(first.id)).observation.current
+        assert await past.recall("the harbour of Porto") == []
+        assert (await past.recall("Lyon"))[0].id == first.id
+        assert [each.name for each in await past.projects()] == ["moves"]
+        assert await past.project_name(" MOVES") == "moves"
+        assert session not in {each.id for each in await past.sessions()}
+        assert (await past.console("MATCH (o:Observation) RETURN o.text")).rows == (("I live in Lyon.",),)
+        with pytest.raises(NotFound, match="no project boats then"):
+            await past.project_name("boats")
+        assert files(agent)
+    assert files(agent) == []
+    assert await texts(agent) == ["I live in Porto."]
+
+
+async def test_a_project_is_asked_for_as_it_was(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.remember("I row.", project="boats")
+    async with agent.past(datetime.now(UTC)) as past:
+        assert len(await past.memories(Wanted(project="boats"))) == 1
+        assert await past.memories(Wanted(project="trains")) == []
+
+
+async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.remember("I live in Lyon.")
+    early = await asyncio.to_thread(agent._memory.head)
+    await agent.remember("I own a boat.")
+    async with agent.past(early) as one:
+        assert len(await texts(one)) == 1
+        async with agent.past(datetime.now(UTC)) as two:
+            assert len(await texts(two)) == 2
+            with pytest.raises(GraphFailure):
+                await texts(one)
+        assert files(agent) == []
+
+
+async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.remember("I live in Lyon.")
+    async with agent.past(datetime.now(UTC)) as past:
+        with pytest.raises(NothingThen):
+            await agent.past(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
+        assert len(await texts(past)) == 1
+
+
+async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, _, ended = await say(agent, None, "my secret is a sextant")
+    async with agent.past(datetime.now(UTC)) as past:
+        assert await past.recall("sextant") != []
+        await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=ended.turn))
+        assert files(agent) == []
+        with pytest.raises(GraphFailure, match="look again"):
+            await past.recall("sextant")
+    async with agent.past(datetime.now(UTC)) as past:
+        assert await past.memories() == []
+
+
+async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.remember("I live in Lyon.")
+    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+    entering = asyncio.create_task(
+        agent.past(datetime.now(UTC), lambda _: loop.call_soon_threadsafe(begun.set)).__aenter__()
+    )
+    await begun.wait()
+    entering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await entering
+    async with agent.past(datetime.now(UTC)) as past:  # waits for the one that was given up
+        assert len(await texts(past)) == 1
+    await agent.close()
+    assert files(agent) == []
+
+
+async def test_the_agent_closes_with_a_past_open(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await agent.remember("I live in Lyon.")
+    past = agent.past(datetime.now(UTC))
+    await past.__aenter__()
+    await agent.close()
+    assert files(agent) == []
+    await past.__aexit__(None, None, None)

@@ -18,6 +18,11 @@ from tui.exit_codes import ExitCode, exit_code_of
 # Name and module, in the order of the help. Each module has a typer app named `app`.
 COMMANDS = {
     "ask": "tui.commands.ask",
+    "regenerate": "tui.commands.regenerate",
+    "edit": "tui.commands.edit",
+    "rewind": "tui.commands.rewind",
+    "fork": "tui.commands.fork",
+    "tree": "tui.commands.tree",
     "log": "tui.commands.log",
     "show": "tui.commands.show",
     "recall": "tui.commands.recall",

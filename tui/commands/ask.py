@@ -47,7 +47,7 @@ def ask(
 
     `accepted TURN` on stderr tells that the message is durable. Ctrl+C stops the reply and keeps what came.
     """
-    text = _message(message or [])
+    text = message_of(message or [])
     from agent.settings import load_settings
     from agent.text import clean_message
     from models.quiet import guard_descriptors
@@ -68,7 +68,7 @@ def ask(
     raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
 
 
-def _message(words: list[str]) -> str:
+def message_of(words: list[str]) -> str:
     """The argument and then what was piped, a blank line between them."""
     return "\n\n".join(part for part in (" ".join(words), _piped()) if part.strip())
 

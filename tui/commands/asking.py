@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
@@ -39,6 +39,7 @@ from tui.exit_codes import ExitCode, exit_code_of
 from tui.text import shown, size_of
 
 CLIENT = "ask"
+Begin = Callable[[Agent], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
 FIGURES = (
     "session",
     "turn",
@@ -192,7 +193,21 @@ def run_question(
     """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
     if question.model is not None and loader is None:
         _check_model(home, question.model)
-    return asyncio.run(_ask(Agent(home, settings, client=CLIENT, loader=loader), question, tongue))
+
+    async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
+        return agent.send(await _session(agent, question), question.text, project=question.project)
+
+    return run_answer(home, settings, begin, tongue, yes=question.yes, loader=loader)
+
+
+def run_answer(
+    home: Home, settings: Settings, begin: Begin, tongue: Tongue, *, yes: bool = False, loader: Loader | None = None
+) -> ExitCode:
+    """Say what `begin` has answered; how it ended. With `yes` what the model asks to change in the memory is allowed.
+
+    Raises what `begin` raises, and MemoryFailure where the memory cannot be opened.
+    """
+    return asyncio.run(_answer(Agent(home, settings, client=CLIENT, loader=loader), begin, tongue, yes=yes))
 
 
 def _check_model(home: Home, model: str) -> None:
@@ -214,14 +229,14 @@ def _check_model(home: Home, model: str) -> None:
     check_kind(read_header(path), embeds=False)
 
 
-async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
+async def _answer(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> ExitCode:
     notices = asyncio.create_task(_tell(agent.notices(), tongue))
     interrupts: Interrupts | None = None
     try:
         await agent.start(load_model=False)
         interrupts = Interrupts(agent)
         interrupts.watch()
-        await _converse(agent, question, tongue)
+        await _converse(agent, begin, tongue, yes=yes)
         if tongue.code is ExitCode.OK and interrupts.code is None:
             tongue.end_line()
             await agent.reflect_briefly()  # the reply is out
@@ -239,10 +254,9 @@ async def _ask(agent: Agent, question: Question, tongue: Tongue) -> ExitCode:
     return tongue.code if interrupts.code is None else interrupts.code
 
 
-async def _converse(agent: Agent, question: Question, tongue: Tongue) -> None:
-    session = await _session(agent, question)
-    agent.can_ask(question.yes)
-    async for event in agent.send(session, question.text, project=question.project):
+async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> None:
+    agent.can_ask(yes)
+    async for event in await begin(agent):
         tongue.event(event)
         if isinstance(event, ApprovalWanted):
             with suppress(NotFound):  # stopped meanwhile

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from graph.errors import Ambiguous, MemoryFailure, NotFound
+from tui.text import clean
 
 if TYPE_CHECKING:
     from graph.reading import LogReader
-    from graph.values import Session
+    from graph.values import Session, Turn
 
 LAST = "last"
 OFFERED = 50
@@ -33,6 +34,32 @@ def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
     if found:
         raise Ambiguous(f"{len(found)} sessions begin with {wanted}. Give more characters of the one you mean.")
     raise NotFound(f"There is no session {wanted}. `clew sessions` lists them.")
+
+
+def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> "tuple[Session, Turn | None]":
+    """The chat, and the turn of it, that are meant: by a turn's or a chat's id, `last`, or nothing for the last chat.
+
+    `session` names the chat where a turn that several share is meant in another than the one it was said in. Ids may be
+    cut to their first 6 or more characters. Raises NotFound or Ambiguous.
+    """
+    known = all_sessions(reader)
+    if wanted is None or wanted == LAST:
+        return (_last_chat(reader, known) if session is None else choose_session(known, clean(session))), None
+    try:
+        turn = reader.turn_named(clean(wanted))
+    except NotFound as missing:
+        try:
+            return choose_session(known, clean(wanted)), None
+        except NotFound:
+            raise NotFound(
+                f"There is no turn and no chat {wanted}. `clew log` and `clew sessions` list them."
+            ) from missing
+    return choose_session(known, clean(session) if session is not None else turn.session), turn
+
+
+def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
+    """The chat with the newest activity, not the one that keeps what is stated by hand. Raises NotFound."""
+    return choose_session([each for each in sessions if reader.notes_session(each.project) != each.id], LAST)
 
 
 def all_sessions(reader: "LogReader") -> "list[Session]":

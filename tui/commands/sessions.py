@@ -12,6 +12,8 @@ from tui.commands.place import home_of
 if TYPE_CHECKING:
     from graph.values import Session
 
+MAIN = "main"
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
@@ -59,4 +61,5 @@ def summary(session: "Session") -> dict[str, str | int | bool | None]:
 def _line(session: "Session") -> str:
     head = f"{session.id}  {local(session.last_at)}  {session.turns:>5}  "
     project = f"[{session.project}] " if session.project else ""
+    project += "(what-if) " if session.world != MAIN else ""
     return paint(head, "2") + fit(f"{project}{session.name or '(no title yet)'}", max(12, width() - len(head)))

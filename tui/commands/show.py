@@ -16,12 +16,15 @@ from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
 from tui.commands.output import local, paint, put, put_json
 from tui.commands.place import home_of
-from tui.commands.sessions import summary
+from tui.commands.sessions import MAIN, summary
 from tui.reasons import shared_stored
 from tui.text import clean, one_line, shown
 from tui.toolwords import line_of, read_call
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graph.branches import Alternatives
     from graph.reading import LogReader
     from graph.values import Exchange, Session, Turn
 
@@ -81,13 +84,14 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
     told = [exchange.turn, *exchange.tools, *([exchange.reply] if exchange.reply else [])]
     turns = reader.in_view(told)
     packs = [turn for turn in (exchange.reply, *exchange.tools) if turn is not None]
+    places = reader.alternatives(exchange.turn.session, [turn.id for turn in turns])
     there = quoted(reader, [item.id for turn in packs for item in turn.recalled])
     if as_json:
         tools = zip(turns[1:], exchange.tools, strict=False)
         put_json(
             {
-                "turn": whole(turns[0]),
-                "reply": whole(turns[-1]) if exchange.reply else None,
+                "turn": whole(turns[0], places),
+                "reply": whole(turns[-1], places) if exchange.reply else None,
                 "project": exchange.project,
                 "tools": [_called(tool, as_told) for tool, as_told in tools],
                 "context": [
@@ -99,7 +103,7 @@ def _show_exchange(reader: "LogReader", exchange: "Exchange", *, as_json: bool) 
     about = [f"session {exchange.turn.session}", *([f"project {exchange.project}"] if exchange.project else [])]
     put(paint(one_line(" · ".join(about)), "2"))
     for turn, as_told in zip(turns, told, strict=True):
-        put("\n" + _block(turn, as_told))
+        put("\n" + _block(turn, as_told, places.get(turn.id)))
     recalled = exchange.reply.recalled if exchange.reply else ()
     found = {item.id: item for tool in exchange.tools for item in tool.recalled}
     for head, pack in (("recalled for the reply", recalled), ("found by tools for the reply", found.values())):
@@ -120,24 +124,30 @@ def _called(tool: "Turn", as_told: "Turn") -> dict[str, object]:
 def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> None:
     told = reader.thread(session.id)
     thread = reader.in_view(told)
+    places = reader.alternatives(session.id, [turn.id for turn in thread])
     if as_json:
-        put_json({"session": summary(session), "thread": [whole(turn) for turn in thread]})
+        put_json({"session": summary(session), "thread": [whole(turn, places) for turn in thread]})
         return
     put(paint(one_line(session.name or "(no title yet)"), "1"))
-    put(paint(one_line(f"session {session.id} · {session.turns} turns · since {local(session.started_at)}"), "2"))
+    world = "" if session.world == MAIN else f" · what-if {session.world}"
+    about = f"session {session.id} · {session.turns} turns · since {local(session.started_at)}{world}"
+    put(paint(one_line(about), "2"))
     for turn, as_told in zip(thread, told, strict=True):
-        put("\n" + _block(turn, as_told))
+        put("\n" + _block(turn, as_told, places.get(turn.id)))
 
 
-def whole(turn: "Turn") -> dict[str, object]:
-    """A turn with everything that is known of it."""
-    return asdict(turn) | {"recalled": [item.model_dump() for item in turn.recalled], "truncated": turn.truncated}
+def whole(turn: "Turn", places: "Mapping[str, Alternatives] | None" = None) -> dict[str, object]:
+    """A turn with everything that is known of it; `alternatives` are those that stand in its place, if others do."""
+    known = asdict(turn) | {"recalled": [item.model_dump() for item in turn.recalled], "truncated": turn.truncated}
+    beside = (places or {}).get(turn.id)
+    return known | {"alternatives": list(beside.turns) if beside is not None else []}
 
 
-def _block(turn: "Turn", as_told: "Turn") -> str:
+def _block(turn: "Turn", as_told: "Turn", beside: "Alternatives | None" = None) -> str:
     """A turn for people; of a tool whose answer is left out there is still the call."""
     speaker = {"user": "you", "assistant": "clew"}.get(turn.role, turn.role)
     head = f"{speaker} · {local(turn.at)} · turn {turn.id} · {turn.index}. of its session · {turn.client}"
+    head += f" · ‹{beside.label}›" if beside is not None else ""
     text = shown(words_of(turn))
     if turn.role == "tool" and turn.hidden and not as_told.hidden:
         text = f"{line_of(replace(read_call(as_told), result='', found=None))}\n{text}"

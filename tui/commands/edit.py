@@ -1,0 +1,62 @@
+"""`clew edit`: say something else in the place of an earlier message, and have that answered."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.ask import message_of
+from tui.commands.choosing import aim, complete_shown
+from tui.commands.place import home_of
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+    from agent.service import Agent
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def edit(
+    ctx: typer.Context,
+    turn: Annotated[
+        str, typer.Argument(metavar="TURN", help="The message, one of your own.", autocompletion=complete_shown)
+    ],
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="What to say instead; what is piped in follows it.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The chat, if not the one where it was said: a fork of it.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+) -> None:
+    """Say something else in the place of an earlier message: a branch beside it, with a reply of its own.
+
+    Nothing is lost: the message and all that followed it stay, and `clew tree` shows them.
+    """
+    words = message_of(text or [])
+    from agent.settings import load_settings
+    from agent.text import clean_message
+    from graph.errors import NotFound
+    from graph.reading import LogReader
+    from models.quiet import guard_descriptors
+    from tui.commands.asking import Tongue, run_answer
+
+    clean_message(words)  # nothing to say is refused before anything is opened
+    home = home_of(ctx)
+    reader = LogReader.open(home.memory)
+    of, meant = aim(reader, turn, session)
+    reader.close()
+    if meant is None:
+        raise NotFound(f"{turn} is a chat, not a message of one. `clew show {of.id}` lists its messages.")
+    old = meant.id
+    settings = load_settings(home.config)
+    guard_descriptors(home.cache / "native.log")
+
+    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+        return agent.edit(of.id, old, words)
+
+    raise typer.Exit(run_answer(home, settings, begin, Tongue(as_json=as_json), yes=yes))

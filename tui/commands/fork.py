@@ -1,0 +1,65 @@
+"""`clew fork`: a new chat that begins with the past of another, in the same world or in a what-if."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.choosing import aim, complete_session
+from tui.commands.learned import with_agent
+from tui.commands.output import put, put_json, say
+from tui.commands.place import home_of
+from tui.text import clean
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.values import Session
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def fork(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="The chat; without it the last one.", autocompletion=complete_session),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TURN", help="The turn where the new chat leaves; without it the last one.")
+    ] = None,
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="In a world of its own: what is said there is remembered only there.")
+    ] = False,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for the new chat.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Begin a new chat with the past of another, up to a turn: nothing is copied, and the other stays as it is.
+
+    Prints the new chat's id: `clew --session ID` opens it, `clew ask --session ID` goes on with it.
+    """
+    from graph.errors import NotFound
+    from graph.reading import LogReader
+
+    home = home_of(ctx)
+    reader = LogReader.open(home.memory)
+    origin, turn = aim(reader, at, session) if at is not None else aim(reader, session)
+    reader.close()
+    if turn is None and at is not None:
+        raise NotFound(f"{at} is a chat, not a turn of one. `clew show {at}` lists its turns.")
+    leaves = turn.id if turn is not None else None
+
+    async def work(agent: "Agent") -> "Session":
+        new = await agent.fork(origin.id, at=leaves, what_if=what_if, name=clean(name) if name is not None else None)
+        return await agent.session(new)
+
+    made = with_agent(home, work, client="fork")
+    if as_json:
+        told = {"session": made.id, "world": made.world, "name": made.name}
+        put_json(told | {"origin": origin.id, "at": made.head, "what_if": what_if})
+        return
+    put(made.id)
+    say(
+        "A what-if: the other chats see nothing of it, and it sees nothing that is said in them from now on."
+        if what_if
+        else "Both chats share what was said so far, and each remembers what the other says."
+    )

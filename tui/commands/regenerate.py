@@ -1,0 +1,56 @@
+"""`clew regenerate`: another reply beside the one that is there, streamed like that of `clew ask`."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.choosing import aim, complete_shown
+from tui.commands.place import home_of
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+    from agent.service import Agent
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def regenerate(
+    ctx: typer.Context,
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SESSION|REPLY]",
+            help="A chat, for its last reply, or a reply, or the message it answers; without it the last chat.",
+            autocompletion=complete_shown,
+        ),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The chat, if not the one where it was said: a fork of it.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+) -> None:
+    """Make a reply anew, beside the one that is there: both are kept, and the chat goes on from the new one.
+
+    Stopped before its first word (Ctrl+C), the chat is as it was. `clew tree` shows all replies.
+    """
+    from agent.settings import load_settings
+    from graph.reading import LogReader
+    from models.quiet import guard_descriptors
+    from tui.commands.asking import Tongue, run_answer
+
+    home = home_of(ctx)
+    reader = LogReader.open(home.memory)
+    of, turn = aim(reader, id, session)
+    reader.close()
+    settings = load_settings(home.config)
+    guard_descriptors(home.cache / "native.log")
+
+    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+        return agent.regenerate(of.id, turn.id if turn is not None else None)
+
+    raise typer.Exit(run_answer(home, settings, begin, Tongue(as_json=as_json), yes=yes))

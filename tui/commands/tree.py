@@ -1,0 +1,128 @@
+"""`clew tree`: how a chat branches, drawn with lines. Reads the log without a lock, beside a running clew.
+
+A line for each turn; one reply after the other stands below the one before, and only where a chat branches its branches
+are set in.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.choosing import aim, complete_session
+from tui.commands.output import fit, instant, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
+from tui.reasons import who
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from graph.branches import Branch
+    from graph.reading import LogReader
+
+DEEPEST = 24  # columns that lines are set in at most
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn of the tree: what is drawn before it and before what belongs to it, and its place among its like."""
+
+    branch: "Branch"
+    parent: str | None
+    lead: str
+    below: str
+    place: str  # 2/3, or nothing where it stands alone
+
+
+@app.command()
+def tree(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="The chat; without it the last one.", autocompletion=complete_session),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Show how a chat branches: its path (●), what is beside it (○), where it stands, and the forks that leave it."""
+    from graph.reading import LogReader
+
+    reader = LogReader.open(home_of(ctx, writing=False).memory)
+    of, _ = aim(reader, session)
+    lines = lines_of(reader.tree(of.id))
+    if as_json:
+        turns = [_json(reader, line) for line in lines]
+        put_json({"session": of.id, "name": of.name, "world": of.world, "head": of.head, "turns": turns})
+        return
+    world = "" if of.world == MAIN else f" · what-if {of.world}"
+    put(paint(one_line(of.name or "(no title yet)"), "1") + paint(one_line(f"  {of.id}{world}"), "2"))
+    for line in lines:
+        put(_drawn(line))
+        for fork in line.branch.forks:
+            put(_fork(reader, line, fork, of.world))
+    if not lines:
+        say("Nothing was said in this chat yet.")
+
+
+def lines_of(branches: "tuple[Branch, ...]") -> list[Line]:
+    """The turns in the order in which they are drawn; however deep the tree is, nothing calls itself."""
+    found: list[Line] = []
+    left = [*reversed(_siblings(branches, None, ""))]
+    while left:
+        line = left.pop()
+        found.append(line)
+        left += reversed(_siblings(line.branch.children, line.branch.turn, line.below))
+    return found
+
+
+def _siblings(branches: "tuple[Branch, ...]", parent: str | None, indent: str) -> list[Line]:
+    """What follows one turn, each on its line: set in where it is more than one."""
+    among, before = Counter(branch.role for branch in branches), Counter[str]()
+    lines = []
+    for number, branch in enumerate(branches, start=1):
+        before[branch.role] += 1
+        count = among[branch.role]
+        place = f"{before[branch.role]}/{count}" if count > 1 else ""
+        last = number == len(branches)
+        lead, below = (indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "))
+        if len(branches) == 1 or len(below) > DEEPEST:
+            lead = below = indent
+        lines.append(Line(branch, parent, lead, below, place))
+    return lines
+
+
+def _drawn(line: Line) -> str:
+    branch = line.branch
+    dot = "●" if branch.on_path else "○"
+    words = "(hidden)" if branch.hidden else branch.text if branch.text is not None else "(erased)"
+    place = f"‹{line.place}› " if line.place else ""
+    tail = "  ◀ the chat stands here" if branch.head else ""
+    head = f"{line.lead}{dot} {branch.turn}  "
+    text = fit(f"{place}{who(branch.role, branch.speaker)}: {words}", max(12, width() - len(head) - len(tail)))
+    return paint(head, "36" if branch.on_path else "2") + text + paint(tail, "1")
+
+
+def _fork(reader: "LogReader", line: Line, fork: str, world: str) -> str:
+    about = reader.session(fork)
+    kind = "fork" if about.world == world else "what-if"
+    return paint(fit(f"{line.below}  ↳ {kind} {fork}  {about.name or '(no title yet)'}", width()), "35")
+
+
+def _json(reader: "LogReader", line: Line) -> dict[str, object]:
+    branch = line.branch
+    forks = [reader.session(fork) for fork in branch.forks]
+    return {
+        "turn": branch.turn,
+        "parent": line.parent,
+        "role": branch.role,
+        "speaker": branch.speaker,
+        "text": branch.text,
+        "at": instant(branch.at),
+        "on_path": branch.on_path,
+        "head": branch.head,
+        "hidden": branch.hidden,
+        "alternative": line.place or None,
+        "forks": [{"session": fork.id, "world": fork.world, "name": fork.name} for fork in forks],
+    }

@@ -1,0 +1,119 @@
+"""`clew delete ID…`: messages, exchanges, chats, documents and memories, for good, after showing what goes along."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.changing import carry_out, end, turn_of
+from tui.commands.learned import with_agent
+from tui.commands.place import home_of
+from tui.text import clean
+
+if TYPE_CHECKING:
+    from agent.plans import Plan
+    from agent.service import Agent
+
+WORD = "delete"
+SHORTEST_PREFIX = 6
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def delete(
+    ctx: typer.Context,
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID…", help="A message, chat, document or memory; 6 characters or more.")
+    ],
+    exchange: Annotated[
+        bool, typer.Option("--exchange", help="A message with all replies to it, or a reply with its message.")
+    ] = False,
+    session: Annotated[bool, typer.Option("--session", help="The ids are those of chats.")] = False,
+    document: Annotated[bool, typer.Option("--document", help="The ids are those of documents.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="The ids are those of memories.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+) -> None:
+    """Delete for good: what is deleted is erased, and cannot be brought back by undo, marks or backups.
+
+    First it shows what goes: the messages, what was learned from them, and what stays although it says the same.
+    Without --yes, and where nobody can be asked, that is all, and it exits with 1.
+    """
+    kinds = [name for name, given in _given(exchange, session, document, memory).items() if given]
+    if len(kinds) > 1:
+        raise typer.BadParameter("Only one of --exchange, --session, --document and --memory.")
+    kind = kinds[0] if kinds else None
+
+    async def work(agent: "Agent") -> bool:
+        plans = [await _plan(agent, clean(id).strip(), kind) for id in dict.fromkeys(ids)]
+        return await carry_out(agent, await _joined(agent, plans), word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
+
+    done = with_agent(home_of(ctx), work, client="delete")
+    end(done, dry_run=dry_run, said="Deleted.", instead="Nothing was deleted. --yes deletes it.")
+
+
+def _given(exchange: bool, session: bool, document: bool, memory: bool) -> dict[str, bool]:
+    return {"exchange": exchange, "session": session, "document": document, "memory": memory}
+
+
+async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
+    """What deleting the one thing that is meant would do. Raises NotFound, or Ambiguous where several are."""
+    from graph.errors import Ambiguous, NotFound
+
+    ways: dict[str, Callable[[str], Awaitable[Plan]]] = {
+        "message": lambda id: agent.plan_delete(id, exchange=kind == "exchange"),
+        "session": agent.plan_delete_session,
+        "document": agent.plan_remove_document,
+        "memory": agent.plan_forget,
+    }
+    asked = {"message": turn_of, "session": _session, "document": _document, "memory": _memory}
+    only = {None: list(asked), "exchange": ["message"]}.get(kind, [kind or ""])
+    found: dict[str, str] = {}
+    for what in only:
+        try:
+            found[what] = await asked[what](agent, wanted)
+        except NotFound:
+            continue
+    if not found:
+        raise NotFound(
+            f"There is no {' or '.join(only)} {wanted}. Nothing was deleted; `clew log`, `clew sessions`, "
+            "`clew memories` and `clew ingest` list what there is."
+        )
+    if len(found) > 1:
+        raise Ambiguous(
+            f"{wanted} may be a {' or a '.join(found)}. Nothing was deleted; give more characters of the id, "
+            "or one of --exchange, --session, --document and --memory."
+        )
+    ((what, id),) = found.items()
+    return await ways[what](id)
+
+
+async def _joined(agent: "Agent", plans: "list[Plan]") -> "Plan":
+    """One plan of several: all of it or nothing."""
+    if len(plans) == 1:
+        return plans[0]
+    events = list(dict.fromkeys(event for plan in plans for event in plan.events))
+    notes = list(dict.fromkeys(note for plan in plans for note in plan.notes))
+    return await agent.plan("; ".join(plan.what for plan in plans), *events, notes=notes)
+
+
+async def _session(agent: "Agent", wanted: str) -> str:
+    from graph.errors import Ambiguous, NotFound
+
+    if len(wanted) < SHORTEST_PREFIX:
+        raise NotFound(f"There is no chat {wanted}.")
+    chats = [*await agent.sessions(), *await agent.sessions(archived=True)]
+    found = [each.id for each in chats if each.id == wanted or each.id.startswith(wanted.upper())]
+    if len(found) > 1:
+        raise Ambiguous(f"Several chats begin with {wanted}. Give more characters of the one you mean.")
+    return found[0] if found else (await agent.session(wanted)).id
+
+
+async def _document(agent: "Agent", wanted: str) -> str:
+    return (await agent.document(wanted)).id
+
+
+async def _memory(agent: "Agent", wanted: str) -> str:
+    return (await agent.memory(wanted)).observation.id

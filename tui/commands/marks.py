@@ -1,0 +1,82 @@
+"""`clew marks`: places in the log to come back to: list, set and take them off, show and put back what was then."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.changing import carry_out, end
+from tui.commands.learned import with_agent
+from tui.commands.output import fit, instant, local, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from graph.marks import Mark
+
+WORD = "restore"
+REASONS = {
+    "named": "",
+    "automatic": "by itself",
+    "rewind": "before going back",
+    "restore": "before a mark was restored",
+}
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def marks(
+    ctx: typer.Context,
+    add: Annotated[str | None, typer.Option(metavar="NAME", help="Set a mark here; it stays until taken off.")] = None,
+    rm: Annotated[str | None, typer.Option(metavar="ID", help="Take a mark off the list.")] = None,
+    restore: Annotated[str | None, typer.Option(metavar="ID", help="Put back what you decided as it was then.")] = None,
+    show: Annotated[str | None, typer.Option(metavar="ID", help="Only show what restoring would change.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A list, or one object, for programs.")] = False,
+) -> None:
+    """List the marks: those you named, the newest ones clew set by itself, and those before each rewind (14 days).
+
+    Restoring puts back where chats stood, and what was hidden, kept out, rated, pinned, named, archived or reviewed. It
+    deletes nothing, `clew undo` takes it back, and what was deleted since the mark stays deleted.
+    """
+    if len([each for each in (add, rm, restore, show) if each is not None]) > 1:
+        raise typer.BadParameter("Only one of --add, --rm, --restore and --show.")
+    home = home_of(ctx)
+    if restore is not None or show is not None:
+        _restore(ctx, clean(restore or show or "").strip(), dry_run=show is not None, yes=yes, as_json=as_json)
+        return
+
+    async def work(agent: "Agent") -> "list[Mark]":
+        if add is not None:
+            return [await agent.mark(clean(add))]
+        return [await agent.unmark(clean(rm))] if rm is not None else await agent.marks()
+
+    found = with_agent(home, work, client="marks")
+    one = add is not None or rm is not None
+    if as_json:
+        put_json(_json(found[0]) if one else [_json(each) for each in found])
+    if one:
+        say(f"{'Marked' if add is not None else 'Taken off'}: {_words(found[0])}.")
+        return
+    for each in [] if as_json else found:
+        put(fit(f"{each.id}  {local(each.at)}  {_words(each)}", width()))
+    if not found:
+        say("No marks yet. `clew marks --add NAME` sets one; clew sets some by itself.")
+
+
+def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    async def work(agent: "Agent") -> bool:
+        plan = await agent.plan_restore(id)
+        return await carry_out(agent, plan, word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
+
+    done = with_agent(home_of(ctx), work, client="marks")
+    end(done, dry_run=dry_run, said="Put back as it was.", instead="Nothing was put back. --yes puts it back.")
+
+
+def _words(mark: "Mark") -> str:
+    return one_line(mark.name) if mark.name else REASONS[mark.reason]
+
+
+def _json(mark: "Mark") -> dict[str, object]:
+    return {"id": mark.id, "seq": mark.seq, "at": instant(mark.at), "reason": mark.reason, "name": mark.name}

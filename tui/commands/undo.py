@@ -1,0 +1,62 @@
+"""`clew undo`: take back the last change that was made by hand, or one of those before it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.learned import with_agent
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from agent.service import Agent
+    from agent.undoing import Change
+
+MOST = 1000
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def undo(
+    ctx: typer.Context,
+    seq: Annotated[
+        int | None, typer.Argument(metavar="SEQ", help="The number of a change; the last one without it.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", "-l", help="List the changes with their numbers.")] = False,
+    limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many are listed at most.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One object, or a list, for programs.")] = False,
+) -> None:
+    """Undo a change: a rewind, a fork, a name, what was hidden, pinned, rated, reviewed, stated, put back …
+
+    Given the number of an undoing, the change is made again. A delete cannot be undone.
+    """
+    if listed and seq is not None:
+        raise typer.BadParameter("Either SEQ or --list.")
+
+    async def work(agent: "Agent") -> "list[Change]":
+        return await agent.changes(limit) if listed else [await agent.undo(seq)]
+
+    found = with_agent(home_of(ctx), work, client="undo")
+    if as_json:
+        put_json([_json(each) for each in found] if listed else _json(found[0]))
+    if not listed:
+        say(f"Undone: {one_line(found[0].what)}.")
+        return
+    for each in [] if as_json else found:
+        why_not = paint(f"  ({each.why_not})", "2") if each.why_not else ""
+        put(fit(f"{each.seq:>7}  {local(each.at)}  {one_line(each.what)}", width()) + why_not)
+    if not found:
+        say("Nothing was changed by hand yet.")
+
+
+def _json(change: "Change") -> dict[str, object]:
+    return {
+        "seq": change.seq,
+        "events": list(change.events),
+        "at": instant(change.at),
+        "what": change.what,
+        "undoable": change.undoable,
+        "why_not": change.why_not,
+    }

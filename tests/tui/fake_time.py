@@ -49,11 +49,11 @@ class FakeTime:
 
     turns: dict[str, list[Turn]]
     all_sessions: dict[str, Session]
+    undoable: list[tuple[str, Callable[[], Awaitable[None]]]]
 
     def __init__(self) -> None:
         super().__init__()
         self.ever: dict[str, dict[str, Turn]] = {}
-        self.undoable: list[tuple[str, Callable[[], Awaitable[None]]]] = []
         self.carried: list[FakePlan] = []
         self.marked: list[FakeMark] = []
         self.all_worlds: list[World] = [World("main", None)]
@@ -242,10 +242,13 @@ class FakeTime:
         await plan.do()
         self.carried.append(plan)
 
+    async def changes(self, limit: int = 20) -> list[FakeChange]:
+        return [FakeChange(seq, what) for seq, (what, _) in enumerate(self.undoable)][::-1][:limit]
+
     async def undo(self, seq: int | None = None) -> FakeChange:
         if not self.undoable:
             raise AgentError("There is nothing to undo.")
-        what, do = self.undoable.pop()
+        what, do = self.undoable.pop(-1 if seq is None else seq)
         await do()
         return FakeChange(len(self.undoable), what)
 
@@ -271,7 +274,7 @@ class FakeTime:
 
 
 class FakePast:
-    """The memory as it was."""
+    """The memory as it was: the first observation alone."""
 
     def __init__(self, agent: Any) -> None:
         self._of = agent.memory_of
@@ -279,9 +282,9 @@ class FakePast:
     async def memories(self, wanted: Any, *, limit: int = 200) -> list[Any]:
         return [] if wanted.status == "candidate" else list(self._of.observations[:1])
 
-    def memory(self, id: str, *, now: datetime, world: str) -> Story:
+    async def memory(self, id: str, *, world: str) -> Story:
         found = self._of.observations[0]
         return Story(found, (found,), {})
 
-    def projects(self) -> list[Any]:
+    async def projects(self) -> list[Any]:
         return []

@@ -14,6 +14,7 @@ from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
+from .backups import Nightly
 from .branching import Branching
 from .chats import UNCHANGED as UNCHANGED
 from .chats import Chats
@@ -120,6 +121,7 @@ class Agent(
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
         self._jobs = Jobs()
         self._imports = Imports(memory, self._jobs)
+        self._nightly = Nightly(self._home, self._tell)
         self._embedding = Embedding(memory, self._embedder_loader, self._tell, name=self.settings.embedder)
         self._recaller = Recaller(memory, self._embedding.query)
         self._maker = ThemeMaker(memory, lambda: self._embedding.key)
@@ -149,6 +151,7 @@ class Agent(
             self.embed(after=loading)
         if self.settings.reflect and load_model and open_graph:
             self._reflect_from_now_on(memory)
+        self._nightly.start()
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
@@ -168,6 +171,8 @@ class Agent(
         report = await self._imports.run(path, progress)
         if report.last_session is not None:
             self._tell(SessionsChanged(report.last_session))
+        if report.merged is not None and report.merged.deleted:
+            self._purge_soon()
         return report
 
     async def close(self) -> None:
@@ -176,6 +181,7 @@ class Agent(
         if memory is None or self._closing:
             return
         self._closing = True
+        await self._nightly.close()
         await self._jobs.close()
         await self.end_private()
         await self._conversation.close()

@@ -117,18 +117,19 @@ class Log(Purging):
         return [stored for stored, caused in written if not caused]
 
     @contextmanager
-    def merging(self) -> Iterator[tuple[sqlite3.Connection, Callable[[Event, str | None], Stored]]]:
+    def merging(self) -> Iterator[tuple[sqlite3.Connection, Callable[[Event, str | None, bool], Stored]]]:
         """One transaction for events from elsewhere, which are stored one by one with the function given.
 
-        It takes an event and its id (None: a new one), and raises InvalidEvent where that cannot follow: the others can
-        be stored all the same. Raises LogUnwritable, and then nothing of the transaction is stored.
+        It takes an event, its id (None: a new one) and whether it comes as a tombstone, without its text; it raises
+        InvalidEvent where that cannot follow, and the others can be stored all the same. Raises LogUnwritable, and then
+        nothing of the transaction is stored.
         """
         head, at = (self._seq, self._hash), max(self._clock(), self._at + 1)
         with self._transaction() as db:
 
-            def store(event: Event, id: str | None = None) -> Stored:
+            def store(event: Event, id: str | None = None, erased: bool = False) -> Stored:
                 nonlocal head
-                head, stored = self._write(db, event, head, at, id=id)
+                head, stored = self._write(db, event, head, at, id=id, erased=erased)
                 if isinstance(event, ERASING):
                     head, _ = self._write(db, TextErased(events=texts_of(db, event)), head, at)
                 return stored
@@ -248,11 +249,19 @@ class Log(Purging):
         return head, at, written
 
     def _write(
-        self, db: sqlite3.Connection, event: Event, head: tuple[int, bytes], at: int, *, id: str | None = None
+        self,
+        db: sqlite3.Connection,
+        event: Event,
+        head: tuple[int, bytes],
+        at: int,
+        *,
+        id: str | None = None,
+        erased: bool = False,
     ) -> tuple[tuple[int, bytes], Stored]:
         """Put `event` after `head` (number and hash of the event before) and return the new head."""
         admit(db, event)
-        row = encode(bereft(db, event), seq=head[0] + 1, id=id or new_id(), at=at, before=head[1])
+        event = event.model_copy(update={"text": None}) if erased else bereft(db, event)
+        row = encode(event, seq=head[0] + 1, id=id or new_id(), at=at, before=head[1])
         db.execute(INSERT, astuple(row))
         contents.note(db, row.seq, event, row.text)
         if isinstance(event, TextErased):

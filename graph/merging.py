@@ -23,9 +23,7 @@ from graph.events import (
     EntityNoted,
     Event,
     HeadMoved,
-    ObservationDeleted,
     ObservationMade,
-    ReflectionDone,
     SessionDeleted,
     SessionForked,
     SessionStarted,
@@ -34,13 +32,14 @@ from graph.events import (
 )
 from graph.latest import decided_later
 from graph.log import Log
-from graph.rules import item_exists, session_exists, turn_exists
+from graph.rules import session_exists, turn_exists
 from graph.values import Recorded
 
 CLIENT = "import"
-Store = Callable[[Event, str | None], Stored]
+Store = Callable[[Event, str | None, bool], Stored]
+TOMB = "erased"  # stands for the words of a tombstone where it is asked whether there are any
 
-_KNOWN = "SELECT seq, text IS NULL AND text_hash IS NOT NULL FROM events WHERE id = ?"
+_KNOWN = "SELECT seq, text IS NULL FROM events WHERE id = ?"
 _HEAD = """
 SELECT id, coalesce(turn, structure ->> '$.at') FROM events WHERE session = ? AND (
     kind = 'turn.said' AND queued = 0 OR kind IN ('turn.taken', 'head.moved', 'session.forked')
@@ -76,7 +75,6 @@ class Merge:
     last: dict[str, str] = field(default_factory=dict)  # by session: the last turn of the export that is here
     names: dict[str, str] = field(default_factory=dict)  # ids of the export that are known by others here
     gone: set[str] = field(default_factory=set)  # what was not taken in, because it is of something that is erased here
-    blank: set[str] = field(default_factory=set)  # of the export, without the words that make them
 
 
 class Merging:
@@ -121,7 +119,7 @@ class Batch:
         if known is not None:
             self._meet(brought, seq=known[0], gone=bool(known[1]))
             return
-        if self._is_blank(brought) or self._is_elsewhere(brought):
+        if self._is_elsewhere(brought):
             return
         event = renamed(brought.event, self._merge.names)
         try:
@@ -140,7 +138,7 @@ class Batch:
             self._place(event.session)
             self._merge.last[event.session] = event.turn
         if gone:
-            self._done.erased += not brought.erased
+            self._done.erased += getattr(event, "text", None) is not None
         elif brought.erased:
             self._put(TextErased(events=(seq,)), None)
             self._done.deleted += 1
@@ -163,16 +161,11 @@ class Batch:
         match event:
             case TurnSaid():
                 self._say(event, brought)
-            case ObservationMade(instead_of=before, about=about):
-                blank = self._merge.blank
-                left = {
-                    "instead_of": None if before in blank else before,
-                    "about": tuple(id for id in about if id not in blank or item_exists(self._db, "entity.noted", id)),
-                }
-                self._put(event.model_copy(update=left), brought.id)
             case SessionStarted():
                 self._put(event.model_copy(update={"said_at": event.said_at or brought.at}), brought.id)
                 self._done.begun.add(event.session)
+            case ObservationMade(text=None) | EntityNoted(text=None):
+                self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
             case _:
                 self._put(event, brought.id)
         self._count(event)
@@ -200,8 +193,8 @@ class Batch:
             if moved[0] not in self._done.begun:
                 self._done.grown.add(moved[0])
 
-    def _put(self, event: Event, id: str | None) -> None:
-        self._stored.append(self._store(event, id))
+    def _put(self, event: Event, id: str | None, *, erased: bool = False) -> None:
+        self._stored.append(self._store(event, id, erased))
         self._done.new += id is not None
 
     def _is_elsewhere(self, brought: Brought) -> bool:
@@ -234,28 +227,6 @@ class Batch:
         if isinstance(event, ObservationMade):
             self._merge.gone.add(event.observation)
         return True
-
-    def _is_blank(self, brought: Brought) -> bool:
-        """Whether it is of something learned whose words are erased in the export: there is nothing to bring."""
-        blank = self._merge.blank
-        match brought.event:
-            case ObservationMade(observation=id, series=series, text=None) if brought.erased:
-                blank |= {id, series}
-                return True
-            case ObservationMade(supersedes=before) if before in blank:
-                return True
-            case EntityNoted(entity=id, text=text):
-                if text is None and brought.erased:
-                    blank.add(id)
-                    return True
-                return False
-            case ReflectionDone(instead_of=str() as id) if id in blank:
-                return True
-            case ObservationDeleted(series=id):
-                made = "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.made'"
-                return id in blank and self._db.execute(made, (id,)).fetchone() is None
-            case event:
-                return getattr(event, "observation", None) in blank
 
     def _begin(self, session: str, brought: Brought, event: Event) -> None:
         """Have a session whose beginning is missing: a fork of the one it goes on from, or a new one.

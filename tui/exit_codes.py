@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     UNAVAILABLE = 69  # the model is not there, cannot be fetched, or cannot be used
     SOFTWARE = 70  # a bug in clew
     CANNOT_CREATE = 73  # the home folder cannot be made or written
-    IO_ERROR = 74  # the log or the output cannot be written, or something cannot be erased
+    IO_ERROR = 74  # the log, a copy or the output cannot be written, or something cannot be erased
     HELD = 75  # another clew has this memory: try again when it is closed
     CONFIG = 78  # a setting is wrong
     HANGUP = 129  # the terminal went away
@@ -41,6 +41,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
     )
     from graph.errors import (
         Ambiguous,
+        CopyFailed,
         InvalidEvent,
         LogDamaged,
         LogUnwritable,
@@ -60,7 +61,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
             return ExitCode.NOT_FOUND
         case LogDamaged() | ExportUnreadable() | DocumentUnreadable():
             return ExitCode.BAD_DATA
-        case LogUnwritable():
+        case LogUnwritable() | CopyFailed():
             return ExitCode.IO_ERROR
         case InvalidEvent():
             return ExitCode.SOFTWARE

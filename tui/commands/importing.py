@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.events import Notice
     from agent.importer import ImportProgress, ImportReport
     from agent.service import Agent
+    from graph.brought import Merged
 
 CLIENT = "import"
 GO_ON = "What was imported stays, and the same command goes on from there."
@@ -27,13 +28,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command(name="import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="conversations.json, an export's .zip, or JSON Lines.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="clew's export, conversations.json or the .zip with it, JSON Lines."),
+    ],
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
-    """Import chats: ChatGPT's and Claude's exports, LoCoMo-shaped JSON, or JSON Lines of role, text and time.
+    """Import chats: clew's own, ChatGPT's and Claude's exports, LoCoMo-shaped JSON, or lines of role, text and time.
 
     Importing a file again, or a newer export of the same chats, adds only what is new; what was deleted here stays
     deleted. Times without an offset are taken as UTC. Ctrl+C loses nothing that was imported.
@@ -51,7 +55,7 @@ def import_(
     except KeyboardInterrupt:
         say(f"Stopped. {GO_ON}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if report.bad_count or report.differing:
+    if report.bad_count or report.differing or (report.merged and report.merged.refused):
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
@@ -73,6 +77,9 @@ async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> 
         else:
             for line in words(report):
                 put(line)
+        if report.merged is not None and report.merged.deleted:
+            agent.open_graph()
+            await agent.purged()
         if embed:
             agent.embed()
             await agent.idle()
@@ -115,6 +122,7 @@ def figures(report: "ImportReport") -> dict[str, Any]:
             "differing": report.differing,
             "skipped": dict(report.skipped),
         },
+        "events": _of_events(report.merged) if report.merged is not None else None,
         "times": {"future": report.future, "without_offset": report.naive},
         "broken_lines": {
             "count": report.bad_count,
@@ -123,11 +131,43 @@ def figures(report: "ImportReport") -> dict[str, Any]:
     }
 
 
+def _of_events(merged: "Merged") -> dict[str, Any]:
+    """What became of the events of an export of clew's own, for programs."""
+    return {
+        "new": merged.new,
+        "known": merged.known,
+        "erased_here": merged.erased,
+        "deleted": merged.deleted,
+        "older": merged.older,
+        "refused": dict(merged.refused),
+        "first_refused": [{"line": number, "why": why} for number, why in merged.first_refused],
+    }
+
+
+def _told_of_events(merged: "Merged") -> list[str]:
+    """What became of the events of an export of clew's own, for people."""
+    lines = [f"{_count(merged.new, 'event')} in all; {merged.known:,} known before."]
+    if merged.erased:
+        lines.append(f"{_count(merged.erased, 'event')} of what was erased here, and stays erased.")
+    if merged.deleted:
+        lines.append(f"{_count(merged.deleted, 'deletion')} that the export knows of made here too.")
+    if merged.older:
+        lines.append(f"{_count(merged.older, 'change')} left out: it was changed here later.")
+    if merged.refused:
+        first = "; ".join(f"line {number}: {one_line(why)}" for number, why in merged.first_refused)
+        left = merged.refused.total() - len(merged.first_refused)
+        more = f"; and {left:,} more" if left > 0 else ""
+        lines.append(f"{_count(merged.refused.total(), 'event')} could not be taken in ({first}{more}).")
+    return lines
+
+
 def words(report: "ImportReport") -> list[str]:
     """The report for people."""
     grown = f", {report.chats_grown:,} of which went on" if report.chats_grown else ""
     chats = _count(report.chats_new + report.chats_grown, "chat")
     lines = [f"Imported {_count(report.new, 'message')} in {chats}{grown} ({report.format})."]
+    if report.merged is not None:
+        return [*lines, *_told_of_events(report.merged), *_broken(report)]
     if report.known:
         gone = f", {report.gone:,} of them erased or hidden here, and left so" if report.gone else ""
         were = "was" if report.known == 1 else "were"
@@ -149,12 +189,19 @@ def words(report: "ImportReport") -> list[str]:
         lines.append(f"{_count(report.future, 'time')} in the future not kept: the nearest one known is taken.")
     if report.naive:
         lines.append(f"{_count(report.naive, 'time')} without an offset taken as UTC.")
-    if report.bad_count:
-        first = "; ".join(f"line {number}: {one_line(why)}" for number, why in report.bad)
-        more = f"; and {report.bad_count - len(report.bad):,} more" if report.bad_count > len(report.bad) else ""
-        lines.append(f"{_count(report.bad_count, 'line')} broken, left out ({first}{more}).")
-        lines.append("Mend them and import the file again: only they will be added.")
-    return lines
+    return [*lines, *_broken(report)]
+
+
+def _broken(report: "ImportReport") -> list[str]:
+    """Which lines were broken."""
+    if not report.bad_count:
+        return []
+    first = "; ".join(f"line {number}: {one_line(why)}" for number, why in report.bad)
+    more = f"; and {report.bad_count - len(report.bad):,} more" if report.bad_count > len(report.bad) else ""
+    return [
+        f"{_count(report.bad_count, 'line')} broken, left out ({first}{more}).",
+        "Mend them and import the file again: only they will be added.",
+    ]
 
 
 def _count(number: int, what: str) -> str:

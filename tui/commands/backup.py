@@ -1,0 +1,107 @@
+"""`clew backup [FILE]`: a copy of the memory in one file, made beside a running chat and looked over."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tui.commands.output import instant, local, put, put_json, say
+from tui.commands.place import home_of
+from tui.text import shown, size_of
+
+if TYPE_CHECKING:
+    from graph.backups import Backup
+    from graph.copying import Copied
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def backup(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where to; without it, into the backups of the home.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups there are, the newest first.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for programs; with --list a list.")] = False,
+) -> None:
+    """Copy everything that was said and learned into one file, also while clew runs. `clew restore` brings it back.
+
+    The copy is read through before it has its name. A chat makes one by itself each day, and keeps five of them.
+    """
+    memory = home_of(ctx, writing=False).memory
+    if list_:
+        _list(memory, as_json=as_json)
+        return
+    copied = made(memory, file, force=force)
+    if as_json:
+        put_json(figures(copied))
+        return
+    put(str(copied.path))
+    say(f"Copied {_count(copied.turns, 'message')} in {_count(copied.sessions, 'chat')}, {size_of(copied.size)}.")
+
+
+def made(memory: Path, file: Path | None, *, force: bool) -> "Copied":
+    """Make a backup that a person asked for, and note it. Raises CopyFailed or MemoryMissing."""
+    from datetime import UTC, datetime
+
+    from graph.backups import ENDING, MANUAL, backups_of, note, stamp_of
+    from graph.copying import copy_log
+    from graph.reading import LogReader
+
+    LogReader.open(memory).close()  # where there is no memory, no folder is made for its backups
+    now = datetime.now(UTC)
+    if file is None:
+        backups_of(memory).mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = backups_of(memory) / f"{MANUAL}{stamp_of(now)}{ENDING}"
+    copied = copy_log(memory, file.absolute(), replace=force)
+    try:
+        note(memory, copied, now)
+    except OSError as error:
+        say(
+            f"clew: the backup is made, but cannot be noted ({error.strerror}): "
+            "deleting something will not name it among those that still hold it."
+        )
+    return copied
+
+
+def figures(copied: "Copied") -> dict[str, Any]:
+    """What a log holds, for programs."""
+    return {
+        "file": str(copied.path),
+        "log": copied.log,
+        "events": copied.head,
+        "sessions": copied.sessions,
+        "turns": copied.turns,
+        "bytes": copied.size,
+        "until": instant(copied.until) if copied.until is not None else None,
+    }
+
+
+def _list(memory: Path, *, as_json: bool) -> None:
+    from graph.backups import listed
+
+    found = listed(memory)
+    if as_json:
+        put_json([_summary(each) for each in found])
+        return
+    for each in found:
+        kind = "automatic" if each.automatic else "by hand"
+        put(f"{local(each.at)}  {kind:<9}  {size_of(each.size):>9}  {shown(str(each.path))}")
+    if not found:
+        say("There are no backups yet. `clew backup` makes one.")
+
+
+def _summary(backup: "Backup") -> dict[str, Any]:
+    return {
+        "file": str(backup.path),
+        "at": instant(backup.at),
+        "automatic": backup.automatic,
+        "bytes": backup.size,
+        "events": backup.head,
+    }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

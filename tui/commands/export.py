@@ -1,0 +1,75 @@
+"""`clew export`: chats as a file, for another clew or for people. Reads the log without a lock, beside a chat."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tui.commands.choosing import all_sessions, choose_session
+from tui.commands.output import put, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+from tui.text import clean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graph.reading import LogReader
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+class Format(StrEnum):
+    """What an export is written as."""
+
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="One chat only.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Everything, which is the default.")] = False,
+    format_: Annotated[
+        Format, typer.Option("--format", help="jsonl for another clew, markdown to read.")
+    ] = Format.JSONL,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of stdout.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write chats out: every event as JSON Lines, which `clew import` takes in elsewhere, or Markdown for people.
+
+    A single chat brings its messages and what was learned from them alone. Markdown leaves out alternatives and what is
+    hidden or deleted. Vectors do not travel.
+    """
+    from graph.reading import LogReader
+
+    if session is not None and all_:
+        say("clew: --session and --all are one or the other.")
+        raise typer.Exit(ExitCode.USAGE)
+    reader = LogReader.open(home_of(ctx, writing=False).memory)
+    try:
+        pieces = _pieces(reader, session, format_)
+        if output is None:
+            safe = sys.stdout.isatty()  # a terminal obeys control characters
+            for piece in pieces:
+                put(shown(piece) if safe else piece, end="")
+        else:
+            from agent.exporting import into_file
+
+            into_file(output.absolute(), pieces, replace=force)
+            say(f"Written to {output}.")
+    finally:
+        reader.close()
+
+
+def _pieces(reader: "LogReader", session: str | None, form: Format) -> "Iterator[str]":
+    from agent.exporting import as_jsonl, as_markdown
+    from tui.version import VERSION
+
+    wanted = choose_session(all_sessions(reader), clean(session)).id if session is not None else None
+    if form is Format.JSONL:
+        return as_jsonl(reader, clew=VERSION, session=wanted)
+    return as_markdown(reader, session=wanted)

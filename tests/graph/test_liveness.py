@@ -3,6 +3,7 @@
 from graph.events import HeadMoved, SessionDeleted, SessionForked, SessionStarted, TurnDeleted, TurnHidden, TurnUnhidden
 from graph.memory import Memory
 from tests.graph.talk import reply, said, talk
+from tests.graph.test_rebuild_equals_live import rows
 
 
 def live(memory: Memory) -> set[object]:
@@ -85,3 +86,28 @@ def test_a_head_move_touches_only_the_turns_between_its_places(whole: Memory) ->
     whole._graph.inspect(watch)
     whole.append(HeadMoved(session="s", turn="s25"))
     assert sorted(written) == ["s26", "s27", "s28", "s29"]
+
+
+def test_it_is_known_since_when_a_turn_is_on_a_path_and_when_it_was_for_those_that_left_then(whole: Memory) -> None:
+    talk(whole, 3)  # events 2 to 4 are its turns
+    whole.append(HeadMoved(session="s", turn="s0"))  # 5
+    assert times(whole) == {"s0": (2, None), "s1": (None, None), "s2": (None, None)}  # nobody left while they were
+    whole.append(HeadMoved(session="s", turn="s2"))  # 6
+    whole.append(SessionForked(session="w", origin="s", at="s0", world="w", client="test"))  # 7
+    whole.append(HeadMoved(session="s", turn="s1"))  # 8
+    whole.append(HeadMoved(session="s", turn=None))  # 9
+    assert times(whole) == {"s0": (None, "2-9"), "s1": (None, "6-9"), "s2": (None, "6-8")}
+    whole.append(HeadMoved(session="s", turn="s2"))  # 10
+    whole.append(SessionForked(session="v", origin="s", at="s0", world="v", client="test"))  # 11
+    whole.append(SessionDeleted(session="s"))  # 12
+    assert times(whole) == {"s0": (None, "2-9,10-12"), "s1": (None, "6-9,10-12"), "s2": (None, "6-8,10-12")}
+
+
+def test_a_second_head_does_not_change_since_when_a_turn_is_on_a_path(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(SessionForked(session="f", origin="s", at="s1", client="test"), HeadMoved(session="s", turn="s0"))
+    assert times(whole) == {"s0": (2, None), "s1": (3, None)}
+
+
+def times(memory: Memory) -> dict[str, tuple[object, ...]]:
+    return rows(memory, "Turn", ["onto", "spells"])

@@ -20,7 +20,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph import rebuild, room
+from graph import beside, rebuild, room
 from graph.errors import GraphFailure, MemoryFailure, NoRoom
 from graph.events import TextErased
 from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
@@ -111,7 +111,7 @@ class Follower:
         if self._do(self._needs_purge):
             with self._building:
                 self._built = False
-                rebuild.build(self._folder, self._reader, lambda progress: self._unless_closing(tell, progress))
+                beside.build(self._folder, self._reader, lambda progress: self._unless_closing(tell, progress))
                 self._built = True
             self._do(self._replace)
         self._do(self._clear)

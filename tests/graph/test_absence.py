@@ -1,0 +1,81 @@
+"""Words are found in any file, in every form, and nothing that is not there is found."""
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph.absence import CHUNK, Finder, forms_of, look, look_into, words_in
+from graph.events import TurnDeleted
+from graph.memory import Memory
+from tests.graph.talk import said, talk
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "a Xylophone here",
+        "aXYLOPHONEb",
+        "the xylophon, stemmed",
+        "Ärger",
+        "ÄRGER",
+        "arger",
+        '{"text": "\\u00c4rger"}',
+        '{"text": "\\u00E4RGER"}',
+        "кошка",
+        "КОШКА",
+    ],
+)
+def test_a_word_is_found_in_each_of_its_forms(tmp_path: Path, held: str) -> None:
+    words = forms_of(["Xylophone", "Ärger", "Кошка", "elsewhere"])
+    (tmp_path / "file").write_bytes(b"\x00\xff" + held.encode() + b"\x00")
+    found = look_into(tmp_path / "file", words)
+    assert len(found) == 1
+    assert found < set(words)
+
+
+def test_what_is_found_in_random_bytes_is_what_is_there(tmp_path: Path) -> None:
+    source = random.Random(5)
+    words = ["".join(source.choices("abc", k=source.randint(1, 9))) for _ in range(60)]
+    for _ in range(50):
+        data = bytes(source.choices(b"abcABC", k=400))
+        chunks = [data[at : at + 7] for at in range(0, len(data), 7)]
+        forms = [word.encode() for word in words]
+        assert Finder(forms).find(chunks) == {form for form in forms if form in data.lower()}
+
+
+def test_a_word_across_two_pieces_of_a_large_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b" " * (CHUNK - 4) + b"Xylophone" + b" " * CHUNK)
+    assert look_into(tmp_path / "large", forms_of(["xylophone"])) == {"xylophone"}
+
+
+def test_short_words_are_left_out_unless_they_are_asked_for() -> None:
+    assert words_in(["Two_words, 4711: ab-cd!"]) == {"Two", "words", "4711", "ab", "cd"}
+    assert set(forms_of(["4711", "ab", "words"])) == {"words"}
+    assert set(forms_of(["4711", "ab"], least=1)) == {"4711", "ab"}
+
+
+def test_every_file_below_a_folder_is_looked_into_but_links_and_what_is_left_out(tmp_path: Path) -> None:
+    for name in ("a", "b/c", "out/d"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Xylophone")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    found = list(look(tmp_path, forms_of(["Xylophone"]), leave_out=[tmp_path / "out"]))
+    assert found == [(tmp_path / "a", {"Xylophone"}), (tmp_path / "b/c", {"Xylophone"})]
+
+
+def test_the_words_of_an_index_are_found_though_it_shortens_them(memory: Memory, folder: Path, tmp_path: Path) -> None:
+    talk(memory, 1)
+    memory.append(said("t", text="xylophonea xylophoneb xylophonec"))
+    memory.append(TurnDeleted(turn="t"))
+    with closing(sqlite3.connect(tmp_path / "log.sqlite")) as copy:
+        with closing(sqlite3.connect(folder / "log.sqlite")) as db:
+            db.backup(copy)
+        copy.execute("DELETE FROM purging")
+        copy.execute("INSERT INTO words (rowid, text) VALUES (99, 'xylophonea xylophoneb')")
+        copy.commit()
+        copy.execute("VACUUM")
+    assert look_into(tmp_path / "log.sqlite", forms_of(["xylophoneb"])) == {"xylophoneb"}
+    assert look_into(tmp_path / "log.sqlite", forms_of(["xylophonq"])) == set()

@@ -68,10 +68,7 @@ class Packs:
         world: str,
     ) -> Quotes:
         """The quotes that belong to a path of a world; what `log` quotes and may not any more is among `gone`."""
-        asked = asked_by(path)
-        packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
-        if fresh is not None:
-            packs[fresh.turn] = fresh.pack
+        packs = packs_of(path, fresh)
         pinned = self._memory.pinned(world)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
@@ -142,6 +139,13 @@ class Packs:
         return tuple(pins)
 
 
+def packs_of(path: Sequence[Turn], fresh: Fresh | None) -> dict[str, Pack]:
+    """The context pack of each message of a path that has one."""
+    asked = asked_by(path)
+    packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
+    return packs | ({fresh.turn: fresh.pack} if fresh is not None else {})
+
+
 def asked_by(path: Sequence[Turn]) -> dict[str, Turn]:
     """The user's turn that each reply, and each tool's turn, of a path belongs to."""
     found: dict[str, Turn] = {}
@@ -153,3 +157,9 @@ def asked_by(path: Sequence[Turn]) -> dict[str, Turn]:
         else:
             asked = turn
     return found
+
+
+def unanswered(path: Sequence[Turn]) -> Sequence[Turn]:
+    """The end of a path that no reply follows."""
+    last = max((i for i, turn in enumerate(path) if turn.role == "assistant"), default=-1)
+    return path[last + 1 :]

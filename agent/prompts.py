@@ -19,7 +19,7 @@ from models.states import KVStates
 
 from . import prompt
 from .events import Compaction, Notice
-from .packs import Fresh, Pack, Packs, asked_by
+from .packs import Fresh, Pack, Packs, packs_of, unanswered
 from .pins import Pins
 from .prompt import Cause, Limits, PromptLog, Quotes
 from .shelf import WORTH, Key, Shelf, to_note
@@ -166,7 +166,7 @@ class Prompts:
     def _prepared(self, key: Key, log: PromptLog, limits: Limits) -> Prepared:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
         path = self._memory.thread(key.session, limit=len(log.marks) + 4)
-        held = frozenset(log.held | {turn.id for turn in _unanswered(path)})
+        held = frozenset(log.held | {turn.id for turn in unanswered(path)})
         world = self._memory.session(key.session).world
         standing = self._pins.fresh(key.model, limits, held, world)
         return Prepared(held, log.first_turn, (*standing, *self._packs.new_pins(key.model, limits, held, world=world)))
@@ -189,7 +189,7 @@ class Prompts:
 
         def thread(limit: int | None = None) -> list[Turn]:
             path = self._memory.thread(session, limit=limit)
-            return path[: len(path) - len(_unanswered(path))] if answered else path
+            return path[: len(path) - len(unanswered(path))] if answered else path
 
         def quotes(path: Sequence[Turn], held: PromptLog | None = None) -> Quotes:
             return self._quotes(path, about, generator, limits, held or log, fresh)
@@ -299,16 +299,3 @@ class Prompts:
             cold = len(log.tokens) - generator.warm(log.tokens)
             if await generator.prefill(log.tokens) and cold >= WORTH:
                 self.shelf.used(key)
-
-
-def packs_of(path: Sequence[Turn], fresh: Fresh | None) -> dict[str, Pack]:
-    """The context pack of each message of a path that has one."""
-    asked = asked_by(path)
-    packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
-    return packs | ({fresh.turn: fresh.pack} if fresh is not None else {})
-
-
-def _unanswered(path: Sequence[Turn]) -> Sequence[Turn]:
-    """The end of a path that no reply follows."""
-    last = max((i for i, turn in enumerate(path) if turn.role == "assistant"), default=-1)
-    return path[last + 1 :]

@@ -56,8 +56,8 @@ def tree(
         turns = [_json(reader, line) for line in lines]
         put_json({"session": of.id, "name": of.name, "world": of.world, "head": of.head, "turns": turns})
         return
-    world = "" if of.world == MAIN else f" · what-if {of.world}"
-    put(paint(one_line(of.name or "(no title yet)"), "1") + paint(one_line(f"  {of.id}{world}"), "2"))
+    world = "" if of.world == MAIN else f" · what-if {one_line(of.world)}"
+    put(paint(one_line(of.name or "(no title yet)"), "1") + paint(f"  {of.id}{world}", "2"))
     for line in lines:
         put(_drawn(line))
         for fork in line.branch.forks:
@@ -99,7 +99,7 @@ def _drawn(line: Line) -> str:
     words = "(hidden)" if branch.hidden else branch.text if branch.text is not None else "(erased)"
     place = f"‹{line.place}› " if line.place else ""
     tail = "  ◀ the chat stands here" if branch.head else ""
-    head = f"{line.lead}{dot} {branch.turn}  "
+    head = f"{line.lead}{dot} {one_line(branch.turn)}  "
     text = fit(f"{place}{who(branch.role, branch.speaker)}: {words}", max(12, width() - len(head) - len(tail)))
     return paint(head, "36" if branch.on_path else "2") + text + paint(tail, "1")
 
@@ -107,7 +107,8 @@ def _drawn(line: Line) -> str:
 def _fork(reader: "LogReader", line: Line, fork: str, world: str) -> str:
     about = reader.session(fork)
     kind = "fork" if about.world == world else "what-if"
-    return paint(fit(f"{line.below}  ↳ {kind} {fork}  {about.name or '(no title yet)'}", width()), "35")
+    lead = f"{line.below}  ↳ {kind} {one_line(fork)}  "
+    return paint(lead + fit(about.name or "(no title yet)", max(12, width() - len(lead))), "35")
 
 
 def _json(reader: "LogReader", line: Line) -> dict[str, object]:

@@ -194,7 +194,7 @@ def _head(db: sqlite3.Connection, facet: Facet, before: int) -> str | None:
     moved = _last(db, "session", facet.item, before, *kinds)
     if moved is None:
         return None
-    turn: str | None = moved[1]["at"] if moved[0] == "session.forked" else moved[1]["turn"]
+    turn: str | None = moved[1]["at"] if moved[0] == "session.forked" else moved[1].get("turn")
     return turn
 
 
@@ -270,7 +270,7 @@ def _block(db: sqlite3.Connection, facet: Facet, before: int) -> tuple[str, str,
     if row is None or not row[1]:
         return None
     written = json.loads(row[0])
-    return row[1], written["by"], tuple(written["sources"])
+    return row[1], written["by"], tuple(written.get("sources", ()))
 
 
 def _quoted(text: str) -> str:

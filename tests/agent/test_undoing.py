@@ -1,0 +1,264 @@
+"""Changes by hand are undone one by one, made again by undoing that, and put back together as they were at a mark."""
+
+from typing import Any
+
+import pytest
+
+from agent.errors import AgentError, EmptyMessage
+from agent.service import Agent
+from agent.settings import Settings
+from graph.errors import NotFound
+from graph.events import HeadMoved, ObservationMade, SessionForked, TurnRated
+from graph.ids import new_id
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_plans import chat
+from tests.agent.test_recall import ready
+from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+async def said(agent: Agent, session: str) -> list[str | None]:
+    return [turn.text for turn in await agent.thread(session) if turn.role == "user" and not turn.hidden]
+
+
+async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothing_to_undo(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await started(make_agent)
+    await chat(agent, "Hello there.")
+    assert await agent.changes() == []
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match="nothing to undo"):
+        await agent.undo()
+    with pytest.raises(NotFound, match="no change by hand"):
+        await agent.undo(1)
+    with pytest.raises(NotFound, match="no change by hand"):
+        await agent.undo(9999)
+    assert agent._memory.head() == head
+
+
+async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_again(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    await agent.rename(session, "Voyage")
+    await agent.rename(session, "Journey")
+    await agent.hide(two.turn)
+    undone = await agent.undo()
+    assert undone.what == f"hid the message {two.turn}", "what is hidden is not quoted"
+    assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
+    await agent.undo()
+    assert (await agent.session(session)).name == "Voyage"
+    again = (await agent.changes())[0]
+    assert again.what == "undid: named a chat “Journey”"
+    await agent.undo(again.seq)
+    assert (await agent.session(session)).name == "Journey"
+    await agent.undo()
+    assert (await agent.session(session)).name == "Voyage"
+    await agent.undo()
+    assert not (await agent.session(session)).named_by_user
+    with pytest.raises(AgentError, match="nothing to undo"):
+        await agent.undo()
+
+
+async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _ = await chat(agent, "Hello there.")
+    await agent.rename(session, "Voyage")
+    first = (await agent.changes())[0]
+    await agent.rename(session, "Journey")
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match="changed again since"):
+        await agent.undo(first.seq)
+    assert agent._memory.head() == head
+    await agent.undo()
+    await agent.undo(first.seq)
+    with pytest.raises(AgentError, match="undone already"):
+        await agent.undo(first.seq)
+
+
+async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
+    async for _ in agent.send(session, "Rather walk."):
+        pass
+    assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
+    await agent.undo()
+    assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
+    redo = (await agent.changes())[0]
+    await agent.undo(redo.seq)
+    assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
+
+
+async def test_an_undone_fork_keeps_nothing_alive_and_comes_back_when_that_is_undone(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    fork = new_id()
+    agent._memory.append(SessionForked(session=fork, origin=session, at=two.reply_turn, client="test"))
+    agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
+    agent._memory.append(observed("TICKETS", two.turn))
+    assert [each.id for each in await agent.memories()] == ["TICKETS"]
+    forked = next(change for change in await agent.changes() if change.what.startswith("forked"))
+    await agent.undo(forked.seq)
+    assert await agent.memories() == []
+    assert (await agent.session(fork)).archived
+    await agent.undo((await agent.changes())[0].seq)
+    assert [each.id for each in await agent.memories()] == ["TICKETS"]
+    assert not (await agent.session(fork)).archived
+
+
+async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    await agent.rename(session, "Voyage")
+    renamed = (await agent.changes())[0]
+    await agent.carry_out(await agent.plan_delete(one.reply_turn))
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match=f"cannot be undone.*clew undo {renamed.seq}`"):
+        await agent.undo()
+    assert not (await agent.changes())[0].undoable
+    with pytest.raises(AgentError, match="gone for good"):
+        await agent.undo((await agent.changes())[0].seq)
+    assert agent._memory.head() == head
+    await agent.undo(renamed.seq)
+    assert (await agent.session(session)).name != "Voyage"
+    await agent.hide(one.turn)
+    hidden = (await agent.changes())[0]
+    await agent.carry_out(await agent.plan_delete(one.turn))
+    with pytest.raises(AgentError, match="deleted since"):
+        await agent.undo(hidden.seq)
+
+
+async def test_what_was_stated_corrected_and_reviewed_by_hand_is_undone(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    new = await agent.correct(old.id, "I live in Porto.")
+    assert (await agent.undo()).what == "corrected a memory: “I live in Porto.”"
+    assert [each.text for each in await agent.memories()] == ["I live in Lyon."]
+    await agent.undo((await agent.changes())[0].seq)
+    assert [each.id for each in await agent.memories()] == [new.id]
+    await agent.undo()
+    await agent.reject(old.id)
+    assert await agent.memories() == []
+    assert (await agent.undo()).what == "rejected the memory “I live in Lyon.”"
+    assert [each.id for each in await agent.memories()] == [old.id]
+    await agent.undo()
+    assert await agent.memories() == []
+
+
+async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_were(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, (one,) = await chat(agent, "The ferry leaves at nine.")
+    agent._memory.append(TurnRated(turn=one.turn, significance=1, by="rule"))
+    await agent.write_block("human", "Sails.")
+    await agent.write_block("human", "Sails and rows.")
+    await agent.rate([one.turn], 2)
+    await agent.pin(one.turn)
+    await agent.withhold(one.turn)
+    assert [each.what.split(" ")[0] for each in await agent.changes(3)] == ["kept", "pinned", "rated"]
+    await agent.undo()
+    assert not agent._memory.turn(one.turn).withheld
+    await agent.undo()
+    assert not agent._memory.turn(one.turn).pinned
+    await agent.undo()
+    assert (await agent.significance())[1] == 1
+    await agent.undo()
+    assert [block.text for block in await agent.blocks()] == ["Sails."]
+    await agent.undo()
+    assert await agent.blocks() == []
+
+
+async def test_what_was_learned_by_itself_is_no_change_by_hand(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    _, (one,) = await chat(agent, "The ferry leaves at nine.")
+    made: ObservationMade = observed("FERRY", one.turn)
+    agent._memory.append(made, TurnRated(turn=one.turn, significance=3, by="rule"))
+    assert await agent.changes() == []
+
+
+async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await chat(agent, "The ferry leaves at nine.")
+    mark = await agent.mark(" before the trip ")
+    assert (mark.name, mark.reason, mark.seq) == ("before the trip", "named", agent._memory.head())
+    assert [each.id for each in await agent.marks()] == [mark.id]
+    with pytest.raises(EmptyMessage):
+        await agent.mark("  ")
+    with pytest.raises(NotFound):
+        await agent.unmark("01UNKNOWN")
+    with pytest.raises(NotFound):
+        await agent.plan_restore("01UNKNOWN")
+    with pytest.raises(AgentError, match="Nothing that can be put back"):
+        await agent.plan_restore(mark.id)
+    await agent.unmark(mark.id[:20])
+    assert await agent.marks() == []
+
+
+async def state(agent: Agent) -> dict[str, Any]:
+    """What a person decides, as it stands."""
+    sessions = [*await agent.sessions(), *await agent.sessions(archived=True)]
+    return {
+        "paths": {each.id: await said(agent, each.id) for each in sessions if each.head},
+        "names": {each.id: each.name for each in sessions if each.head},
+        "shelf": {each.id for each in sessions if each.archived and each.head},
+        "memories": {each.id for each in await agent.memories()},
+        "blocks": {each.name: each.text for each in await agent.blocks()},
+        "pins": {turn.id for turn in await agent.pinned()},
+    }
+
+
+async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    agent._memory.append(observed("FERRY", one.turn))
+    await agent.write_block("human", "Sails.")
+    then = await state(agent)
+    mark = await agent.mark("before")
+    await agent.hide(one.turn)
+    await agent.rename(session, "Voyage")
+    await agent.pin(two.turn)
+    await agent.remember("I row.")
+    await agent.write_block("human", "Rows.")
+    other, (_, last) = await chat(agent, "Another day.", "And another.")
+    async for _ in agent.send(session, "And the cabin."):
+        pass
+    await agent.archive(session)
+    await agent.carry_out(await agent.plan_delete(last.turn))
+    since = await state(agent)
+    plan = await agent.plan_restore(mark.id)
+    assert [form.id for form in plan.impact.returning] == ["FERRY"]
+    assert [form.text for form in plan.impact.lost] == ["I row."]
+    assert "1 message is shown again." in plan.notes
+    assert "1 chat comes out of the archive." in plan.notes
+    assert not plan.impact.erases
+    assert await state(agent) == since
+    await agent.carry_out(plan)
+    assert await state(agent) == then
+    assert [each.reason for each in await agent.marks()] == ["restore", "named"]
+    assert other in {each.id for each in await agent.sessions(archived=True)}
+    assert (await agent.undo()).what == "went back to a mark"
+    assert await state(agent) == since
+
+
+async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    for _ in range(8):
+        for _ in range(60):
+            await agent.pin(one.turn)
+            await agent.unpin(one.turn)
+        await agent.rename(session, "Voyage")
+        await agent.hide(one.turn)
+        await agent.unhide(one.turn)
+        await agent.idle()
+    marks = await agent.marks()
+    assert [each.reason for each in marks] == ["automatic"] * 5
+    with agent._memory.snapshot() as db:
+        (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
+    assert count == 8

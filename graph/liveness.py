@@ -31,36 +31,40 @@ def move_head(sink: Sink, session: str, target: str | None, *, seq: int) -> None
     if left != entered and entered is not None:
         sink.put_rel("HEAD", session, entered)
     sink.set_node("Session", session, {"head": target})
-    forked = node(sink, "World", world)["forked"] or 0
     for turn, step in _between(sink, old, target):
         now = node(sink, "Turn", turn)
         if now["world"] == world:
-            change_turn(sink, turn, seq, **_counted(now, step, seq, forked))
+            change_turn(sink, turn, seq, **_counted(sink, now, step, seq))
 
 
 def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
     """Set what decides whether a turn is live, and tell what hangs on it if that makes a difference."""
     now = node(sink, "Turn", turn)
     heads, hidden, deleted = (changes.get(name, now[name]) for name in ("heads", "hidden", "deleted"))
-    live = heads > 0 and not hidden and not deleted
-    stood, was_open = stands("Turn", now), is_open(now)
     if deleted and not now["deleted"]:
         pass_by(sink, turn, seq)
-    sink.set_node("Turn", turn, {**changes, "live": live, "touched": seq})
+    changes |= {"live": heads > 0 and not hidden and not deleted, "touched": seq}
+    if now["evidence"] == 0:
+        sink.set_node("Turn", turn, changes)
+        return
+    stood, was_open = stands("Turn", now), is_open(now)
+    sink.set_node("Turn", turn, changes)
     now = node(sink, "Turn", turn)
-    if now["evidence"] > 0:
-        step, elsewhere = stands("Turn", now) - stood, is_open(now) - was_open
-        if step or elsewhere:
-            flow(sink, "Turn", turn, seq, step=step, elsewhere=elsewhere)
+    step, elsewhere = stands("Turn", now) - stood, is_open(now) - was_open
+    if step or elsewhere:
+        flow(sink, "Turn", turn, seq, step=step, elsewhere=elsewhere)
 
 
-def _counted(now: Properties, step: int, seq: int, forked: int) -> dict[str, Any]:
-    """One head more or less at or below a turn; `forked` is the last event at which a what-if left its world."""
+def _counted(sink: Sink, now: Properties, step: int, seq: int) -> dict[str, Any]:
+    """One head more or less at or below a turn. Of the time it was on a path, what-ifs that began then are to know."""
     heads, since = now["heads"] + step, now["onto"]
-    if heads == 0 and since <= forked:  # no what-if sees a stretch in which none began
+    if heads > 0:
+        return {"heads": heads, "onto": seq if since is None else since}
+    changes: dict[str, Any] = {"heads": heads, "onto": None}
+    if since <= (node(sink, "World", now["world"])["forked"] or 0):
         spell = f"{since}-{seq}"
-        return {"heads": heads, "onto": None, "spells": f"{now['spells']},{spell}" if now["spells"] else spell}
-    return {"heads": heads, "onto": None if heads == 0 else seq if since is None else since}
+        changes["spells"] = f"{now['spells']},{spell}" if now["spells"] else spell
+    return changes
 
 
 def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:

@@ -5,6 +5,8 @@ it that is not deleted, and there REPLIES_TO leads; a deleted turn follows nothi
 `jump` is a turn further up, chosen by the depth alone, so that any turn of a path is found in few steps.
 """
 
+from functools import lru_cache
+
 from graph.sink import Sink, node
 
 
@@ -14,7 +16,7 @@ def place(sink: Sink, turn: str, parent: str | None) -> None:
         sink.set_node("Turn", turn, {"parent": None, "depth": 0, "jump": None, "above": None})
         return
     over = node(sink, "Turn", parent)
-    depth, above = over["depth"] + 1, kept(sink, parent)
+    depth, above = over["depth"] + 1, kept(sink, parent) if over["deleted"] else parent
     jump = parent if _reach(depth) == depth - 1 else node(sink, "Turn", over["jump"])["jump"]
     if above is not None:
         sink.put_rel("REPLIES_TO", turn, above)
@@ -57,6 +59,7 @@ def _at(sink: Sink, turn: str, depth: int) -> str:
     return turn
 
 
+@lru_cache(maxsize=10_000)
 def _reach(depth: int) -> int:
     """The depth that the jump of a turn at `depth` leads to: less the smallest of the numbers 2^k - 1 it is made of."""
     left = depth

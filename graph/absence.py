@@ -39,14 +39,14 @@ def words_in(texts: Iterable[str]) -> set[str]:
 
 
 def forms_of(words: Iterable[str], *, least: int = LEAST) -> dict[str, frozenset[bytes]]:
-    """The forms of each word, its stem among them, that have at least `least` bytes; words of fewer are left out."""
+    """The forms of each word that has at least `least` bytes; words of fewer are left out, and stems of too few."""
     listed = sorted({word for word in words if len(word.encode(errors="replace")) >= least})
     stems = stems_of(listed)
-    return {word: frozenset(form for form in _forms(word, stems[word]) if len(form) >= least) for word in listed}
+    return {word: frozenset(_forms(word, stems[word])) for word in listed}
 
 
 def stems_of(words: list[str]) -> dict[str, set[str]]:
-    """What the word indexes keep of each word."""
+    """What the word indexes keep of each word; nothing for what they take apart."""
     found: dict[str, set[str]] = {word: set() for word in words}
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')")
@@ -54,11 +54,12 @@ def stems_of(words: list[str]) -> dict[str, set[str]]:
         db.executemany("INSERT INTO t (rowid, text) VALUES (?, ?)", enumerate(words))
         for term, number in db.execute("SELECT term, doc FROM v"):
             found[words[number]].add(term)
-    return found
+    return {word: stems if len(stems) == 1 else set() for word, stems in found.items()}
 
 
 def _forms(word: str, stems: set[str]) -> Iterator[bytes]:
-    for each in {word, word.lower(), word.upper(), *stems}:
+    said = {word, word.lower(), word.upper()}
+    for each in said | {stem for stem in stems if len(stem.encode()) >= LEAST}:
         yield each.encode(errors="replace").lower()
         yield json.dumps(each)[1:-1].encode().lower()
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from graph import contents
 from graph.absence import Finder, Forms
+from graph.migrations import version_of
 from graph.schema import statements
 from graph.sqlite import open_writer, writing
 
@@ -86,6 +87,11 @@ def empty_wal(path: Path) -> bool:
 def waiting(db: sqlite3.Connection) -> dict[int, str]:
     """The events whose texts wait to be purged, and the texts; blank where only the log is left to do."""
     return dict(db.execute("SELECT seq, text FROM purging ORDER BY seq"))
+
+
+def waits(db: sqlite3.Connection) -> bool:
+    """Whether something waits to be purged; also in a log of an earlier version, where nothing does."""
+    return version_of(db) >= 4 and db.execute("SELECT 1 FROM purging LIMIT 1").fetchone() is not None
 
 
 def leftover_vectors(db: sqlite3.Connection) -> list[int]:

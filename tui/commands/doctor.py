@@ -20,14 +20,28 @@ def doctor(
     ctx: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
     no_model: Annotated[bool, typer.Option("--no-model", help="Do not load the models to try them.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="With --absent: look into every file of the home.")] = False,
+    absent: Annotated[
+        str | None,
+        typer.Option("--absent", metavar="-", help="Look for words from standard input that are to be nowhere."),
+    ] = None,
 ) -> None:
     """Check the settings, the memory, the models and the disk; nothing is changed but what a start always mends.
 
     Ends with 1 if something is wrong, and with 75 if another clew has the memory: then only its log is checked.
+
+    With --deep --absent - it looks for words instead, those that standard input has between spaces and line breaks: in
+    every file of the home but the models, in large and small letters, stemmed, and escaped as in JSON. It names the
+    files that hold one, and ends with 1 if there are any. It works while another clew runs.
     """
     from models.quiet import guard_descriptors
     from tui.commands.examination import examine
 
+    if absent is not None:
+        from tui.commands.absent import look_for_words
+
+        look_for_words(ctx, source=absent, deep=deep, as_json=as_json)
+        return
     home = home_of(ctx, writing=False)
     guard_descriptors(home.cache / "native.log")
     narration = Narration()

@@ -40,6 +40,7 @@ def forget(
         allowed = yes or _confirmed(len(going))
         if allowed:
             await agent.forget(going[0].id)
+            await agent.purged()
         return going, allowed
 
     going, done = with_agent(home_of(ctx), ask, client="forget")

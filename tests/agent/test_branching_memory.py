@@ -1,0 +1,105 @@
+"""What was learned follows the head: gone when a chat goes back, there again with its id, and never learned twice."""
+
+from collections import Counter
+
+from agent.service import Agent
+from agent.settings import Settings
+from graph.beliefs import Wanted
+from graph.events import MAIN_WORLD, ObservationMade, ReflectionDone
+from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_branching import path, talk
+from tests.fakes import FakeGenerator
+
+OSLO, BERGEN = "I live in Oslo.", "I live in Bergen."
+LATER = Settings(reflect=False)
+
+
+async def known(agent: Agent, world: str = MAIN_WORLD) -> dict[str, str | None]:
+    """Ids and texts of what is believed in a world."""
+    await agent.idle()
+    return {each.id: each.text for each in await agent.memories(Wanted(world=world))}
+
+
+async def learned(agent: Agent) -> Counter[str]:
+    """How often what was reflected on and made, of all the log."""
+    await agent.reflect()
+    events = [stored.event for stored in agent._memory._reader.events(limit=10_000)]
+    made = [event.text or "" for event in events if isinstance(event, ObservationMade)]
+    done = [" ".join(event.turns) for event in events if isinstance(event, ReflectionDone)]
+    return Counter([*made, *done])
+
+
+async def test_back_before_the_proof_it_is_gone_and_forward_again_it_is_there_with_the_same_id(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("I see."))
+    session = await talk(agent, "Hello!", OSLO)
+    turns = await path(agent, session)
+    believed = await known(agent)
+    assert list(believed.values()) == [OSLO]
+    before = await learned(agent)
+    for _ in range(2):
+        plan = await agent.rewind_plan(session, turns[1].id)
+        assert [each.text for each in plan.impact.lost] == [OSLO]
+        await agent.rewind(session, turns[1].id, plan=plan)
+        assert await known(agent) == {}
+        await agent.switch(session, turns[2].id)
+        assert await known(agent) == believed
+    assert await learned(agent) == before
+
+
+async def test_of_replies_to_one_message_the_one_on_the_path_is_reflected_on(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("First.", "Second."), LATER)
+    session = await talk(agent, OSLO)
+    await collect(agent.regenerate(session))
+    asked, second = (turn.id for turn in await path(agent, session))
+    assert set(await learned(agent)) == {OSLO, f"{asked} {second}"}
+
+
+async def test_another_reply_teaches_nothing_twice_however_often_they_are_changed(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("First.", "Second."))
+    session = await talk(agent, OSLO)
+    first = (await path(agent, session))[1].id
+    believed = await known(agent)
+    assert list(believed.values()) == [OSLO]
+    await collect(agent.regenerate(session))
+    second = (await path(agent, session))[1].id
+    assert await known(agent) == believed
+    before = await learned(agent)
+    assert before[OSLO] == 1
+    for turn in (first, second, first):
+        await agent.switch(session, turn)
+        assert await known(agent) == believed
+    assert await learned(agent) == before
+
+
+async def test_an_edited_message_is_what_is_known_and_the_old_one_again_when_the_chat_goes_back(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("I see."))
+    session = await talk(agent, OSLO)
+    oslo = (await path(agent, session))[0].id
+    await known(agent)
+    await collect(agent.edit(session, oslo, BERGEN))
+    bergen = (await path(agent, session))[0].id
+    await learned(agent)
+    assert list((await known(agent)).values()) == [BERGEN]
+    before = await learned(agent)
+    await agent.switch(session, oslo)
+    assert list((await known(agent)).values()) == [OSLO]
+    await agent.switch(session, bergen)
+    assert list((await known(agent)).values()) == [BERGEN]
+    assert await learned(agent) == before
+    assert (before[OSLO], before[BERGEN]) == (1, 1)
+
+
+async def test_what_is_learned_in_a_what_if_is_known_there_alone(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("I see."))
+    session = await talk(agent, OSLO)
+    what_if = await agent.fork(session, what_if=True)
+    await talk(agent, "My cat is called Tom.", session=what_if)
+    await learned(agent)
+    await talk(agent, "My dog is called Rex.", session=session)
+    await learned(agent)
+    assert sorted((await known(agent)).values()) == [OSLO, "My dog is called Rex."]  # type: ignore[type-var]
+    assert sorted((await known(agent, what_if)).values()) == [OSLO, "My cat is called Tom."]  # type: ignore[type-var]

@@ -1,6 +1,6 @@
 """`clew delete ID…`: messages, exchanges, chats, documents and memories, for good, after showing what goes along."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -100,19 +100,25 @@ async def _joined(agent: "Agent", plans: "list[Plan]") -> "Plan":
 
 
 async def _session(agent: "Agent", wanted: str) -> str:
-    from graph.errors import Ambiguous, NotFound
-
-    if len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"There is no chat {wanted}.")
     chats = [*await agent.sessions(), *await agent.sessions(archived=True)]
-    found = [each.id for each in chats if each.id == wanted or each.id.startswith(wanted.upper())]
-    if len(found) > 1:
-        raise Ambiguous(f"Several chats begin with {wanted}. Give more characters of the one you mean.")
-    return found[0] if found else (await agent.session(wanted)).id
+    found = _begins((each.id for each in chats), wanted, "chats")
+    return found or (await agent.session(wanted)).id  # a deleted one is told of by its whole id
 
 
 async def _document(agent: "Agent", wanted: str) -> str:
-    return (await agent.document(wanted)).id
+    found = _begins((each.id for each in await agent.documents()), wanted, "documents")
+    return found or (await agent.document(wanted)).id
+
+
+def _begins(ids: Iterable[str], wanted: str, several: str) -> str | None:
+    """The one id that begins like this. Raises Ambiguous."""
+    from graph.errors import Ambiguous
+
+    short = len(wanted) < SHORTEST_PREFIX
+    found = [id for id in ids if id == wanted or (not short and id.startswith(wanted.upper()))]
+    if len(found) > 1:
+        raise Ambiguous(f"Several {several} begin with {wanted}. Give more characters of the one you mean.")
+    return found[0] if found else None
 
 
 async def _memory(agent: "Agent", wanted: str) -> str:

@@ -1,0 +1,173 @@
+"""`clew hide`, `unhide`, `delete`, `undo` and `marks`: what changes is shown first, and happens only as shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.events import Event, ObservationMade
+from graph.memory import Memory
+from tests.graph.teach import observed, read
+from tests.tui.commands.conftest import Ended, Said
+from tui.exit_codes import ExitCode
+
+Clew = Callable[..., Ended]
+Remember = Callable[..., Said]
+Record = Callable[..., None]
+
+
+def texts(home: Path) -> set[str]:
+    memory = Memory.open(home / "memory", command="test")
+    try:
+        with memory.snapshot() as db:
+            return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
+    finally:
+        memory.close()
+
+
+def learned(turn: str, text: str = "Sails from Lisbon") -> ObservationMade:
+    return observed("01MEMORYOFTHEFERRY00000000", turn, text=text)
+
+
+def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    one = remember("The ferry leaves at nine.")
+    record(learned(one.turn))
+    ended = clew("delete", one.turn)
+    assert ended.code == ExitCode.FAILED
+    assert "1 message goes for good:" in ended.out
+    assert "“Sails from Lisbon”" in ended.out
+    assert "cannot be undone" in ended.out
+    assert "Nothing was deleted. --yes deletes it." in ended.err
+    dry = clew("delete", one.turn, "--dry-run")
+    assert (dry.code, dry.out) == (ExitCode.OK, ended.out)
+    assert {"The ferry leaves at nine.", "Sails from Lisbon"} <= texts(home)
+
+
+def test_delete_of_a_message_erases_it_and_what_was_learned_and_keeps_the_reply(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    record(learned(one.turn))
+    ended = clew("delete", one.turn.lower(), "--yes", "--json")
+    assert ended.code == ExitCode.OK
+    assert [turn["id"] for turn in ended.json["impact"]["gone"]] == [one.turn]
+    assert [each["text"] for each in ended.json["impact"]["lost"]] == ["Sails from Lisbon"]
+    assert (ended.json["done"], ended.json["purged"]) == (True, True)
+    assert texts(home) == {"Noted."}
+    again = clew("delete", one.turn, "--yes")
+    assert again.code == ExitCode.FAILED
+    assert "deleted already" in again.err
+
+
+def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
+    clew: Clew, remember: Remember, home: Path
+) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.", tool="recall()\nnothing")
+    remember("Another chat.", "Yes.")
+    ended = clew("delete", one.reply, "--exchange", "--yes", "--json")
+    assert {turn["id"] for turn in ended.json["impact"]["gone"]} == {one.turn, one.tool, one.reply}
+    assert texts(home) == {"Another chat.", "Yes."}
+
+
+def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    one, two = remember("The ferry leaves at nine.", "Noted."), remember("Another chat.", "Yes.")
+    document: list[Event] = read("01DOCUMENT0000000000000000", "01CHUNK0000000000000000000")
+    record(*document, learned(two.turn))
+    assert clew("delete", one.session, "01DOCUM", "01MEMORY", "--yes").code == ExitCode.OK
+    assert texts(home) == {"Another chat.", "Yes."}
+    assert clew("delete", one.session, "--yes").code == ExitCode.FAILED
+    assert clew("delete", two.turn, "--memory", "--yes").code == ExitCode.NOT_FOUND
+    nothing = clew("delete", "01NOTHING", "--yes")
+    assert nothing.code == ExitCode.NOT_FOUND
+    assert "no message or session or document or memory 01NOTHING" in nothing.err
+    assert clew("delete", two.turn, "--memory", "--session").code == ExitCode.USAGE
+    assert texts(home) == {"Another chat.", "Yes."}
+
+
+def test_where_one_of_several_ids_is_unknown_nothing_is_deleted(clew: Clew, remember: Remember, home: Path) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    assert clew("delete", one.turn, "01NOTHING", "--yes").code == ExitCode.NOT_FOUND
+    assert texts(home) == {"The ferry leaves at nine.", "Noted."}
+
+
+def test_typing_the_word_deletes_and_anything_else_does_not(
+    clew: Clew, remember: Remember, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    typed = Typed("no\n")
+    monkeypatch.setattr("sys.stdin", typed)
+    assert clew("delete", one.turn).code == ExitCode.FAILED
+    typed.line = "delete\n"
+    assert clew("delete", one.turn).code == ExitCode.OK
+    assert texts(home) == {"Noted."}
+
+
+class Typed:
+    """A terminal on which a line is typed."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return self.line
+
+
+def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Remember, record: Record) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    record(learned(one.turn))
+    assert clew("hide", one.turn, "--dry-run", "--json").json["done"] is False
+    hidden = clew("hide", one.turn, "--exchange", "--json").json
+    assert {turn["id"] for turn in hidden["impact"]["gone"]} == {one.turn, one.reply}
+    assert clew("memories", "--json").json == []
+    assert clew("hide", one.turn).code == ExitCode.FAILED
+    back = clew("unhide", one.turn)
+    assert "is believed again" in back.out
+    assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
+    undone = clew("undo", "--json")
+    assert undone.json["what"].startswith("brought back the message")
+    assert clew("memories", "--json").json == []
+    listed: list[dict[str, Any]] = clew("undo", "--list", "--json").json
+    assert [each["what"].split(":")[0].split(" ")[0] for each in listed] == ["undid", "brought", "hid"]
+    assert clew("undo", str(listed[0]["seq"])).code == ExitCode.OK
+    assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
+
+
+def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, remember: Remember) -> None:
+    one, two = remember("The ferry leaves at nine.", "Noted."), remember("Another chat.", "Yes.")
+    assert clew("undo").code == ExitCode.FAILED
+    clew("hide", two.turn)
+    hidden = clew("undo", "--list", "--json").json[0]["seq"]
+    clew("delete", one.turn, "--yes")
+    ended = clew("undo")
+    assert ended.code == ExitCode.FAILED
+    assert f"`clew undo {hidden}` undoes that" in ended.err
+    assert "(A delete cannot be undone" in clew("undo", "--list").out
+    assert clew("undo", "1").code == ExitCode.NOT_FOUND
+
+
+def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember: Remember) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    mark = clew("marks", "--add", "before the trip", "--json").json
+    assert [each["name"] for each in clew("marks", "--json").json] == ["before the trip"]
+    clew("hide", one.turn)
+    shown = clew("marks", "--show", mark["id"])
+    assert (shown.code, "1 message comes back:" in shown.out) == (ExitCode.OK, True)
+    assert clew("marks", "--restore", mark["id"]).code == ExitCode.FAILED
+    done = clew("marks", "--restore", mark["id"], "--yes", "--json").json
+    assert done["done"] is True
+    assert done["notes"] == ["1 message is shown again."]
+    assert [each["reason"] for each in clew("marks", "--json").json] == ["restore", "named"]
+    assert clew("undo").code == ExitCode.OK
+    assert clew("marks", "--rm", mark["id"]).code == ExitCode.OK
+    assert "before a mark was restored" in clew("marks").out
+    assert clew("marks", "--rm", mark["id"]).code == ExitCode.NOT_FOUND
+    assert clew("marks", "--add", " ").code == ExitCode.USAGE
+    assert clew("marks", "--add", "x", "--rm", "y").code == ExitCode.USAGE

@@ -34,6 +34,7 @@ COMMANDS = {
     "recent": "tui.commands.recent",
     "about": "tui.commands.about",
     "themes": "tui.commands.themes",
+    "query": "tui.commands.query",
     "memories": "tui.commands.memories",
     "review": "tui.commands.review",
     "reflect": "tui.commands.reflect",

@@ -1,21 +1,27 @@
-"""`clew memories`: what was learned, the newest first, each with how sure it is. Needs the memory for itself."""
+"""`clew memories`: what was learned, or was known then, the newest first. Needs the memory for itself."""
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from tui.commands.learned import as_json as one_as_json
-from tui.commands.learned import has_memory, lines, one_of, with_agent
+from tui.commands.learned import has_memory, lines, one_of
 from tui.commands.log import text_of
 from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.then import AS_OF, looking_back, stamped, when
 from tui.commands.waiting import tell_waiting
 from tui.text import clean
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agent.home import Home
     from agent.service import Agent
     from graph.beliefs import Observation, Wanted
+    from tui.commands.output import Narration
 
 MOST = 1000
 STATUSES = ("candidate", "active", "superseded", "invalid")
@@ -40,12 +46,15 @@ def memories(
         bool, typer.Option("--all", help="Whatever their status, also those whose proof is gone.")
     ] = False,
     limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many at most.")] = 50,
+    world: Annotated[str | None, typer.Option(metavar="ID", help="In this what-if, by its id or a chat of it.")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
     """List what was learned: what is in use and what waits for review."""
     from graph.beliefs import Status, Trend, Wanted
     from graph.events import ObservationKind
 
+    at = when(as_of)
     wanted = Wanted(
         status=one_of(status, get_args(Status), "status"),
         kind=one_of(kind, tuple(ObservationKind), "kind"),
@@ -58,20 +67,43 @@ def memories(
         everything=everything,
     )
     home = home_of(ctx, writing=False)
-    found = _found(ctx, wanted, limit) if has_memory(home) and limit else []
+    if world is not None or at is not None:
+        wanted = replace(wanted, world=_world(home, world))
+    found = _found(ctx, wanted, limit, at) if has_memory(home) and limit else []
     if as_json:
-        put_json([one_as_json(each) for each in found])
+        put_json(stamped([one_as_json(each) for each in found], at))
         return
     for each in found:
         put(lines(each))
     if not found and limit:
-        say("Nothing like that was learned yet. `clew remember TEXT` states something.")
+        then = "" if at is None else " by then"
+        say(f"Nothing like that was learned{then or ' yet'}. `clew remember TEXT` states something.")
 
 
-def _found(ctx: typer.Context, wanted: "Wanted", limit: int) -> "list[Observation]":
-    async def ask(agent: "Agent") -> "list[Observation]":
+def _world(home: "Home", named: str | None) -> str:
+    """The world that is named, main where none is. Raises MemoryMissing, or NotFound."""
+    from graph.events import MAIN_WORLD
+    from graph.reading import LogReader
+
+    with closing(LogReader.open(home.memory)) as reader:
+        return reader.world(named).id if named is not None else MAIN_WORLD
+
+
+def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int | None") -> "list[Observation]":
+    async def ask_then(agent: "Agent", narration: "Narration", at: "datetime | int") -> "list[Observation]":
+        async with looking_back(agent, narration, at) as past:
+            named = wanted
+            if wanted.project is not None:
+                named = replace(wanted, project=await past.project_name(wanted.project))
+            return await past.memories(named, limit=limit)
+
+    async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
+        if at is not None:
+            return await ask_then(agent, narration, at)
         named = wanted if wanted.project is None else replace(wanted, project=await agent.project_name(wanted.project))
         await tell_waiting(agent)
         return await agent.memories(named, limit=limit)
 
-    return with_agent(home_of(ctx), ask, client="memories")
+    from tui.commands.opened import with_memory
+
+    return with_memory(home_of(ctx), ask, client="memories")

@@ -1,4 +1,7 @@
-"""`clew recall`: what the memory would bring up for some words, and why. Needs the memory for itself."""
+"""`clew recall`: what the memory would bring up, or would have brought up then, for some words, and why.
+
+Needs the memory for itself.
+"""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -11,11 +14,14 @@ from tui.commands.log import text_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.since import moment
+from tui.commands.then import AS_OF, TICK, TRUE_AT, looking_back, said_by, stamped, when
 from tui.exit_codes import ExitCode
 from tui.reasons import shared, who, why
 from tui.text import clean
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agent.home import Home
     from graph.hits import Filters, Hit
     from tui.reasons import Shared
@@ -44,11 +50,17 @@ def recall(
     role: Annotated[
         list[str] | None, typer.Option(metavar="ROLE", help=f"Only these roles: {', '.join(ROLES)}.")
     ] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help="In this what-if, by its id or a chat of it.")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
+    true_at: Annotated[str | None, typer.Option("--true-at", metavar="TIME", help=TRUE_AT)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs, with all scores.")] = False,
 ) -> None:
     """Show what would be recalled for some words, the best first, each with why."""
     query = read_query(words or [])
     from_then, before = moment(since), moment(until)
+    at, by = when(as_of), said_by(true_at)
+    if by is not None:
+        before = min(before, by + TICK) if before is not None else by + TICK
     roles = _roles(role or [])
     from graph.hits import Filters
     from graph.reading import LogReader
@@ -56,10 +68,13 @@ def recall(
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
     except MemoryMissing:
+        if at is not None:
+            raise
         _put([], as_json=as_json)
         return
     of = choose_session(all_sessions(reader), session).id if session is not None else None
-    empty = reader.counts()["turns"] == 0 and not reader.documents()
+    empty = at is None and reader.counts()["turns"] == 0 and not reader.documents()
+    of_world = reader.world(world).id if world is not None else Filters().world
     reader.close()
     filters = Filters(
         session=of,
@@ -68,16 +83,23 @@ def recall(
         since=from_then,
         until=before,
         roles=roles or Filters().roles,
+        world=of_world,
     )
-    _put([] if empty else _recall(home_of(ctx), query, limit, filters), as_json=as_json)
+    hits = [] if empty else _recall(home_of(ctx), query, limit, filters, at)
+    if by is not None:  # an observation may have grown since
+        hits = [hit for hit in hits if hit.at <= by]
+    _put(hits, as_json=as_json, as_of=at)
 
 
-def _recall(home: "Home", query: str, limit: int, filters: "Filters") -> "list[Hit]":
+def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
     from agent.service import Agent
     from tui.commands.opened import with_memory
     from tui.commands.output import Narration
 
     async def ask(agent: Agent, narration: Narration) -> "list[Hit]":
+        if at is not None:
+            async with looking_back(agent, narration, at) as past:
+                return await past.recall(query, limit=limit, filters=filters)
         return await agent.recall(query, limit=limit, filters=filters)
 
     return with_memory(home, ask, client="recall", by_meaning=True)
@@ -109,9 +131,9 @@ def _roles(given: list[str]) -> frozenset[str]:
     return wanted
 
 
-def _put(hits: "list[Hit]", *, as_json: bool) -> None:
+def _put(hits: "list[Hit]", *, as_json: bool, as_of: "datetime | int | None" = None) -> None:
     if as_json:
-        put_json([explained(hit, rank, shared(hits)) for rank, hit in enumerate(hits, start=1)])
+        put_json(stamped([explained(hit, rank, shared(hits)) for rank, hit in enumerate(hits, start=1)], as_of))
         return
     for rank, hit in enumerate(hits, start=1):
         put(_lines(hit, rank, shared(hits)))

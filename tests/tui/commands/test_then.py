@@ -1,0 +1,183 @@
+"""`--as-of`, `--true-at` and `clew query`, from the command line to a real log and graph."""
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.events import SessionForked
+from graph.ids import new_id
+from graph.memory import Memory
+from tests.graph.talk import said
+from tui.commands.then import end_of, when
+
+Run = Callable[..., Any]
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No embedder: found by words, which needs no model's file."""
+    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
+
+
+@pytest.fixture
+def lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock that is an hour ahead of UTC in summer."""
+    monkeypatch.setenv("TZ", "Europe/Lisbon")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def boats(clew: Run, remember: Run) -> int:
+    """Something learned, then corrected; the event before the correction."""
+    remember("The boat is at Whitby", "Noted.", title="Boats")
+    assert clew("remember", "My boat is called Wren").code == 0
+    first = clew("memories", "--json").json[0]["id"]
+    before = int(clew("query", "MATCH (m:Meta) RETURN m.applied AS n", "--json").json["rows"][0]["n"])
+    assert clew("correct", first, "My boat is called Heron").code == 0
+    return before
+
+
+@pytest.mark.usefixtures("lisbon")
+def test_a_day_means_its_end_on_the_users_clock() -> None:
+    assert end_of("2026-07-01", now=NOW) == datetime(2026, 7, 1, 22, 59, 59, 999_000, tzinfo=UTC)
+    assert end_of("2026-01-01", now=NOW) == datetime(2026, 1, 1, 23, 59, 59, 999_000, tzinfo=UTC)
+    assert end_of("2026-07-01T10:00", now=NOW) == datetime(2026, 7, 1, 9, tzinfo=UTC)
+    assert end_of("3d", now=NOW) == NOW - timedelta(days=3)
+    assert end_of("9999-12-31", now=NOW).year == 9999
+    assert when("#12") == 12
+    assert when(None) is None
+
+
+def test_memories_are_those_of_then_and_the_moment_is_said(clew: Run, boats: int) -> None:
+    assert [each["text"] for each in clew("memories", "--json").json] == ["My boat is called Heron"]
+    ended = clew("memories", "--as-of", f"#{boats}", "--json")
+    assert ended.code == 0
+    assert [(each["text"], each["current"], each["as_of"]) for each in ended.json] == [
+        ("My boat is called Wren", True, boats)
+    ]
+    assert f"As clew knew it on event {boats}" in ended.err
+    today = datetime.now().astimezone().date().isoformat()
+    ended = clew("memories", "--as-of", today)
+    assert "Heron" in ended.out
+    assert f"As clew knew it on {today} 23:59" in ended.err
+    assert "as_of" not in clew("memories", "--json").json[0]
+
+
+def test_recall_brings_up_what_it_would_have_then(clew: Run, boats: int) -> None:
+    def found(*options: str) -> str:
+        return " ".join(hit["text"] for hit in clew("recall", "what is my boat called", "--json", *options).json)
+
+    assert "Heron" in found()
+    assert "Heron" not in found("--as-of", f"#{boats}")
+    assert "Wren" in found("--as-of", f"#{boats}")
+    assert found("--true-at", "2020-01-01") == ""
+    assert "Wren" in found("--true-at", "2100-01-01", "--as-of", f"#{boats}")
+
+
+@pytest.mark.parametrize("command", [("memories",), ("recall", "boat"), ("query", "RETURN 1")])
+def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Run, boats: int, command: Any) -> None:
+    ended = clew(*command, "--as-of", "1999-12-31")
+    assert (ended.code, ended.out) == (66, "")
+    assert "There was nothing yet at 1999-12-31" in ended.err
+    assert "The first event is of" in ended.err
+    assert clew(*command, "--as-of", "#99999").code == 66
+    assert clew(*command, "--as-of", "once upon a time").code == 2
+
+
+@pytest.mark.parametrize("command", [("memories",), ("recall", "boat"), ("query", "RETURN 1")])
+def test_where_nothing_was_ever_said_there_is_no_past(clew: Run, home: Path, command: Any) -> None:
+    ended = clew(*command, "--as-of", "2026-01-01")
+    assert (ended.code, ended.out) == (66, "")
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_a_what_if_is_asked_by_its_chat(clew: Run, remember: Run, home: Path) -> None:
+    begun = remember("The boat is at Whitby", "Noted.")
+    fork = new_id()
+    memory = Memory.open(home / "memory", command="test")
+    memory.append(
+        SessionForked(session=fork, origin=begun.session, at=begun.reply, world=fork, client="test"),
+        said(new_id(), fork, parent=begun.reply, text="The boat sank off Whitby"),
+    )
+    memory.close()
+
+    def found(*options: str) -> str:
+        return " ".join(hit["text"] for hit in clew("recall", "boat Whitby", "--json", *options).json)
+
+    assert "sank" not in found()
+    assert "sank" in found("--world", fork)
+    assert clew("recall", "boat", "--world", "01ZZZZZZ").code == 66
+    assert clew("memories", "--world", fork, "--json").json == []
+
+
+def test_a_query_is_answered_in_three_forms(clew: Run, boats: int) -> None:
+    cypher = "MATCH (o:Observation) RETURN o.text AS text, o.current AS current ORDER BY o.seq"
+    rows = [("My boat is called Wren", False), ("My boat is called Heron", True)]
+    ended = clew("query", cypher, "--json")
+    assert ended.json["columns"] == ["text", "current"]
+    assert [tuple(row.values()) for row in ended.json["rows"]] == rows
+    assert ended.json["total"] == 2
+    assert ended.err.startswith("2 rows, ")
+    ended = clew("query", cypher, "--format", "csv")
+    assert list(csv.reader(io.StringIO(ended.out))) == [["text", "current"], *([a, str(b).lower()] for a, b in rows)]
+    ended = clew("query", cypher, "--limit", "1")
+    assert ended.out.split("\n") == ["text                    current", "My boat is called Wren  false", ""]
+    assert ended.err.startswith("1 of 2 rows, ")
+
+
+def test_a_query_is_answered_as_of_then(clew: Run, boats: int) -> None:
+    cypher = "MATCH (o:Observation) RETURN o.text AS text, o.current AS current"
+    ended = clew("query", cypher, "--as-of", f"#{boats}", "--json")
+    assert ended.json["rows"] == [{"text": "My boat is called Wren", "current": True}]
+    assert ended.json["as_of"] == boats
+
+
+def test_what_is_no_reading_query_is_refused_before_anything_is_opened(clew: Run, home: Path) -> None:
+    for wrong in (
+        "CREATE (:Turn {id: 'x'})",
+        "MATCH (t:Turn) SET t.text = 'x'",
+        "LOAD FROM '/etc/passwd' RETURN *",
+        "",
+    ):
+        ended = clew("query", wrong)
+        assert (ended.code, ended.out) == (2, "")
+        assert "Nothing was run" in ended.err
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_a_wrong_query_and_one_that_takes_too_long_end_with_their_codes(clew: Run, boats: int) -> None:
+    ended = clew("query", "MATCH (t:Turn) RETURN t.nope")
+    assert (ended.code, ended.out) == (2, "")
+    assert "Cannot find property nope" in ended.err
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
+    ended = clew("query", slow, "--timeout", "0.05")
+    assert (ended.code, ended.out) == (1, "")
+    assert "took too long" in ended.err
+
+
+def test_nothing_that_was_said_is_obeyed_by_a_terminal(clew: Run, remember: Run) -> None:
+    remember("red \x1b[31m alert\x07 at\ndawn", "Noted.")
+    cypher = "MATCH (t:Turn) WHERE t.role = 'user' RETURN t.text AS text, t"
+    for form in ("table", "csv", "json"):
+        out = clew("query", cypher, "--format", form).out
+        assert "\x1b" not in out
+        assert "\x07" not in out
+        assert "alert" in out
+
+
+def test_a_query_is_read_from_what_is_piped_in(spawn: Run, boats: int) -> None:
+    ended = spawn("query", "-", "--json", stdin=b"MATCH (o:Observation)\n// all of them\nRETURN count(*) AS n")
+    assert json.loads(ended.out)["rows"] == [{"n": 2}]
+    assert os.listdir(os.environ["CLEW_HOME"])

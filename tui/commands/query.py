@@ -1,0 +1,152 @@
+"""`clew query`: a query of one's own to the memory graph, today's or that of a time past. Needs the memory for itself.
+
+stdout is the rows and nothing else; how many there are, and how long it took, is said on stderr.
+"""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tui.commands.output import complain, fit, instant, paint, put, put_json, say, width
+from tui.commands.place import home_of
+from tui.commands.then import AS_OF, looking_back, when
+from tui.exit_codes import ExitCode
+from tui.text import one_line, shown
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agent.home import Home
+    from agent.service import Agent
+    from graph.console import Answer
+    from tui.commands.output import Narration
+
+MOST_ROWS = 10_000
+LONGEST_S = 600.0
+WIDEST = 60  # columns of a terminal that one column of a table takes, where there are several
+MOST_BYTES = 1 << 16
+
+
+class Format(StrEnum):
+    """How the rows are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def query(
+    ctx: typer.Context,
+    cypher: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH … RETURN …; `-` reads it.")],
+    format: Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")] = Format.TABLE,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST_ROWS, help="Rows to write at most.")] = 500,
+    timeout: Annotated[float, typer.Option(min=0.001, max=LONGEST_S, help="Seconds the query may take.")] = 10.0,
+) -> None:
+    """Read the memory graph with Cypher. Nothing can be changed with it."""
+    from graph.errors import QueryFailed, QueryTimeout
+    from graph.grammar import checked
+    from graph.reading import LogReader
+
+    at = when(as_of)
+    text = cypher if cypher != "-" else sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
+    try:
+        checked(text)  # before the memory is opened, which may take a while
+        home = home_of(ctx, writing=False)
+        LogReader.open(home.memory).close()  # a question about nothing makes no memory
+        answer = _asked(home_of(ctx), text, limit, timeout, at)
+    except QueryTimeout as error:
+        complain(error)
+        raise typer.Exit(ExitCode.FAILED) from error
+    except QueryFailed as error:
+        complain(error)
+        raise typer.Exit(ExitCode.USAGE) from error
+    _put(answer, Format.JSON if as_json else format, at)
+    say(summary(answer))
+
+
+def _asked(home: "Home", cypher: str, limit: int, timeout_s: float, at: "datetime | int | None") -> "Answer":
+    from tui.commands.opened import with_memory
+
+    async def ask(agent: "Agent", narration: "Narration") -> "Answer":
+        if at is None:
+            return await agent.console(cypher, timeout_s=timeout_s, limit=limit)
+        async with looking_back(agent, narration, at) as past:
+            return await past.console(cypher, timeout_s=timeout_s, limit=limit)
+
+    return with_memory(home, ask, client="query")
+
+
+def summary(answer: "Answer") -> str:
+    """How many rows there are, how many of them are shown, and how long it took."""
+    there = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
+    shown_of = there if len(answer.rows) == answer.total else f"{len(answer.rows):,} of {there}"
+    return f"{shown_of}, {answer.took_ms:.0f} ms"
+
+
+def _put(answer: "Answer", format: Format, at: "datetime | int | None") -> None:
+    match format:
+        case Format.JSON:
+            told: dict[str, object] = {
+                "columns": list(answer.columns),
+                "rows": [dict(zip(answer.columns, row, strict=True)) for row in answer.rows],
+                "total": answer.total,
+                "took_ms": round(answer.took_ms, 3),
+            }
+            if at is not None:
+                told["as_of"] = at if isinstance(at, int) else instant(at)
+            put_json(told)
+        case Format.CSV:
+            put(as_csv(answer), end="")
+        case Format.TABLE:
+            for line in as_table(answer, width()):
+                put(line)
+
+
+def as_csv(answer: "Answer") -> str:
+    """The rows as RFC 4180 has them, with a line of names; nothing in them that a terminal would obey."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([shown(each) for each in answer.columns])
+    writer.writerows([shown(spelled(value)) for value in row] for row in answer.rows)
+    return text.getvalue()
+
+
+def as_table(answer: "Answer", columns: int) -> list[str]:
+    """The rows in columns as wide as what is in them, none wider than there is room for."""
+    rows = [[one_line(spelled(value)) for value in row] for row in answer.rows]
+    names = [one_line(each) for each in answer.columns]
+    if not names:
+        return []
+    most = columns if len(names) == 1 else max(4, min(WIDEST, columns - 4))
+    wide = [min(most, max(len(each) for each in column)) for column in zip(names, *rows, strict=True)]
+    head = _line(names, wide, columns)
+    return [paint(head, "1"), *(_line(row, wide, columns) for row in rows)]
+
+
+def _line(cells: Sequence[str], wide: Sequence[int], columns: int) -> str:
+    padded = [f"{fit(cell, room)}{' ' * (room - len(fit(cell, room)))}" for cell, room in zip(cells, wide, strict=True)]
+    line = "  ".join(padded).rstrip()
+    return fit(line, columns) if sys.stdout.isatty() else line
+
+
+def spelled(value: Any) -> str:
+    """A value in a cell: words as they are, nothing for null, nodes and lists as JSON."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case _:
+            return json.dumps(value, ensure_ascii=False)

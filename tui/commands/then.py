@@ -1,0 +1,76 @@
+"""What `--as-of` and `--true-at` understand, and how a command says which moment it shows.
+
+A date alone means the end of that day on the user's own clock; `#123` is the moment right after event 123.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+from tui.commands.output import Narration, instant, local, say
+from tui.commands.since import parse_since
+
+if TYPE_CHECKING:
+    from agent.past import PastView
+    from agent.service import Agent
+    from graph.values import Progress
+
+AS_OF = "As clew knew it then: 2025-03-01 (the end of that day), 2025-03-01T14:30, 3d; or #EVENT."
+TRUE_AT = "Only what was said by then, in the same forms."
+TICK = timedelta(milliseconds=1)
+
+
+def end_of(text: str, *, now: datetime) -> datetime:
+    """The last moment, in UTC, that `text` may mean; `now` is aware. Raises ValueError, as `parse_since`."""
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        return parse_since(text, now=now)
+    try:
+        return datetime.combine(day + timedelta(days=1), time.min).astimezone(UTC) - TICK
+    except (OverflowError, OSError, ValueError):
+        return parse_since(text, now=now)
+
+
+def when(text: str | None) -> datetime | int | None:
+    """The moment or the event's number that `--as-of` gives, None where it is not given. Raises BadParameter."""
+    if text is not None and (number := re.fullmatch(r"\s*#(\d{1,18})\s*", text)):
+        return int(number[1])
+    return said_by(text)
+
+
+def said_by(text: str | None) -> datetime | None:
+    """The moment that `--true-at` gives, None where it is not given. Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        return end_of(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+@asynccontextmanager
+async def looking_back(agent: "Agent", narration: Narration, at: datetime | int) -> AsyncIterator["PastView"]:
+    """The memory as it was, which is said on stderr once it is there. Raises NothingThen, NotFound or GraphFailure."""
+    loop = asyncio.get_running_loop()
+
+    def tell(step: "Progress") -> None:
+        loop.call_soon_threadsafe(narration.tell, f"going back: {step.done} of {step.total} events")
+
+    async with agent.past(at, tell) as past:
+        narration.clear()
+        moment = local(at) if isinstance(at, datetime) else f"event {at}, {local(past.at)}"
+        say(f"As clew knew it on {moment} (the last change before was on {local(past.at)}).")
+        yield past
+
+
+def stamped(rows: list[dict[str, object]], as_of: datetime | int | None) -> list[dict[str, object]]:
+    """Rows for programs, each with the moment it is of, where one was asked for."""
+    if as_of is None:
+        return rows
+    return [row | {"as_of": instant(as_of) if isinstance(as_of, datetime) else as_of} for row in rows]

@@ -94,7 +94,7 @@ class Conversation:
         elif kind == 15 and turn is not None:
             self.events.append(SessionTitled(session=session, sources=(turn,), text=f"title {b}"))
         elif kind == 18 and turn is not None:
-            self._pin(turn, on=b % 3 > 0)
+            self._pin(turn, sessions[b % len(sessions)], on=a % 3 > 0)
         elif kind == 16:
             self.events.append(TextErased(events=(1 + a % len(self.events), 1 + b % len(self.events))))
         else:
@@ -163,9 +163,13 @@ class Conversation:
             self.events.append(TurnTaken(turn=turn, session=session, parent=self.head[session]))
             self._place(turn, self.head[session])
 
-    def _pin(self, turn: str, *, on: bool) -> None:
-        self.events.append(PinSet(turn=turn) if on else PinCleared(turn=turn))
-        (self.pinned.add if on else self.pinned.discard)(turn)
+    def _pin(self, turn: str, session: str, *, on: bool) -> None:
+        """A pin in the world of a session, which is mostly the turn's own; there it may go unsaid."""
+        world, own = self.world[session], self.world[self.home[turn]]
+        said_in = None if len(self.events) % 2 and world == own else world
+        self.events.append(PinSet(turn=turn, world=said_in) if on else PinCleared(turn=turn, world=said_in))
+        if world == own:
+            (self.pinned.add if on else self.pinned.discard)(turn)
 
     def _fork(self, origin: str, at: str, *, what_if: bool) -> None:
         session, world = f"session{len(self.world)}", self.world[origin]
@@ -257,6 +261,7 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
             turns = tables.nodes["Turn"]
             live = {id for id, row in turns.items() if row[TURN.names.index("live")]}
             assert live == conversation.live()
+            assert {id for id, row in turns.items() if row[TURN.names.index("pinned")]} == conversation.pinned
             follows = {turn: above for turn, above in conversation.follows().items() if above is not None}
             assert relations(tables, "REPLIES_TO", "Turn") == follows
             heads = {each: conversation.nearest(head) for each, head in conversation.head.items()}

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from graph import contents
 from graph.doctor import examine_copy
-from graph.errors import CopyFailed, LogDamaged, MemoryMissing, NotABackup
+from graph.errors import CopyFailed, LogDamaged, LogNewer, MemoryMissing, NotABackup
 from graph.files import LOG
 from graph.ids import as_datetime
 from graph.migrations import version_of
@@ -111,6 +111,7 @@ def examine(path: Path, *, stopping: Stopping = lambda: False) -> Copied:
     """Open a copy and read all of it: chain, texts, words. Raises NotABackup, LogNewer or CopyStopped."""
     reader = LogReader(path)
     try:
+        _refuse_newer(reader)
         for check in examine_copy(reader):
             if stopping():
                 raise CopyStopped
@@ -119,6 +120,16 @@ def examine(path: Path, *, stopping: Stopping = lambda: False) -> Copied:
         return about(reader, path)
     finally:
         reader.close()
+
+
+def _refuse_newer(reader: LogReader) -> None:
+    """Raise LogNewer for a log of a newer clew; what else is wrong with it the checks tell."""
+    try:
+        reader.head()
+    except LogNewer:
+        raise
+    except LogDamaged:
+        return
 
 
 def about(reader: LogReader, path: Path) -> Copied:

@@ -45,7 +45,7 @@ SELECT id, coalesce(turn, structure ->> '$.at') FROM events WHERE session = ? AN
     kind = 'turn.said' AND queued = 0 OR kind IN ('turn.taken', 'head.moved', 'session.forked')
 ) ORDER BY seq DESC LIMIT 1
 """
-_DELETED = "SELECT 1 FROM events WHERE session = ? AND kind = 'session.deleted'"
+_DELETED = "SELECT id FROM events WHERE session = ? AND kind = 'session.deleted'"
 _GONE = """
 SELECT 1 FROM events WHERE kind = 'observation.deleted' AND series IN (
     SELECT value FROM json_each(:named) UNION ALL SELECT made.series FROM events AS made
@@ -255,7 +255,7 @@ class Batch:
     def _found(self, session: str) -> Place | None:
         if not session_exists(self._db, session):
             return None
-        deleted = self._db.execute(_DELETED, (session,)).fetchone() is not None
+        deleted = any(id not in self._merge.whole.ids for (id,) in self._db.execute(_DELETED, (session,)))
         last = self._db.execute(_HEAD, (session,)).fetchone()
         if last is None:
             return Place(None, True, deleted)

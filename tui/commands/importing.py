@@ -122,7 +122,7 @@ def figures(report: "ImportReport") -> dict[str, Any]:
             "differing": report.differing,
             "skipped": dict(report.skipped),
         },
-        "events": _of_events(report.merged) if report.merged is not None else None,
+        **({"events": _of_events(report.merged)} if report.merged is not None else {}),
         "times": {"future": report.future, "without_offset": report.naive},
         "broken_lines": {
             "count": report.bad_count,

@@ -1,0 +1,224 @@
+"""`clew backup`, `restore` and `export`: what they say, what they leave behind, and beside whom they work."""
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from graph.backups import backups_of
+from graph.events import SessionRenamed, TurnDeleted
+from graph.files import LOG
+from graph.memory import Memory
+from tests.tui.commands.conftest import Ended, Said
+from tui.exit_codes import ExitCode
+
+Clew = Callable[..., Ended]
+Remember = Callable[..., Said]
+Record = Callable[..., None]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "backup.sqlite"
+
+
+def said_now() -> list[str | None]:
+    memory = Memory.open(Home.resolve().memory, command="test")
+    try:
+        return [turn.text for session in memory.sessions() for turn in memory.thread(session.id)]
+    finally:
+        memory.close()
+
+
+def test_a_backup_is_made_beside_a_running_clew_and_listed(clew: Clew, remember: Remember, file: Path) -> None:
+    remember("Where do limpets go?")
+    memory = Memory.open(Home.resolve().memory, command="clew (chat)")
+    try:
+        ended = clew("backup", str(file))
+        by_itself = clew("backup", "--json")
+    finally:
+        memory.close()
+    assert (ended.code, ended.out) == (ExitCode.OK, f"{file}\n")
+    assert ended.err.startswith("Copied 2 messages in 1 chat, ")
+    assert (by_itself.json["turns"], by_itself.json["events"]) == (2, 3)
+    assert Path(by_itself.json["file"]).parent == backups_of(Home.resolve().memory)
+    listed = clew("backup", "--list", "--json").json
+    assert {each["file"] for each in listed} == {str(file), by_itself.json["file"]}
+    assert not any(each["automatic"] for each in listed)
+    assert str(file) in clew("backup", "--list").out
+
+
+def test_a_target_that_cannot_be_one_is_told_and_nothing_is_left(
+    clew: Clew, remember: Remember, file: Path, tmp_path: Path
+) -> None:
+    remember("Where do limpets go?")
+    file.write_text("mine")
+    ended = clew("backup", str(file))
+    assert (ended.code, ended.out) == (ExitCode.IO_ERROR, "")
+    assert "--force" in ended.err
+    assert file.read_text() == "mine"
+    assert clew("backup", str(tmp_path)).code == ExitCode.IO_ERROR
+    assert clew("backup", str(file), "--force").code == ExitCode.OK
+    assert clew("backup", str(Home.resolve().memory / LOG), "--force").code == ExitCode.IO_ERROR
+
+
+def test_a_full_disk_leaves_no_half_backup(clew: Clew, remember: Remember) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    remember("Where do limpets go?")
+    ended = clew("backup", "/dev/full", "--force")
+    assert ended.code == ExitCode.IO_ERROR
+    assert "no regular file" in ended.err
+
+
+def test_without_a_memory_there_is_nothing_to_back_up(clew: Clew) -> None:
+    ended = clew("backup")
+    assert ended.code == ExitCode.NOT_FOUND
+    assert not backups_of(Home.resolve().memory).exists()
+    assert clew("backup", "--list", "--json").json == []
+
+
+def test_a_restore_shows_what_it_changes_asks_and_keeps_what_was_there(
+    clew: Clew, remember: Remember, record: Record, file: Path
+) -> None:
+    first = remember("the first one")
+    clew("backup", str(file))
+    remember("the second one")
+    record(TurnDeleted(turn=first.turn))
+    home = Home.resolve()
+    home.states.mkdir(parents=True)
+    (home.states / "01ABC-model.kv").write_bytes(b"of a chat that may not be")
+    shown = clew("restore", str(file))
+    assert shown.code == ExitCode.FAILED
+    assert "2 messages less, 1 chat less, 5 events less" in shown.out or "less" in shown.out
+    assert "What was erased since stays erased (1 deletion made again)." in shown.out
+    assert "Nothing was restored. --yes restores it." in shown.err
+    assert "the second one" in said_now()
+    ended = clew("restore", str(file), "--yes", "--json")
+    assert ended.code == ExitCode.OK
+    assert (ended.json["restored"], ended.json["erased_again"], ended.json["another_memory"]) == (True, 1, False)
+    assert "the second one" not in said_now()
+    assert "the first one" not in said_now()
+    assert not list(home.states.glob("*"))
+    kept = Path(ended.json["kept"])
+    assert kept.name.startswith("before-restore-")
+    assert clew("restore", str(kept), "--yes").code == ExitCode.OK
+    assert "the second one" in said_now()
+    assert clew("doctor", "--no-model").out.count("WRONG") == clew("doctor", "--no-model").out.count("WRONG model")
+
+
+def test_a_file_that_is_no_backup_is_refused(clew: Clew, remember: Remember, file: Path, tmp_path: Path) -> None:
+    remember("Where do limpets go?")
+    clew("backup", str(file))
+    whole = file.read_bytes()
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes(whole[: len(whole) // 2])
+    newer = tmp_path / "newer.sqlite"
+    newer.write_bytes(whole)
+    with closing(sqlite3.connect(newer)) as db:
+        db.execute("PRAGMA user_version = 99")
+        db.commit()
+    for path, code, says in (
+        (cut, ExitCode.BAD_DATA, "cut short"),
+        (newer, ExitCode.BAD_DATA, "newer clew"),
+        (tmp_path / "none", ExitCode.NOT_FOUND, "There is no file"),
+    ):
+        ended = clew("restore", str(path), "--yes")
+        assert (ended.code, ended.out) == (code, "")
+        assert says in ended.err
+        assert "Nothing was changed" in ended.err
+    assert "Where do limpets go?" in said_now()
+
+
+def test_a_restore_waits_for_the_clew_that_has_the_memory(clew: Clew, remember: Remember, file: Path) -> None:
+    remember("Where do limpets go?")
+    clew("backup", str(file))
+    memory = Memory.open(Home.resolve().memory, command="clew (chat)")
+    ended = clew("restore", str(file), "--yes")
+    memory.close()
+    assert ended.code == ExitCode.HELD
+    assert "clew (chat)" in ended.err
+
+
+def test_an_export_goes_to_another_memory_and_back(
+    clew: Clew, remember: Remember, record: Record, tmp_path: Path
+) -> None:
+    said = remember("Where do limpets go?", "Home.")
+    record(SessionRenamed(session=said.session, text="Limpets"))
+    out = tmp_path / "all.jsonl"
+    assert clew("export", "-o", str(out)).code == ExitCode.OK
+    assert clew("export").out.splitlines()[1:] == clew("export", "--all", "--format", "jsonl").out.splitlines()[1:]
+    assert [json.loads(line).get("kind") for line in out.read_text().splitlines()][1:3] == [
+        "session.started",
+        "turn.said",
+    ]
+    other = ("--home", str(tmp_path / "other"))
+    ended = clew("import", str(out), "--no-embed", *other)
+    assert (ended.code, ended.err) == (ExitCode.OK, "")
+    assert ended.out.splitlines() == [
+        "Imported 2 messages in 1 chat (clew's export).",
+        "4 events in all; 0 known before.",
+    ]
+    again = clew("import", str(out), "--no-embed", "--json", *other).json
+    assert (again["messages"]["new"], again["events"]["known"], again["events"]["refused"]) == (0, 4, {})
+    page = clew("export", "--session", said.session[:20], "--format", "markdown", *other).out
+    assert page.startswith("# Limpets\n")
+    assert "Where do limpets go?" in page
+
+
+def test_what_the_import_cannot_take_is_told_and_the_exit_code_says_so(
+    clew: Clew, remember: Remember, tmp_path: Path
+) -> None:
+    remember("Where do limpets go?", title="Limpets")
+    out = tmp_path / "all.jsonl"
+    clew("export", "-o", str(out))
+    lines = out.read_text().splitlines()
+    out.write_text("\n".join([*lines[:2], "{broken", *lines[3:]]))
+    ended = clew("import", str(out), "--no-embed", "--home", str(tmp_path / "other"))
+    assert ended.code == ExitCode.BAD_DATA
+    assert "1 line broken, left out (line 3: Expecting" in ended.out
+    assert "1 event could not be taken in (line 5: there is no turn or chunk" in ended.out
+
+
+def test_an_export_is_no_way_to_overwrite_something(clew: Clew, remember: Remember, tmp_path: Path) -> None:
+    said = remember("Where do limpets go?")
+    there = tmp_path / "there"
+    there.write_text("mine")
+    assert clew("export", "-o", str(there)).code == ExitCode.IO_ERROR
+    assert there.read_text() == "mine"
+    assert clew("export", "--session", said.session, "--all").code == ExitCode.USAGE
+    assert clew("export", "--session", "01NONE").code == ExitCode.NOT_FOUND
+    assert clew("export", "-o", str(there), "--force").code == ExitCode.OK
+
+
+def test_deletions_that_an_export_brings_are_made_and_purged(
+    clew: Clew, remember: Remember, record: Record, tmp_path: Path
+) -> None:
+    said = remember("The word is zugspitze.")
+    out, other, home = tmp_path / "all.jsonl", tmp_path / "other", str(Home.resolve().root)
+    clew("export", "-o", str(out))
+    clew("import", str(out), "--no-embed", "--home", str(other))
+    assert b"zugspitz" in (other / "memory" / LOG).read_bytes()
+    record(TurnDeleted(turn=said.turn))
+    clew("export", "-o", str(out), "--force", "--home", home)
+    ended = clew("import", str(out), "--no-embed", "--home", str(other))
+    assert ended.code == ExitCode.OK
+    assert "that the export knows of made here too." in ended.out
+    assert [path for path in other.rglob("*") if path.is_file() and b"zugspitz" in path.read_bytes()] == []
+
+
+def test_a_backup_killed_in_the_middle_harms_nothing(
+    clew: Clew, remember: Remember, background: Callable[..., "subprocess.Popen[bytes]"], file: Path
+) -> None:
+    remember("Where do limpets go?")
+    process = background("backup", str(file))
+    process.kill()
+    process.wait()
+    assert not file.exists() or file.read_bytes().startswith(b"SQLite format 3")
+    assert clew("backup", str(file), "--force").code == ExitCode.OK
+    assert "Where do limpets go?" in said_now()

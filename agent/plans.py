@@ -67,7 +67,7 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
         pins=_pins(memory, gone, lost),
         references=tuple(turn for turn in memory.given(taken) if turn.id not in going),
         quoting=tuple(memory.quoting(seqs, but=going)) if seqs else (),
-        backups=_backups(memory, rehearsal.texts),
+        backups=tuple(memory.backups_holding(rehearsal.texts)) if rehearsal.texts else (),
         erases=erases,
     )
 
@@ -133,8 +133,3 @@ def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> 
     by_themselves = {turn.id for turn in memory.pinned()}
     turns = [turn.id for turn in gone if turn.pinned or turn.id in by_themselves]
     return (*turns, *(form.id for form in lost if form.pinned))
-
-
-def _backups(memory: Memory, texts: tuple[int, ...]) -> tuple[str, ...]:
-    holding = getattr(memory, "backups_holding", None)
-    return tuple(holding(texts)) if texts and holding is not None else ()

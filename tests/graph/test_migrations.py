@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.codec import encode, genesis, hash_link
-from graph.events import Event, SessionStarted
+from graph.codec import decode, encode, genesis, hash_link
+from graph.events import Event, PinCleared, PinSet, SessionStarted
 from graph.log import INSERT
 from graph.memory import Memory
 from graph.migrations import APPLICATION_ID, MIGRATIONS, NEWEST, first_schema, migrate, version_of
@@ -164,3 +164,66 @@ def test_a_log_brought_up_to_date_is_like_a_new_one_and_like_the_newest_fixture(
                 migrate(db)
             schemas.append(db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())
     assert schemas[0] == schemas[1] == schemas[2]
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST + 1))
+def test_every_event_of_an_earlier_version_is_read_as_one_of_today(folder: Path, opening: Open, version: int) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / f"log-v{version}.sqlite", folder / "log.sqlite")
+    memory = opening()
+    with memory.snapshot() as db:
+        written = db.execute("SELECT kind, text FROM events ORDER BY seq").fetchall()
+    read = memory._reader.events(limit=1000)
+    assert [(stored.event.kind, getattr(stored.event, "text", None)) for stored in read] == written
+    assert {type(stored.event).version for stored in read} >= {1, 2}
+    again = [encode(stored.event, seq=1, id="e", at=1, before=b"") for stored in read]
+    assert [decode(row.kind, row.version, row.structure, row.text) for row in again] == [each.event for each in read]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "structure", "event"),
+    [
+        ("pin.set", 1, '{"turn": "q1"}', PinSet(turn="q1")),
+        ("pin.set", 2, '{"turn": null, "observation": "m1"}', PinSet(observation="m1")),
+        ("pin.cleared", 2, '{"turn": "q1", "observation": null}', PinCleared(turn="q1")),
+        ("session.started", 1, '{"session": "s", "client": "c"}', SessionStarted(session="s", client="c")),
+        (
+            "turn.said",
+            1,
+            '{"turn": "t", "session": "s", "parent": null, "role": "user", "speaker": "you", "client": "test"}',
+            said("t", text="said"),
+        ),
+    ],
+)
+def test_old_versions_of_events_go_through_their_upcasters(
+    kind: str, version: int, structure: str, event: Event
+) -> None:
+    assert decode(kind, version, structure, "said" if kind == "turn.said" else None) == event
+
+
+def test_what_a_log_of_version_4_has_still_to_purge_is_purged(folder: Path, opening: Open) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v4.sqlite", folder / "log.sqlite")
+    memory = opening()
+    assert memory.purging() == {4: "My secret is out."}
+    assert set(memory.purge_words()) == {"secret"}
+    memory.open_graph(ignore)
+    memory.purge(ignore)
+    assert memory.purge_done(memory.purging())
+    assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())
+
+
+def test_a_log_of_version_4_brings_worlds_marks_and_where_heads_stand(folder: Path, opening: Open) -> None:
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(FIXTURES / "log-v4.sqlite", folder / "log.sqlite")
+    memory = opening()
+    memory.open_graph(ignore)
+    assert {(session.id, session.world) for session in memory.sessions()} >= {
+        ("f", "what-if"),
+        ("shared", "main"),
+        ("deeper", "deeper"),
+    }
+    assert memory.session("old").head == "o3"
+    assert not memory.turn("o1").hidden
+    kinds = [stored.event.kind for stored in memory._reader.events(limit=1000)]
+    assert [kinds.count(kind) for kind in ("mark.set", "mark.cleared", "mark.restored", "undone")] == [3, 1, 1, 1]

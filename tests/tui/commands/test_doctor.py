@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graph.values import Check
 
 Run = Callable[..., Any]
@@ -118,3 +120,42 @@ def test_a_check_is_shown_as_text_whatever_it_quotes() -> None:
     line = _lines(Check("settings", False, "bad \x1b[2J value", "Edit \x07 it"))
     assert "\x1b" not in line
     assert "\x07" not in line
+
+
+def test_words_that_are_to_be_nowhere_are_looked_for_in_every_file(spawn: Run, home: Path, remember: Run) -> None:
+    remember("A walk through Zanzibar")
+    (home / "cache" / "drafts").mkdir(parents=True, exist_ok=True)
+    (home / "cache" / "drafts" / "new.txt").write_text("about XYLOPHONES, and nothing else")
+    ended = spawn("doctor", "--deep", "--absent", "-", "--json", stdin=b"xylophone zanzibar\nBassoon")
+    assert ended.code == 1
+    assert ended.json["words"] == 3
+    held = {Path(path).name: words for path, words in ended.json["found"].items()}
+    assert held["new.txt"] == ["xylophone"]
+    assert held["log.sqlite"] == ["zanzibar"]
+    assert "Bassoon" not in str(held)
+    shown = spawn("doctor", "--deep", "--absent", "-", stdin=b"xylophone")
+    assert "new.txt: xylophone" in shown.out
+    assert "nothing else" not in shown.out
+
+
+def test_words_that_are_nowhere_are_well(spawn: Run, remember: Run) -> None:
+    remember("one")
+    ended = spawn("doctor", "--deep", "--absent", "-", stdin=b"Bassoon")
+    assert (ended.code, ended.err) == (0, "")
+    assert "none found" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("argv", "stdin", "said"),
+    [
+        (("--absent", "-"), b"Bassoon", "--deep"),
+        (("--deep", "--absent", "Bassoon"), b"", "standard input"),
+        (("--deep", "--absent", "-"), b" \n", "no word"),
+    ],
+)
+def test_words_that_cannot_be_looked_for_are_a_wrong_usage(
+    spawn: Run, argv: tuple[str, ...], stdin: bytes, said: str
+) -> None:
+    ended = spawn("doctor", *argv, stdin=stdin)
+    assert ended.code == 2
+    assert said in ended.err

@@ -3,7 +3,6 @@
 The reply in focus is the one the reader chose among the messages, or in the panel with ← and →; else the newest.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ class Remembering:
         self._message: str | None = None  # the turn of the message in focus; None: the newest reply
         self._query: str | None = None
         self._held: Wanted | None = None  # stays on the panel while the reader goes from item to item
-        self._done: list[tuple[str, Item]] = []  # what was done here, to be undone with u
+        self._done: list[tuple[str, Item, int]] = []  # what was done here, to be undone with u: its change's number
         self._hidden: set[str] = set()  # turns hidden here: they stay on the panel, to be brought back
         self._latest: Latest[Wanted, tuple[Pack, str]] = Latest(self._read, self._show)
 
@@ -291,10 +290,16 @@ class Remembering:
         if not self._done:
             self._app.say("There is nothing to undo here.")
             return
-        what, item = self._done.pop()
-        await self._do(UNDOES[what], item, undoing=True)
+        chat = self._app.chat
+        if chat is None:
+            return
+        what, item, change = self._done.pop()
+        await chat.service.undo(change)
+        self._note(chat, UNDOES[what], item)
+        self._app.say(f"{DONE[UNDOES[what]]}.")
+        await self.refresh()
 
-    async def _do(self, what: str, item: "Item", *, undoing: bool = False) -> None:
+    async def _do(self, what: str, item: "Item") -> None:
         chat = self._app.chat
         if chat is None:
             return
@@ -303,13 +308,17 @@ class Remembering:
             await change(item.turn, world=_world(chat))
         else:
             await self._change(chat, what, item.turn)
+        self._note(chat, what, item)
+        changes = await chat.service.changes(limit=1)
+        self._done += [(what, item, changes[0].seq)] if changes else []
+        self._app.say(f"{DONE[what]}. u undoes it.")
+        await self.refresh()
+
+    def _note(self, chat: "Chat", what: str, item: "Item") -> None:
+        """What is hidden here stays on the panel, and says so in the chat."""
         if what in ("hide", "unhide"):
             (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)
             chat.hidden(item.turn, hidden=what == "hide")
-        if not undoing:
-            self._done.append((what, replace(item)))
-        self._app.say(f"{DONE[what]}." if undoing else f"{DONE[what]}. u undoes it.")
-        await self.refresh()
 
     async def _change(self, chat: "Chat", what: str, turn: str) -> None:
         match what:

@@ -392,17 +392,24 @@ class FakeAgent(FakeKeeping, FakeTime):
         for turns in (*self.turns.values(), *self.off_path.values()):
             turns[:] = [replace(turn, **changes) if turn.id == identity else turn for turn in turns]
 
+    def _change_turn(self, identity: str, **changes: bool) -> None:
+        async def undo() -> None:
+            self._replace(identity, **{name: not value for name, value in changes.items()})
+
+        self._replace(identity, **changes)
+        self.by_hand("a message", undo)
+
     async def pin(self, turn: str, *, world: str | None = None) -> None:
-        self._replace(turn, pinned=True)
+        self._change_turn(turn, pinned=True)
 
     async def unpin(self, turn: str, *, world: str | None = None) -> None:
-        self._replace(turn, pinned=False)
+        self._change_turn(turn, pinned=False)
 
     async def hide(self, turn: str) -> None:
-        self._replace(turn, hidden=True)
+        self._change_turn(turn, hidden=True)
 
     async def unhide(self, turn: str) -> None:
-        self._replace(turn, hidden=False)
+        self._change_turn(turn, hidden=False)
 
     async def pinned(self, *, world: str = "main") -> list[Turn]:
         return [turn for turn in self._everything() if turn.pinned]

@@ -1,7 +1,7 @@
 """What was learned, in a list: the part of the fake agent that keeps the promises of Agent about it."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -86,6 +86,7 @@ class FakeKeeping:
         self.private_chats: list[str] = []
         self.answered = asyncio.Event()  # someone was asked for leave, and said yes or no
         self.assigned: dict[str, str | None] = {}
+        self.undoable: list[tuple[str, Callable[[], Awaitable[None]]]] = []
 
     def tell(self, notice: Notice) -> None:
         raise NotImplementedError
@@ -95,6 +96,21 @@ class FakeKeeping:
 
     def add_session(self, name: str | None, *exchanges: tuple[str, str]) -> str:
         raise NotImplementedError
+
+    def by_hand(self, what: str, undo: Callable[[], Awaitable[None]]) -> None:
+        """A change by hand that can be undone."""
+        self.undoable.append((what, undo))
+
+    def _by_hand(self, what: str) -> None:
+        """What is done next is undone by everything being as it is now."""
+        of = self.memory_of
+        observations, blocks, ratings = list(of.observations), list(of.blocks), dict(of.ratings)
+
+        async def undo() -> None:
+            of.observations[:], of.blocks, of.ratings = observations, blocks, ratings
+            self.tell(MemoriesChanged())
+
+        self.by_hand(what, undo)
 
     def learn(self, *observations: Observation) -> None:
         self.memory_of.observations.extend(observations)
@@ -129,9 +145,11 @@ class FakeKeeping:
     async def promote(self, id: str) -> None:
         if self._observation(id).status != "candidate":
             raise AgentError("That memory is in use already. Nothing was changed.")
+        self._by_hand("a memory is in use")
         self._set(id, status="active")
 
     async def reject(self, id: str) -> None:
+        self._by_hand("a memory is rejected")
         found = self._set(id, status="invalid", current=False)
         if found.supersedes is not None:
             self._set(found.supersedes, status="active", current=True)
@@ -143,6 +161,7 @@ class FakeKeeping:
         return await self.correct(id, text)
 
     async def correct(self, id: str, text: str) -> Observation:
+        self._by_hand("a memory was corrected")
         old = self._set(id, status="superseded", current=False)
         number = len(self.memory_of.observations) + 1
         made = belief(number, text, series=old.series, supersedes=old.id, origin="user", kind=old.kind)
@@ -168,9 +187,11 @@ class FakeKeeping:
         return len(gone)
 
     async def pin_memory(self, id: str, *, world: str | None = None) -> None:
+        self._by_hand("a memory is pinned")
         self._set(id, pinned=True)
 
     async def unpin_memory(self, id: str, *, world: str | None = None) -> None:
+        self._by_hand("a memory is not pinned")
         self._set(id, pinned=False)
 
     async def significance(self, *, world: str = "main") -> dict[int, int]:
@@ -181,6 +202,7 @@ class FakeKeeping:
         return [self.turn(each) for each, rating in self.memory_of.ratings.items() if rating == significance][:limit]
 
     async def rate(self, turns: str | Iterable[str], significance: int) -> int:
+        self._by_hand("a rating")
         ids = [turns] if isinstance(turns, str) else list(turns)
         self.memory_of.ratings.update(dict.fromkeys(ids, significance))
         self.tell(MemoriesChanged())
@@ -190,6 +212,7 @@ class FakeKeeping:
         return list(self.memory_of.blocks)
 
     async def write_block(self, name: str, text: str, *, world: str = "main") -> None:
+        self._by_hand("a core block")
         kept = [each for each in self.memory_of.blocks if each.name != name]
         self.memory_of.blocks = [*kept, CoreBlock(name, "main", text, "user", 1)] if text.strip() else kept
         self.tell(MemoriesChanged())

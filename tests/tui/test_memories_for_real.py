@@ -10,7 +10,7 @@ from tests.tui.test_memories_screen import listed, observations, words
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.approval import Approval
-from tui.widgets.dialogs import Confirm
+from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Said
 
 
@@ -35,7 +35,7 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await pilot.press("u")
         await wait_until(pilot, lambda: listed(app) == [first], "the one before")
         await pilot.press("d")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "I live in Potsdam" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("y")
         await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
         assert await agent.memories() == []

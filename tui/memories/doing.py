@@ -1,7 +1,9 @@
 """What is done to the memory on its screen, each with how it is undone; `u` takes the last thing back."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
+
+from tui.text import one_line
 
 if TYPE_CHECKING:
     from graph.beliefs import CoreBlock, Observation
@@ -10,12 +12,11 @@ if TYPE_CHECKING:
     from tui.service import Service
 
 MOST_UNDONE = 100
-NOTHING = "There is nothing to undo here."
 STANDS_AGAIN = {"candidate": "it is under review again", "active": "it is in use again"}
 
 
 class Doing:
-    """Each deed answers with the words for the person; `can_undo` counts what can be taken back.
+    """Each deed answers with the words for the person.
 
     `follow` is what the last deed or its undoing was about, by its series or name: the mark of the list goes with it.
     """
@@ -23,25 +24,23 @@ class Doing:
     def __init__(self, service: "Service", view: "View") -> None:
         self._service = service
         self._view = view
-        self._done: list[tuple[str, str, Callable[[], Awaitable[object]]]] = []
+        self._done: list[tuple[str, str, int]] = []
         self.follow: str | None = None
 
-    @property
-    def can_undo(self) -> int:
-        return len(self._done)
-
-    def _keep(self, about: str, words: str, undone: str, undo: Callable[[], Awaitable[object]]) -> str:
-        """Remember how it is undone; `undone` says how things stand then."""
+    async def _keep(self, about: str, words: str, undone: str) -> str:
+        """Remember which change it is, and how things stand once it is undone."""
         self.follow = about
-        self._done = [*self._done, (about, undone, undo)][-MOST_UNDONE:]
+        changes = await self._service.changes(limit=1)
+        if changes:
+            self._done = [*self._done, (about, undone, changes[0].seq)][-MOST_UNDONE:]
         return f"{words}. u undoes it."
 
     async def undo(self) -> str:
-        """Take the last deed back."""
+        """Take the last deed back; where nothing was done here, the last change that was made anywhere."""
         if not self._done:
-            return NOTHING
-        about, undone, undo = self._done.pop()
-        await undo()
+            return f"Undone: {one_line((await self._service.undo()).what)}."
+        about, undone, seq = self._done.pop()
+        await self._service.undo(seq)
         self.follow = about
         return f"Undone: {undone}."
 
@@ -51,49 +50,33 @@ class Doing:
         await self._service.promote(observation.id)
         back = "it is under review again"
         words = "Promoted: it is in use now"
-        return self._keep(observation.series, words, back, lambda: self._service.restore(observation.id, "candidate"))
+        return await self._keep(observation.series, words, back)
 
     async def reject(self, observation: "Observation") -> str:
         before = _standing(observation)
         await self._service.reject(observation.id)
         words, back = "Rejected: it is not used", STANDS_AGAIN[before]
-        return self._keep(observation.series, words, back, lambda: self._service.restore(observation.id, before))
+        return await self._keep(observation.series, words, back)
 
     async def edit(self, observation: "Observation", text: str) -> str:
         """A candidate in better words, which are the person's own now."""
-        made = await self._service.reword(observation.id, text)
+        await self._service.reword(observation.id, text)
         words, back = "Edited: it is in use in your words", f"{STANDS_AGAIN[_standing(observation)]}, as it read before"
-        return self._keep(observation.series, words, back, lambda: self._take_back(made, observation))
+        return await self._keep(observation.series, words, back)
 
     async def correct(self, observation: "Observation", text: str) -> str:
-        made = await self._service.correct(observation.id, text)
+        await self._service.correct(observation.id, text)
         words, back = "Corrected: what it was before is kept behind it", "it reads as it did before you corrected it"
-        return self._keep(observation.series, words, back, lambda: self._take_back(made, observation))
-
-    async def _take_back(self, made: "Observation", before: "Observation") -> None:
-        """The new revision is rejected; the one before stands again as it stood."""
-        if made.id != before.id:
-            await self._service.reject(made.id)
-        story = await self._service.memory(before.id)
-        now = next((each for each in story.revisions if each.id == before.id), story.observation)
-        if now.status != before.status and before.status in ("candidate", "active"):
-            await self._service.restore(before.id, _standing(before))
+        return await self._keep(observation.series, words, back)
 
     async def pin(self, observation: "Observation") -> str:
         world = None if self._view.world == observation.world else self._view.world
-
-        def pin() -> Awaitable[None]:
-            return self._service.pin_memory(observation.id, world=world)
-
-        def unpin() -> Awaitable[None]:
-            return self._service.unpin_memory(observation.id, world=world)
-
         if observation.pinned:
-            await unpin()
-            return self._keep(observation.series, "Unpinned", "it is pinned again", pin)
-        await pin()
+            await self._service.unpin_memory(observation.id, world=world)
+            return await self._keep(observation.series, "Unpinned", "it is pinned again")
+        await self._service.pin_memory(observation.id, world=world)
         words = "Pinned: it is always given to the model"
-        return self._keep(observation.series, words, "it is not pinned any more", unpin)
+        return await self._keep(observation.series, words, "it is not pinned any more")
 
     # Core blocks, ratings
 
@@ -106,7 +89,7 @@ class Doing:
         back = f"“{name}” {'reads as it did before' if text.strip() else 'is there again'}"
         if not was.strip():
             back = f"“{name}” is not there any more"
-        return self._keep(name, words, back, lambda: self._service.write_block(name, was, world=world))
+        return await self._keep(name, words, back)
 
     async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
         identities = [turn.id for turn in turns]
@@ -115,7 +98,7 @@ class Doing:
         words = f"{'It is' if one else f'{len(turns)} turns are'} rated {significance}"
         was = "the rating was" if one else f"the rating of {len(turns)} turns was"
         back = f"{was} {significance}, it is {before} again"
-        return self._keep(f"{before}", words, back, lambda: self._service.rate(identities, before))
+        return await self._keep(f"{before}", words, back)
 
 
 def _standing(observation: "Observation") -> Literal["candidate", "active"]:

@@ -20,9 +20,9 @@ class View:
 
     def __init__(self, service: "Service", world: str = MAIN) -> None:
         self._service = service
+        self._reader: Any = service  # the Agent, or one of its views of the past, which answers the same
         self.world = world
         self.at: datetime | None = None
-        self._past: Any = None
         self._open = AsyncExitStack()
 
     # Now and then
@@ -32,52 +32,47 @@ class View:
         opening = AsyncExitStack()
         past = await opening.enter_async_context(self._service.past(when))
         await self.come_back()
-        self._open, self._past, self.at = opening, past, when
+        self._open, self._reader, self.at = opening, past, when
 
     async def come_back(self) -> None:
         """Now again; what was made for the past is given up."""
-        self._past, self.at = None, None
+        self._reader, self.at = self._service, None
         opened, self._open = self._open, AsyncExitStack()
         await opened.aclose()
 
     # Questions
 
     async def memories(self, wanted: Wanted, *, limit: int) -> "list[Observation]":
-        found: list[Observation] = await self._asked.memories(replace(wanted, world=self.world), limit=limit)
+        found: list[Observation] = await self._reader.memories(replace(wanted, world=self.world), limit=limit)
         return found
 
     async def review(self) -> "list[Observation]":
         return await self.memories(Wanted(status="candidate"), limit=200)
 
     async def memory(self, id: str) -> "Story":
-        found: Story = await self._asked.memory(id, world=self.world)
+        found: Story = await self._reader.memory(id, world=self.world)
         return found
 
     async def blocks(self) -> "list[CoreBlock]":
-        found: list[CoreBlock] = await self._asked.blocks(world=self.world)
+        found: list[CoreBlock] = await self._reader.blocks(world=self.world)
         return found
 
     async def significance(self) -> dict[int, int]:
-        found: dict[int, int] = await self._asked.significance(world=self.world)
+        found: dict[int, int] = await self._reader.significance(world=self.world)
         return found
 
     async def rated(self, significance: int, *, limit: int) -> "list[Turn]":
-        found: list[Turn] = await self._asked.rated(significance, limit=limit, world=self.world)
+        found: list[Turn] = await self._reader.rated(significance, limit=limit, world=self.world)
         return found
 
     async def projects(self) -> "list[Project]":
-        found: list[Project] = await self._asked.projects()
+        found: list[Project] = await self._reader.projects()
         return found
 
     async def documents(self) -> "list[Document]":
-        found: list[Document] = await self._asked.documents()
+        found: list[Document] = await self._reader.documents()
         return found
 
     async def chunks(self, document: str) -> "list[Chunk]":
-        found: list[Chunk] = await self._asked.chunks(document)
+        found: list[Chunk] = await self._reader.chunks(document)
         return found
-
-    @property
-    def _asked(self) -> Any:
-        """Whoever answers: a past has the agent's own questions."""
-        return self._service if self._past is None else self._past

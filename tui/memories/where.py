@@ -9,7 +9,7 @@ from tui.worlds import world_name
 if TYPE_CHECKING:
     from tui.memories.screen import MemoriesScreen
 
-PAST_STAYS = "That is the memory as it was; it is changed now, not then. Esc leads back to now."
+PAST_STAYS = "The past stays as it was. Esc: now."
 ONE_WORLD = "There is only the main world. /fork what-if begins another."
 DAY = "As clew knew it on which day?"
 DAYS = "2026-10-01, 2026-10-01 14:30, 3d or 2w"

@@ -54,7 +54,7 @@ class Pins:
         now = {quote.id: quote for quote in (*core, *pinned)}
         held = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         known = {id for id in held if _is_block(id)}
-        gone = self._gone_blocks(known - now.keys())
+        gone = self._gone_blocks(known - now.keys(), world)
         whole = dict(quotes.packs)
         for turn, pack in packs.items():
             there = {quote.id for quote in whole.get(turn, ())}
@@ -69,21 +69,21 @@ class Pins:
             stale=frozenset(known - now.keys() - gone),
         )
 
-    def gone(self, ids: Iterable[str]) -> set[str]:
-        """Those of what a prompt holds, whatever it is, whose words nothing may keep."""
+    def gone(self, ids: Iterable[str], *, world: str | None = None) -> set[str]:
+        """Those of what a prompt of a world (None: any) holds, whatever it is, whose words it may not keep."""
         held = set(ids)
         blocks = {id for id in held if _is_block(id)}
         gone = self._memory.gone(held - blocks)
         with suppress(GraphFailure):  # then nobody knows, and nothing is kept that might not be
-            gone -= self._memory.observations(gone).keys() if gone else set()
+            gone -= self._memory.observations(gone, world=world).keys() if gone else set()
             gone -= self._memory.chunks(gone).keys() if gone else set()
-        return gone | self._gone_blocks(blocks)
+        return gone | self._gone_blocks(blocks, world)
 
-    def _gone_blocks(self, ids: set[str]) -> set[str]:
+    def _gone_blocks(self, ids: set[str], world: str | None) -> set[str]:
         """Those versions of blocks that were emptied since, or that came from what may not be shown any more."""
         if not ids:
             return set()
-        there = self._memory.block_versions(version_of(id) for id in ids)
+        there = self._memory.block_versions((version_of(id) for id in ids), world=world)
         return {id for id in ids if version_of(id) not in there}
 
     def _blocks(self, generator: Generator, limits: Limits, world: str) -> tuple[Quote, ...]:

@@ -100,7 +100,8 @@ class Recaller:
         found = Recollection(intent.route)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                hits = await self._hits(message, intent, bounds)
+                world = await asyncio.to_thread(self._memory.world_of, message.session)
+                hits = await self._hits(message, intent, bounds, world)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
                 fresh = [hit for hit in hits if hit.id not in message.held]
                 taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))
@@ -129,25 +130,26 @@ class Recaller:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    async def _hits(self, message: Message, intent: Intent, bounds: Bounds) -> list[Hit]:
+    async def _hits(self, message: Message, intent: Intent, bounds: Bounds, world: str) -> list[Hit]:
         match intent.route:
             case "recent":
-                return await asyncio.to_thread(self._recent, message, intent, bounds)
+                return await asyncio.to_thread(self._recent, message, intent, bounds, world)
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
             case "recall" if await asyncio.to_thread(says_something, intent):
-                filters = Filters(exclude=message.held, roles=roles_asked(message.text))
+                filters = Filters(world=world, exclude=message.held, roles=roles_asked(message.text))
                 hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
                 return await asyncio.to_thread(relevant, hits, message.text, intent)
             case _:
                 return []
 
-    def _recent(self, message: Message, intent: Intent, bounds: Bounds) -> list[Hit]:
+    def _recent(self, message: Message, intent: Intent, bounds: Bounds, world: str) -> list[Hit]:
         """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
         timed = intent.since is not None or intent.until is not None
         exchanges: list[Exchange] = self._memory.recent(
             "exchange",
             bounds.turns + 1,
+            world=world,
             since=intent.since,
             until=intent.until,
             exclude_session=None if timed else message.session,

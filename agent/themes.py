@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
+from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters
 from graph.memory import Memory
 from graph.values import Turn
@@ -74,10 +75,20 @@ class ThemeMaker:
         self._embedder = embedder
         self._sketches: OrderedDict[tuple[str, tuple[str, ...]], Sketch] = OrderedDict()
 
-    async def find(self, generator: Generator | None, *, limit: int, progress: Progress | None = None) -> list[Theme]:
-        """The themes, named by `generator` where there is one; `progress` gets (done, all). Raises GraphFailure."""
+    async def find(
+        self,
+        generator: Generator | None,
+        *,
+        limit: int,
+        progress: Progress | None = None,
+        world: str = MAIN_WORLD,
+    ) -> list[Theme]:
+        """The themes of a world, named by `generator` where there is one; `progress` gets (done, all).
+
+        Raises GraphFailure.
+        """
         found = await asyncio.to_thread(
-            self._memory.communities, self._embedder(), filters=Filters(), limit=limit, per=PER
+            self._memory.communities, self._embedder(), filters=Filters(world=world), limit=limit, per=PER
         )
         themes = []
         for number, community in enumerate(found):
@@ -88,9 +99,16 @@ class ThemeMaker:
             progress(len(found), len(found))
         return themes
 
-    async def overview(self, generator: Generator | None, *, limit: int, progress: Progress | None = None) -> Overview:
-        """The themes, and the whole in short. Raises GraphFailure."""
-        themes = tuple(await self.find(generator, limit=limit, progress=progress))
+    async def overview(
+        self,
+        generator: Generator | None,
+        *,
+        limit: int,
+        progress: Progress | None = None,
+        world: str = MAIN_WORLD,
+    ) -> Overview:
+        """The themes of a world, and the whole in short. Raises GraphFailure."""
+        themes = tuple(await self.find(generator, limit=limit, progress=progress, world=world))
         return Overview(await _sum_up(generator, themes) if themes else "", themes)
 
     async def _name(self, generator: Generator | None, community: Community) -> Theme:

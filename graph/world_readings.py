@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from graph import worlds
 from graph.branches import World
+from graph.events import MAIN_WORLD
 from graph.paths import Paths
 from graph.rows import SAID, TURN, session_by_id, turn_of
 
@@ -29,6 +30,11 @@ class WorldReadings(ABC):
         """A world by its id, the first 6 or more characters of it, or a session in it. Raises NotFound or Ambiguous."""
         with self.snapshot() as db:
             return _named(db, worlds.world_by(db, id))
+
+    def world_of(self, session: str) -> str:
+        """The id of the world a session is in; main's where there is no such session."""
+        with self.snapshot() as db:
+            return worlds.world_of(db, session) or MAIN_WORLD
 
     def sees(self, world: str, turns: Iterable[str]) -> set[str]:
         """Those of the turns that a world sees: on its paths or inherited, and neither hidden nor deleted."""

@@ -20,6 +20,7 @@ from graph.events import (
     ObservationSupported,
     PinCleared,
     PinSet,
+    Role,
     SessionDeleted,
     SessionForked,
     SessionStarted,
@@ -70,6 +71,8 @@ class Reference:
         self.judged: dict[str, str] = {}
         self.retired: dict[str, set[str]] = {}
         self.supports: dict[str, set[str]] = {}
+        self.accused: dict[str, set[str]] = {}  # by observation, every turn that ever contradicted it
+        self.asked: set[str] = set()  # the user's turns
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -82,6 +85,8 @@ class Reference:
                 self.head.pop(event.session, None)
             case TurnSaid():
                 self.home[event.turn] = event.session
+                if event.role == Role.USER:
+                    self.asked.add(event.turn)
                 if not event.queued:
                     self._place(event.turn, event.session, event.parent)
             case TurnTaken():
@@ -117,6 +122,7 @@ class Reference:
                 self.judged[event.observation] = "invalid"
             case ObservationRetired(by_turn=str() as turn):
                 self.retired.setdefault(event.observation, set()).add(turn)
+                self.accused.setdefault(event.observation, set()).add(turn)
             case ObservationReturned():
                 self.judged[event.observation] = event.status
                 self.retired.pop(event.observation, None)

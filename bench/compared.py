@@ -1,0 +1,43 @@
+"""A memory held against the reference: what a world shows, and what it should, a line for each difference."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from bench.person import Person
+from graph.beliefs import Wanted
+from graph.hits import Filters
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def differences(person: Person, world: str, word: str) -> Iterator[str]:
+    """What of a world is not as the definitions say; `word` is what recall is asked for."""
+    memory, reference = person.memory, person.reference
+    standing, believed = reference.standing(world), reference.believed(world)
+    observations = memory.memories(Wanted(world=world, everything=True), now=NOW, limit=10_000)
+    pairs: list[tuple[str, object, object]] = [
+        ("turns", memory.sees(world, reference.home), reference.sees(world)),
+        ("pins", {turn.id for turn in memory.pinned(world)}, reference.pinned(world)),
+        ("blocks", {block.name: block.text for block in memory.blocks(world)}, reference.blocks(world)),
+        (
+            "memories",
+            {each.id: (each.status, each.current, each.proof_count) for each in observations},
+            {id: (stand.status, stand.current, stand.proof) for id, stand in believed.items()},
+        ),
+    ]
+    for name, found, expected in pairs:
+        if found != expected:
+            yield f"{name} of {world}: {_apart(found, expected)}"
+    active = {id for id, stand in believed.items() if stand.current and stand.status == "active"}
+    for hit in memory.recall(word, filters=Filters(world=world), now=NOW, timezone=UTC, limit=50):
+        if hit.id not in (standing if hit.kind == "turn" else active):
+            yield f"recall in {world}: {hit.kind} {hit.id} is not live"
+
+
+def _apart(found: object, expected: object) -> str:
+    """Only what is different of two sets or dictionaries."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        found, expected = set(found.items()), set(expected.items())
+    if isinstance(found, set) and isinstance(expected, set):
+        return f"{sorted(found - expected)} too many, {sorted(expected - found)} missing"
+    return f"{found} instead of {expected}"

@@ -1,0 +1,16 @@
+"""Bar 1: whatever a person does to time, every world is what the definitions say; bench/timeline.py is the long run."""
+
+from hypothesis import HealthCheck, settings
+
+from tests.timeline import Timeline
+
+STEPS = 2_000
+STEPS_OF_ONE = 50
+
+TestTimeline = Timeline.TestCase
+TestTimeline.settings = settings(
+    max_examples=STEPS // STEPS_OF_ONE,
+    stateful_step_count=STEPS_OF_ONE,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)

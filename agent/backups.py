@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graph.backups import AUTOMATIC, ENDING, MADE, backups_of, stamp_of
+from graph.backups import AUTOMATIC, BEFORE_RESTORE, DAMAGED, ENDING, MADE, MANUAL, backups_of, stamp_of
 from graph.copying import PART, about, remove
 from graph.errors import MemoryFailure
 from graph.reading import LogReader
@@ -127,8 +127,8 @@ def tidy(memory: Path) -> None:
 
 def files_of(memory: Path) -> list[Path]:
     """Every file that clew made among the backups: what `clew erase` removes."""
-    place = backups_of(memory)
-    made = [path for pattern in (f"*{ENDING}*", f"{MADE}*") for path in place.glob(pattern)]
+    patterns = (*(f"{kind}*{ENDING}*" for kind in (AUTOMATIC, BEFORE_RESTORE, DAMAGED, MANUAL)), f"{MADE}*")
+    made = [path for pattern in patterns for path in backups_of(memory).glob(pattern)]
     return sorted(path for path in made if os.path.lexists(path))
 
 

@@ -42,9 +42,9 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     keep_models: Annotated[bool, typer.Option("--keep-models", help="Leave the models where they are.")] = False,
 ) -> None:
-    """Remove everything clew keeps: every chat, the settings, the caches, the models.
+    """Remove everything clew keeps: every chat, the backups in its home, the settings, the caches, the models.
 
-    Models in a folder of their own (CLEW_MODELS) stay: other memories may use them.
+    Backups elsewhere stay. Models in a folder of their own (CLEW_MODELS) stay: other memories may use them.
     """
     from graph.lock import MemoryLock
 
@@ -66,10 +66,12 @@ def erase(
 
 def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     """The files that go: the memory first, what can be had again last."""
+    from agent.backups import files_of
+
     names = [home.memory / name for name in memory_names()]
     for folder, pattern in ((home.cache, CACHE), (home.cache / "drafts", DRAFTS), (home.states, STATES)):
         names += sorted(path for path in folder.glob("*") if pattern.fullmatch(path.name))
-    names += [home.root / name for name in SETTINGS]
+    names += [*files_of(home.memory), *(home.root / name for name in SETTINGS)]
     yield from (path for path in names if os.path.lexists(path))
     if models and home.models == home.root / "models":
         yield from _models(home.models)
@@ -120,7 +122,9 @@ def _size(path: Path) -> int:
 
 def _confirmed(home: "Home", doomed: list[Path]) -> bool:
     size = sum(map(_size, doomed))
-    say(f"This removes every chat, the settings and the caches in {home.root}: {len(doomed)} files, {size_of(size)}.")
+    say(
+        f"This removes every chat, the backups, the settings and the caches in {home.root}: {len(doomed)} files, {size_of(size)}."
+    )
     say("There is no way back.")
     say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
     return sys.stdin is not None and sys.stdin.readline().strip().lower() == WORD
@@ -131,8 +135,10 @@ def _tidy(home: "Home") -> list[Path]:
 
     Those of the lock's files that could not be removed.
     """
+    from graph.backups import BACKUPS
+
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
-    folders = [home.memory, home.cache / "drafts", home.states, home.cache]
+    folders = [home.memory, home.root / BACKUPS, home.cache / "drafts", home.states, home.cache]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
     for folder in [*folders, home.root]:

@@ -222,3 +222,14 @@ def test_a_backup_killed_in_the_middle_harms_nothing(
     assert not file.exists() or file.read_bytes().startswith(b"SQLite format 3")
     assert clew("backup", str(file), "--force").code == ExitCode.OK
     assert "Where do limpets go?" in said_now()
+
+
+def test_erase_takes_the_backups_of_the_home_and_no_other(clew: Clew, remember: Remember, file: Path) -> None:
+    remember("Where do limpets go?")
+    clew("backup")
+    clew("backup", str(file))
+    place = backups_of(Home.resolve().memory)
+    (place / "mine.txt").write_text("not of clew")
+    assert clew("erase", "--yes").code == ExitCode.OK
+    assert [path.name for path in place.iterdir()] == ["mine.txt"]
+    assert file.exists()

@@ -107,7 +107,9 @@ class FakeKeeping:
         observations, blocks, ratings = list(of.observations), list(of.blocks), dict(of.ratings)
 
         async def undo() -> None:
-            of.observations[:], of.blocks, of.ratings = observations, blocks, ratings
+            of.observations[:], of.blocks = observations, blocks
+            of.ratings.clear()
+            of.ratings.update(ratings)
             self.tell(MemoriesChanged())
 
         self.by_hand(what, undo)

@@ -10,6 +10,7 @@ from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText, Confirm
+from tui.widgets.impact import ImpactScreen
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
         await pilot.press(*"/forget nonsense", "enter")
         await wait_until(pilot, lambda: "Nothing that was learned has these words" in words(app))
         await pilot.press(*"/forget berlin", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "cannot be undone" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("y")
         await wait_until(pilot, lambda: "Forgotten for good." in words(app))
         assert len(agent.memory_of.observations) == 3
@@ -157,9 +158,9 @@ async def test_a_yes_in_a_private_chat_keeps_it_and_other_chats_are_not_asked(ch
         await pilot.press(*"/project none", "enter")
         await wait_until(pilot, lambda: "A private chat belongs to no project" in words(app))
         await pilot.press(*"/forget berlin", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "what you forget" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and "what you forget" in words(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(app.screen, Confirm))
+        await wait_until(pilot, lambda: not isinstance(app.screen, ImpactScreen))
 
 
 async def test_a_private_chat_is_asked_about_on_the_memory_screen_too(chat: Running) -> None:

@@ -73,7 +73,7 @@ def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path, content: 
         open_export(write(tmp_path, content))
     assert says in str(caught.value)
     assert "Nothing was imported." in str(caught.value)
-    assert says == "is empty" or "clew reads ChatGPT" in str(caught.value)
+    assert says == "is empty" or "clew reads its own exports, ChatGPT" in str(caught.value)
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

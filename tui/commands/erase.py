@@ -122,9 +122,8 @@ def _size(path: Path) -> int:
 
 def _confirmed(home: "Home", doomed: list[Path]) -> bool:
     size = sum(map(_size, doomed))
-    say(
-        f"This removes every chat, the backups, the settings and the caches in {home.root}: {len(doomed)} files, {size_of(size)}."
-    )
+    what = f"{len(doomed)} files, {size_of(size)}"
+    say(f"This removes every chat, the backups, the settings and the caches in {home.root}: {what}.")
     say("There is no way back.")
     say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
     return sys.stdin is not None and sys.stdin.readline().strip().lower() == WORD

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -89,6 +88,9 @@ SELECT up.turn, up.at FROM up
 WHERE NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = up.at AND gone.kind = 'turn.deleted')
 """
 
+_BETWEEN = "SELECT count(*) FROM events WHERE session = ? AND kind = 'turn.said' AND seq >= ? AND seq < ?"
+_COUNTED = 64  # turns of a session whose numbers are counted one after the other, and not read off a list of all
+
 
 def event_of(row: Raw) -> Stored:
     """An event, from a row of EVENT."""
@@ -158,13 +160,30 @@ def turns_of(db: sqlite3.Connection, rows: Sequence[Raw]) -> list[Turn]:
 
     What followed a turn that is deleted now follows what that followed.
     """
-    places: dict[str, list[int]] = defaultdict(list)
-    for session in {row[2] for row in rows}:
-        said = db.execute("SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,))
-        places[session] = [seq for (seq,) in said]
-    turns = [turn_of(row, bisect_left(places[row[2]], row[0])) for row in rows]
+    numbers = _numbers(db, rows)
+    turns = [turn_of(row, numbers[row[0]]) for row in rows]
     passed = passed_by(db, {turn.parent for turn in turns if turn.parent is not None})
     return [replace(turn, parent=passed[turn.parent]) if turn.parent in passed else turn for turn in turns]
+
+
+def _numbers(db: sqlite3.Connection, rows: Sequence[Raw]) -> dict[int, int]:
+    """The number in its session of each turn, by the number of its event; counted once from the first to the last."""
+    seqs: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        seqs[row[2]].add(row[0])
+    found: dict[int, int] = {}
+    for session, wanted in seqs.items():
+        if len(wanted) > _COUNTED:
+            said = db.execute(
+                "SELECT seq FROM events WHERE session = ? AND kind = 'turn.said' ORDER BY seq", (session,)
+            )
+            found |= {seq: number for number, (seq,) in enumerate(said) if seq in wanted}
+            continue
+        number, last = 0, 0
+        for seq in sorted(wanted):
+            number += db.execute(_BETWEEN, (session, last, seq)).fetchone()[0]
+            found[seq], last = number, seq
+    return found
 
 
 def passed_by(db: sqlite3.Connection, turns: Collection[str]) -> dict[str, str | None]:

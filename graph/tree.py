@@ -10,10 +10,11 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from graph.branches import Alternatives, Branch
-from graph.rows import SAID, TURN, session_by_id, turn_of
-from graph.values import Turn
+from graph.ids import as_datetime
+from graph.rows import session_by_id
 from graph.walks import BEGUN
 
 _GONE = "EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = {} AND gone.kind = 'turn.deleted')"
@@ -93,12 +94,36 @@ SELECT said.turn FROM events AS said WHERE said.session = :session AND said.kind
 UNION
 SELECT value FROM json_each(:shared)
 """
+# A session's own turns, in the order in which they came to their places; those that wait for one are left out.
+_TURNS = f"""
+SELECT said.turn, placed.parent, said.role, said.speaker, said.text, said.told,
+    'turn.hidden' IS (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+        AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1),
+    {_GONE.format("said.turn")}
+FROM ({_OF_SESSION}) AS own JOIN events AS said ON said.turn = own.turn AND said.kind = 'turn.said'
+JOIN events AS placed ON placed.turn = said.turn
+    AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
+ORDER BY placed.seq
+"""
 _FORKS = f"""
 SELECT begun.session, begun.structure ->> '$.at' FROM events AS begun
 WHERE {BEGUN} AND begun.kind = 'session.forked' AND begun.session <> ? AND NOT EXISTS (
     SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
 ) ORDER BY begun.seq
 """
+
+
+class _Placed(NamedTuple):
+    """A turn as _TURNS has it."""
+
+    id: str
+    parent: str | None
+    role: str
+    speaker: str
+    text: str | None
+    told: int
+    hidden: int
+    deleted: int
 
 
 class TreeReadings:
@@ -150,16 +175,18 @@ def alternatives(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> 
     above = [anchor for anchor in set(anchors.values()) if anchor is not None]
     below = db.execute(_BELOW_TURNS, (json.dumps(above),)).fetchall() if above else []
     if None in anchors.values():
-        below += db.execute(_BELOW_NOTHING, {"session": session, "root": _root(db, session)}).fetchall()
-    here = own(db, session, [turn for _, turn, _, _, _ in below])
-    groups: dict[tuple[str | None, str], list[str]] = defaultdict(list)
+        below += _roots(db, session)
+    groups: dict[tuple[str | None, str], dict[str, bool]] = defaultdict(dict)  # turns, and whether they were said here
     roles: dict[str, str] = {}
-    for anchor, turn, role, _, _ in below:
-        if turn in here:
-            groups[anchor, role].append(turn)
-            roles[turn] = role
-    found = {turn: groups[anchors[turn], roles[turn]] for turn in turns if turn in roles and turn in anchors}
-    return {turn: Alternatives(tuple(group), group.index(turn)) for turn, group in found.items() if len(group) > 1}
+    for anchor, turn, role, of, _ in below:
+        groups[anchor, role][turn] = of == session
+        roles[turn] = role
+    # Of turns that were said elsewhere one is the session's at most: it has others only beside what was said here.
+    branching = {key: group for key, group in groups.items() if len(group) > 1 and any(group.values())}
+    here = own(db, session, [turn for group in branching.values() for turn in group])
+    found = {key: tuple(turn for turn in group if turn in here) for key, group in branching.items()}
+    places = {turn: found.get((anchors[turn], roles[turn]), ()) for turn in turns if turn in roles and turn in anchors}
+    return {turn: Alternatives(of, of.index(turn)) for turn, of in places.items() if len(of) > 1 and turn in of}
 
 
 def own(db: sqlite3.Connection, session: str, turns: Collection[str]) -> set[str]:
@@ -204,24 +231,22 @@ def _above_fork(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> l
     return _path(db, at[0], min(places, default=0))
 
 
-def _root(db: sqlite3.Connection, session: str) -> str | None:
-    """The turn that a fork's path to where it left begins with."""
-    path = _above_fork(db, session, [])
-    return path[-1] if path else None
+def _roots(db: sqlite3.Connection, session: str) -> list[tuple[None, str, str, str, int]]:
+    """What begins a session: said in it, and, if anything was, the turn that a fork's path begins with."""
+    found = db.execute(_BELOW_NOTHING, {"session": session, "root": None}).fetchall()
+    path = _above_fork(db, session, []) if found else []
+    return db.execute(_BELOW_NOTHING, {"session": session, "root": path[-1]}).fetchall() if path else found
 
 
 def _tree(db: sqlite3.Connection, session: str) -> tuple[Branch, ...]:
     about = session_by_id(db, session)
     all_own = {"session": session, "shared": json.dumps(_above_fork(db, session, []))}
-    query = f"{TURN} WHERE said.turn IN ({_OF_SESSION}) AND {SAID}"
-    turns = {turn.id: turn for turn in (turn_of(row, 0) for row in db.execute(query, all_own))}
+    turns = {turn.id: turn for turn in map(_Placed._make, db.execute(_TURNS, all_own))}
     near: dict[str | None, str | None] = {None: None}  # the turn, or the nearest one above it, that is shown
     above: dict[str, str | None] = {}
-    for id in _placed(db, turns):
-        turn = turns[id]
-        is_shown = turn.role != "tool" and not turn.deleted
+    for id, turn in turns.items():
         above[id] = near.get(turn.parent)
-        near[id] = id if is_shown else above[id]
+        near[id] = id if turn.role != "tool" and not turn.deleted else above[id]
     shown = {id: turns[id] for id in above if near[id] == id}
     head, path = near.get(about.head), set[str]()
     at = head
@@ -235,14 +260,8 @@ def _tree(db: sqlite3.Connection, session: str) -> tuple[Branch, ...]:
     return _branches(shown, above, path, head, forks)
 
 
-def _placed(db: sqlite3.Connection, turns: Iterable[str]) -> list[str]:
-    """Turns in the order in which they came to their places, those that wait for one left out."""
-    rows = db.execute(_PLACES, (json.dumps(list(turns)),))
-    return [turn for turn, _, _ in sorted(rows, key=lambda row: row[2])]
-
-
 def _branches(
-    shown: dict[str, Turn],
+    shown: dict[str, _Placed],
     above: dict[str, str | None],
     path: Collection[str],
     head: str | None,
@@ -256,10 +275,10 @@ def _branches(
             role=turn.role,
             speaker=turn.speaker,
             text=None if turn.hidden else turn.text,
-            at=turn.at,
+            at=as_datetime(turn.told),
             on_path=id in path,
             head=id == head,
-            hidden=turn.hidden,
+            hidden=bool(turn.hidden),
             children=tuple(reversed(below.pop(id, []))),
             forks=forks.get(id, ()),
         )

@@ -19,12 +19,14 @@ from graph.events import (
     ObservationKind,
     ObservationMade,
     PinSet,
+    SessionForked,
     SessionRenamed,
     SessionStarted,
     TurnDeleted,
     TurnHidden,
     TurnRated,
 )
+from graph.hits import Filters
 from graph.memory import Memory
 from graph.past import FOLDER, NothingThen, Past
 from graph.values import Progress, Recorded
@@ -323,3 +325,26 @@ def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memo
         assert not list((folder / FOLDER).rglob("*"))
         with pytest.raises(GraphFailure):
             learned(past)
+
+
+def test_a_what_if_is_seen_as_it_was_then(whole: Memory) -> None:
+    talk(whole, 4)
+    store(
+        whole,
+        SessionForked(session="w", origin="s", at="s1", world="w", client="test"),
+        said("w0", "w", parent="s1", text="the dragon sleeps"),
+    )
+    moment = store(whole, said("s4", parent="s3", text="the harbour is quiet"))
+    store(whole, said("w1", "w", parent="w0", text="the dragon wakes"), TurnHidden(turn="s0"))
+
+    def found(memory: Memory | Past, world: str) -> set[str]:
+        hits = memory.recall("dragon harbour", filters=Filters(world=world), now=moment, timezone=UTC)
+        return {hit.id for hit in hits}
+
+    assert {"w0", "w1"} <= found(whole, "w")
+    with whole.past(moment) as past:
+        assert [world.id for world in past.worlds()] == ["main", "w"]
+        assert "w0" in found(past, "w")
+        assert not found(past, "w") & {"w1", "s4"}
+        assert not found(past, "main") & {"w0", "w1"}
+        assert past.sees("w", ["s0", "s1", "s2", "w0", "w1"]) == {"s0", "s1", "w0"}

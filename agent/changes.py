@@ -51,15 +51,16 @@ class Changes:
     def plan(self, call: Change, *, turn: str, held: Iterable[str], project: str | None) -> Planned:
         """What a call comes to. Raises AgentError where it comes to nothing. Blocks."""
         there = set(held)
+        world = self._memory.world_of(self._memory.turn(turn).session)
         match call:
             case Remember():
-                return self._remembering(call, turn, there, project)
+                return self._remembering(call, turn, there, project, world)
             case Forget():
-                return self._forgetting(self._meant(call.mark, there))
+                return self._forgetting(self._meant(call.mark, there, world))
             case Correct():
-                return self._correcting(call, self._meant(call.mark, there), turn, there)
+                return self._correcting(call, self._meant(call.mark, there, world), turn, there, world)
             case WriteBlock():
-                return self._writing(call, turn, there)
+                return self._writing(call, turn, there, world)
 
     async def do(self, planned: Planned) -> None:
         """Do what was planned. Raises LogUnwritable."""
@@ -68,19 +69,20 @@ class Changes:
             await self._prompts.forget_turns(planned.forgotten)
         self._notify(MemoriesChanged())
 
-    def _remembering(self, call: Remember, turn: str, held: set[str], project: str | None) -> Planned:
+    def _remembering(self, call: Remember, turn: str, held: set[str], project: str | None, world: str) -> Planned:
         text = neutral(call.text)
         id = new_id()
         made = ObservationMade(
             observation=id,
             series=id,
+            world=world,
             project=project,
             category=notes.guess_kind(text),
             status="active",
             confidence=CONFIDENCE,
             grounded=True,
             origin="model",
-            sources=self._sources(text, turn, held),
+            sources=self._sources(text, turn, held, world),
             text=text,
         )
         return Planned(f"Remember: {text}", f'Remembered: "{text}"', (made,), (id,))
@@ -96,35 +98,36 @@ class Changes:
             forgotten=gone,
         )
 
-    def _correcting(self, call: Correct, old: Observation, turn: str, held: set[str]) -> Planned:
+    def _correcting(self, call: Correct, old: Observation, turn: str, held: set[str], world: str) -> Planned:
         if old.status not in ("candidate", "active"):
             raise AgentError(f"The memory {mark_of(old.id)} is not in use any more.")
         text = neutral(call.text)
-        made = notes.revision(text, old, (*self._sources(text, turn, held), *old.sources))
+        made = notes.revision(text, old, (*self._sources(text, turn, held, world), *old.sources), world=world)
         made = made.model_copy(update={"origin": "model", "confidence": CONFIDENCE})
         return Planned(f"Correct: {old.text} → {text}", f'Corrected: "{text}"', (made,), (made.observation,))
 
-    def _writing(self, call: WriteBlock, turn: str, held: set[str]) -> Planned:
+    def _writing(self, call: WriteBlock, turn: str, held: set[str], world: str) -> Planned:
         name, text = block_name(call.name), block_text(call.text)
-        before: CoreBlock | None = next((each for each in self._memory.blocks() if each.name == name), None)
+        before: CoreBlock | None = next((each for each in self._memory.blocks(world) if each.name == name), None)
         if not text and before is None:
             raise AgentError(f"There is no core block {name}.")
-        written = CoreWritten(block=name, by="agent", sources=self._sources(text, turn, held), text=text)
+        sources = self._sources(text, turn, held, world)
+        written = CoreWritten(block=name, world=world, by="agent", sources=sources, text=text)
         return Planned(
             f"Write the core block {name}: {text}" if text else f"Empty the core block {name}",
             f"The core block {name} was written." if text else f"The core block {name} was emptied.",
             (written,),
         )
 
-    def _meant(self, mark: str, held: set[str]) -> Observation:
+    def _meant(self, mark: str, held: set[str], world: str) -> Observation:
         asked = mark.strip().lstrip("#").upper()
         ids = [id for id in held if id.upper() == asked or mark_of(id).lstrip("#") == asked]
-        found = self._memory.observations(ids)
+        found = self._memory.observations(ids, world=world)
         if len(found) != 1:
             raise AgentError(f"There is no memory {neutral(mark)}. Use a mark such as #ABC123 from a list.")
         return next(iter(found.values()))
 
-    def _sources(self, text: str, turn: str, held: set[str]) -> tuple[str, ...]:
+    def _sources(self, text: str, turn: str, held: set[str], world: str) -> tuple[str, ...]:
         """The turns (and chunks) whose words a text may carry, the message that is being answered first."""
         turns = self._memory.quotable({turn, *held})
         quoted = {item.id for each in turns.values() if each.role == "tool" for item in each.recalled}
@@ -134,7 +137,7 @@ class Changes:
         }
         said |= {
             each.id: ((*each.sources, *each.supports), each.text or "")
-            for each in self._memory.observations(held | quoted).values()
+            for each in self._memory.observations(held | quoted, world=world).values()
         }
         said |= {each.id: ((each.id,), each.text) for each in self._memory.chunks(held | quoted).values()}
         lacking, sources = words(text), [turn]

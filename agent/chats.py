@@ -81,7 +81,7 @@ class Chats(Altering):
 
     async def _is_notes(self, session: Session) -> bool:
         """Whether a session holds what was stated by hand: it is nobody's last chat."""
-        return session.id == await asyncio.to_thread(self._memory.notes_session, session.project)
+        return session.id == await asyncio.to_thread(self._memory.notes_session, session.project, world=session.world)
 
     # -- changing -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from graph.beliefs import Observation, Story, Wanted
 from graph.events import (
+    MAIN_WORLD,
     Event,
     ObservationKind,
     ObservationPromoted,
@@ -70,32 +71,39 @@ class Keeping(Arranging, Altering):
     # -- stating --------------------------------------------------------------------------------------------------
 
     async def remember(
-        self, text: str, *, kind: ObservationKind | None = None, project: str | None = None
+        self,
+        text: str,
+        *,
+        kind: ObservationKind | None = None,
+        project: str | None = None,
+        world: str = MAIN_WORLD,
     ) -> Observation:
-        """Learn something by hand; said again, what is known gains proof instead.
+        """Learn something by hand in a world; said again, what is known gains proof instead.
 
         Raises EmptyMessage, AgentError for a text that is too long, and GraphFailure; then nothing was stored.
         """
         said = statement(text)
         async with self._one_change:
-            return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project))
+            return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project, world))
 
-    async def correct(self, id: str, text: str) -> Observation:
+    async def correct(self, id: str, text: str, *, world: str | None = None) -> Observation:
         """State how a memory really is: a revision, whose sources are the note and all that the old one came from.
+
+        It holds in `world`, or (None) in that of the memory.
 
         Raises NotFound, Ambiguous, and AgentError where it is not in use (any more); then nothing was stored.
         """
         said = statement(text)
         async with self._one_change:
-            story = await self.memory(id)
+            story = await self.memory(id, world=world)
             old = story.observation
             if old.live and not old.current and (holds := _holding(story)):
                 raise AgentError(f"{STOOD[old.status]} Nothing was changed. {_now(holds[-1])}")
-            await self._standing(id, "candidate", "active", "invalid")
+            await self._standing(id, "candidate", "active", "invalid", world=world)
             if old.status == "active" and notes.same(said, old.text):
                 raise AgentError("That is what it says already. Nothing was changed.")
-            stated = await asyncio.to_thread(notes.revising, self._memory, said, old)
-            return await self._changed([*_settled(story), *stated])
+            stated = await asyncio.to_thread(notes.revising, self._memory, said, old, world=world)
+            return await self._changed([*_settled(story, world or old.world), *stated])
 
     async def forget(self, id: str) -> int:
         """Erase a memory for good, with all its revisions and the notes that state it; how many there were.
@@ -156,7 +164,7 @@ class Keeping(Arranging, Altering):
         Raises NotFound, Ambiguous, or AgentError.
         """
         async with self._one_change:
-            found = await self._standing(id, "candidate", "active")
+            found = await self._standing(id, "candidate", "active", world=world)
             await self._note(PinSet(observation=found.id, world=world))
 
     async def unpin_memory(self, id: str, *, world: str | None = None) -> None:
@@ -166,9 +174,9 @@ class Keeping(Arranging, Altering):
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    async def _standing(self, id: str, *statuses: str) -> Observation:
+    async def _standing(self, id: str, *statuses: str, world: str | None = None) -> Observation:
         """The memory of that id, if it is live and stands like that. Raises NotFound, Ambiguous or AgentError."""
-        found = (await self.memory(id)).observation
+        found = (await self.memory(id, world=world)).observation
         if not found.live:
             raise AgentError("What that memory was made from was hidden, deleted or rewound. Nothing was changed.")
         if found.status not in statuses:
@@ -184,12 +192,13 @@ class Keeping(Arranging, Altering):
             )
         return found
 
-    def _remembering(self, said: str, kind: ObservationKind | None, project: str | None) -> list[Event]:
-        near = self._memory.memories(Wanted(text=said), now=datetime.now(UTC))
+    def _remembering(self, said: str, kind: ObservationKind | None, project: str | None, world: str) -> list[Event]:
+        near = self._memory.memories(Wanted(text=said, world=world), now=datetime.now(UTC))
         known = [each for each in near if each.project == project and notes.same(said, each.text)]
         if known:
-            return notes.supporting(self._memory, said, known[0])
-        return notes.remembering(self._memory, said, kind=kind or notes.guess_kind(said), project=project)
+            return notes.supporting(self._memory, said, known[0], world=world)
+        guessed = kind or notes.guess_kind(said)
+        return notes.remembering(self._memory, said, kind=guessed, project=project, world=world)
 
     async def _changed(self, events: list[Event]) -> Observation:
         """Store what was stated; the observation that it made or supported."""
@@ -219,12 +228,12 @@ def _before(story: Story, revision: Observation) -> set[str]:
     return found
 
 
-def _settled(story: Story) -> list[Event]:
-    """A correction answers the other forms that wait for review too."""
+def _settled(story: Story, world: str) -> list[Event]:
+    """A correction answers the other forms of its world that wait for review too; a review would hold in every one."""
     return [
         ObservationRejected(observation=each.id)
         for each in story.revisions
-        if each.current and each.status == "candidate" and each.id != story.observation.id
+        if each.current and each.status == "candidate" and each.id != story.observation.id and each.world == world
     ]
 
 

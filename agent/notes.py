@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from graph.beliefs import Observation
 from graph.events import (
+    MAIN_WORLD,
     Event,
     ObservationKind,
     ObservationMade,
@@ -56,13 +57,16 @@ def same(text: str, other: str | None) -> bool:
     return _plain(text) == _plain(other or "")
 
 
-def remembering(memory: Memory, text: str, *, kind: ObservationKind, project: str | None) -> list[Event]:
-    """A note, and the observation that it states."""
-    events, turn = noted(memory, text, project=project)
+def remembering(
+    memory: Memory, text: str, *, kind: ObservationKind, project: str | None, world: str = MAIN_WORLD
+) -> list[Event]:
+    """A note, and the observation that it states, in a world."""
+    events, turn = noted(memory, text, project=project, world=world)
     id = new_id()
     made = ObservationMade(
         observation=id,
         series=id,
+        world=world,
         project=project,
         category=kind,
         status="active",
@@ -75,25 +79,28 @@ def remembering(memory: Memory, text: str, *, kind: ObservationKind, project: st
     return [*events, made]
 
 
-def supporting(memory: Memory, text: str, old: Observation) -> list[Event]:
-    """A note that says again what is known: it is proof of that."""
-    events, turn = noted(memory, text, project=old.project)
+def supporting(memory: Memory, text: str, old: Observation, *, world: str | None = None) -> list[Event]:
+    """A note that says again what is known: it is proof of that, in a world or (None) in that of what is known."""
+    events, turn = noted(memory, text, project=old.project, world=world or old.world)
     return [*events, ObservationSupported(observation=old.id, source=turn, amount=STEP)]
 
 
-def revising(memory: Memory, text: str, old: Observation) -> list[Event]:
-    """A note, and the revision of an observation that it makes; it names whatever the old one was made from too."""
-    events, turn = noted(memory, text, project=old.project)
-    return [*events, revision(text, old, (turn, *old.sources))]
+def revising(memory: Memory, text: str, old: Observation, *, world: str | None = None) -> list[Event]:
+    """A note, and the revision of an observation that it makes; it names whatever the old one was made from too.
+
+    In a world, where it holds and nowhere else, or (None) in that of the old one.
+    """
+    events, turn = noted(memory, text, project=old.project, world=world or old.world)
+    return [*events, revision(text, old, (turn, *old.sources), world=world)]
 
 
-def revision(text: str, old: Observation, sources: Sequence[str]) -> ObservationMade:
-    """A revision of an observation in the user's sense, in use at once."""
+def revision(text: str, old: Observation, sources: Sequence[str], *, world: str | None = None) -> ObservationMade:
+    """A revision of an observation in the user's sense, in use at once; in a world or (None) in that of the old one."""
     return ObservationMade(
         observation=new_id(),
         series=old.series,
         supersedes=old.id,
-        world=old.world,
+        world=world or old.world,
         project=old.project,
         category=old.kind,
         status="active",
@@ -105,13 +112,13 @@ def revision(text: str, old: Observation, sources: Sequence[str]) -> Observation
     )
 
 
-def noted(memory: Memory, text: str, *, project: str | None) -> tuple[list[Event], str]:
+def noted(memory: Memory, text: str, *, project: str | None, world: str) -> tuple[list[Event], str]:
     """The events of a note, those of its session among them where that is not there yet; and the note's turn."""
-    session, parent = memory.notes_session(project), None
+    session, parent = memory.notes_session(project, world=world), None
     events: list[Event] = []
     if session is None:
         session = new_id()
-        events.append(SessionStarted(session=session, project=project, client=CLIENT))
+        events.append(SessionStarted(session=session, world=world, project=project, client=CLIENT))
         events.append(SessionTitled(session=session, sources=(), text=TITLE))
     else:
         parent = memory.session(session).head

@@ -75,7 +75,7 @@ class Packs:
         given = [*path, *pinned]
         said = self._memory.quotable(ids - {turn.id for turn in given})
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
-        there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given})}
+        there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, world)}
         asks = {turn.id: turn.text or "" for turn in path}
         return Quotes(
             packs={
@@ -93,11 +93,11 @@ class Packs:
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
-    def _learned(self, ids: set[str]) -> dict[str, Believed | Chunk]:
-        """Those of the ids that are observations or chunks which may be quoted."""
+    def _learned(self, ids: set[str], world: str) -> dict[str, Believed | Chunk]:
+        """Those of the ids that are observations or chunks which may be quoted in a world."""
         if not ids:
             return {}
-        believed = self._memory.believed(ids)
+        believed = self._memory.believed(ids, world=world)
         return {**believed, **self._memory.chunks(ids - believed.keys())}
 
     def _quote(self, found: Turn | Believed | Chunk, item: Recalled, about: str) -> Quote:

@@ -12,7 +12,6 @@ from typing import Literal
 from graph.beliefs import Chunk, CoreBlock, Document, Project
 from graph.contents import hash_of
 from graph.errors import NotFound
-from graph.events import MAIN_WORLD
 from graph.ids import as_datetime
 from graph.paths import Paths
 from graph.rows import PROJECT, SAID, TURN, Raw, said_row, turn_of
@@ -148,9 +147,9 @@ def rated(db: sqlite3.Connection, significance: int, world: str) -> Iterator[Raw
     return (row for row in db.execute(_RATED, (significance,)).fetchall() if paths.sees(turn_of(row, 0), world))
 
 
-def notes_session(db: sqlite3.Connection, project: str | None) -> str | None:
-    """Where what the user states by hand is kept, for a project or for none."""
-    row = db.execute(_NOTES, (project or "", MAIN_WORLD)).fetchone()
+def notes_session(db: sqlite3.Connection, project: str | None, world: str) -> str | None:
+    """Where what the user states by hand in a world is kept, for a project or for none."""
+    row = db.execute(_NOTES, (project or "", world)).fetchone()
     return row[0] if row is not None else None
 
 

@@ -1,12 +1,10 @@
 """What is taken away or brought back: deletes with their impact first, hiding, undoing, marks."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from tui.branching import HOW_TO_GO_BACK
-from tui.dates import when
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
 from tui.widgets.impact import ImpactScreen, Way, impact_content
@@ -207,5 +205,4 @@ def _name(mark: "Mark") -> str:
 
 def _mark_row(mark: "Mark", width: int) -> list[Content]:
     head = plain(one_line(mark.name), "bold") if mark.name else plain(REASONS.get(mark.reason, mark.reason))
-    now = datetime.now().astimezone()
-    return [head, plain(f"{when(mark.at, now)} · {mark.at.astimezone():%H:%M}", MUTED)]
+    return [head, plain(f"{mark.at.astimezone():%-d %b %Y, %H:%M}", MUTED)]

@@ -33,6 +33,7 @@ class Editing:
         self._turn, self.original = turn, text
         composer.put(text)
         composer.focus()
+        self._app.unsay()
         self._banner.hold(EDITING)
 
     def leave(self) -> bool:
@@ -52,10 +53,10 @@ class Editing:
         composer.put(kept)
 
         def refused(words: str) -> None:
-            self._app.say(words, error=True)
             if chat.session == session:
                 self.begin(turn, text)
                 self.original, self.kept = original, kept
+            self._app.say(words, error=True)
 
         session = chat.session
         chat.edit(turn, text, refused=refused)

@@ -27,6 +27,11 @@ class Doing:
         self._done: list[tuple[str, str, int]] = []
         self.follow: str | None = None
 
+    @property
+    def can_undo(self) -> bool:
+        """Something was done here that is not undone."""
+        return bool(self._done)
+
     async def _keep(self, about: str, words: str, undone: str) -> str:
         """Remember which change it is, and how things stand once it is undone."""
         self.follow = about

@@ -16,6 +16,7 @@ NOTHING_LEARNED = (
     "Nothing learned yet. Talk a while; what clew understands of it comes to stand here, each with the words that "
     "prove it.\n\n/remember TEXT tells it something at once."
 )
+NOTHING_THEN = "Nothing of this was known then. Esc: now."
 NOTHING_FITS = "Nothing fits these filters. Backspace clears them."
 NOTHING_WAITS = (
     "Nothing waits for you. What clew is not sure of comes to stand here: a keeps it, e puts it right, x throws it out."

@@ -17,7 +17,7 @@ from graph.events import ObservationKind
 from tui.latest import Latest
 from tui.memories import filters, words
 from tui.memories.detail import Detail
-from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_WAITS
+from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
 from tui.memories.view import MAIN
 from tui.pack import cut
 from tui.widgets.long_list import LongList
@@ -146,8 +146,10 @@ class Observations(Vertical):
         if trouble := words.graph_trouble(self._host.state):
             return trouble
         if self.review:
-            return NOTHING_WAITS
-        return NOTHING_FITS if filters.narrowed(self.wanted) else NOTHING_LEARNED
+            return NOTHING_WAITS if self._host.view.at is None else NOTHING_THEN
+        if filters.narrowed(self.wanted):
+            return NOTHING_FITS
+        return NOTHING_LEARNED if self._host.view.at is None else NOTHING_THEN
 
     @property
     def count(self) -> str:

@@ -258,7 +258,14 @@ class MemoriesScreen(Screen[Goal | None]):
     # Keys
 
     def action_undo(self) -> None:
-        self.do(self.doing.undo())
+        self.do(self._undo())
+
+    async def _undo(self) -> str:
+        here = self.doing.can_undo
+        told = await self.doing.undo()
+        if not here:
+            await altering.refresh(self._clew)  # the chat behind this screen may be what was changed
+        return told
 
     def action_world(self) -> None:
         self.do(where.next_world(self), reads=True)

@@ -234,7 +234,8 @@ class Reflector:
     def _append(self, material: Material, events: list[Event]) -> None:
         """All of it or nothing. Raises Changed where a word it stands on is not to be kept any more."""
         known = {id for event in events for id in _known(event)}
-        if not still_there(self._store, material) or (known and not known <= self._store.observations(known).keys()):
+        there = self._store.observations(known, world=material.world).keys() if known else set[str]()
+        if not still_there(self._store, material) or not known <= there:
             raise Changed
         self._store.append(*events)
 

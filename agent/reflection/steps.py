@@ -62,7 +62,7 @@ def echoed(
         text = (turn.text or "")[:LONGEST_ECHOED]
         near = store.near(text, vector=None, world=world, project=project, status=("active",)) if text.strip() else []
         for known in _echoes(near, turn, text, project):
-            if _reinforced_by(store, known, turn):
+            if _reinforced_by(store, known, turn, world):
                 continue
             before = now.get(known.id, known.confidence)
             after = now[known.id] = min(1.0, before + step)
@@ -83,10 +83,10 @@ def _echoes(near: Sequence[Near], turn: Turn, text: str, project: str | None) ->
     return found
 
 
-def _reinforced_by(store: Store, known: Observation, turn: Turn) -> bool:
+def _reinforced_by(store: Store, known: Observation, turn: Turn, world: str) -> bool:
     if not known.reference_count:
         return False
-    proofs = store.memory(known.id).proofs.get(known.id, ())
+    proofs = store.memory(known.id, world=world).proofs.get(known.id, ())
     return any(proof.id == turn.id and proof.relation == "REINFORCED_BY" for proof in proofs)
 
 

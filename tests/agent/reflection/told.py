@@ -99,7 +99,7 @@ class Shelf:
     def judged(self, turns: Iterable[str]) -> dict[str, int]:
         return {turn: self.ratings[turn] for turn in turns if turn in self.ratings}
 
-    def memory(self, id: str) -> Story:
+    def memory(self, id: str, *, world: str | None = None) -> Story:
         raise NotImplementedError
 
     def append(self, *events: Event) -> list[Recorded]:
@@ -112,7 +112,7 @@ class Shelf:
     def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
         raise NotImplementedError
 
-    def observations(self, ids: Iterable[str]) -> dict[str, Observation]:
+    def observations(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Observation]:
         wanted = set(ids)
         return {each.id: each for each in self.observed if each.id in wanted}
 

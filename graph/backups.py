@@ -96,14 +96,14 @@ class BackedUp:
         raise NotImplementedError
 
     def backups_holding(self, seqs: Collection[int]) -> list[str]:
-        """The backups made by hand that hold the texts of some of these events, by their paths.
+        """The backups outside the home that hold the texts of some of these events, by their paths.
 
-        One that is noted and cannot be read now counts: it may hold them.
+        Those in the home are purged with the memory. One that is noted and cannot be read now counts: it may hold them.
         """
         wanted = json.dumps(sorted(seqs))
         with self.snapshot() as db:
             here = set(db.execute(_EVENTS, (wanted,)))
-        made = [each.path for each in listed(self._folder) if not each.automatic]
+        made = [each.path for each in listed(self._folder) if each.path.parent != backups_of(self._folder)]
         return [str(path) for path in sorted(made) if here & _texts(path, wanted, otherwise=here)]
 
 

@@ -25,7 +25,7 @@ from graph.events import DocumentRemoved, Event, ObservationDeleted, SessionDele
 from graph.files import GRAPH, LOG, RESTORING
 from graph.ids import now_ms
 from graph.log import Log
-from graph.migrations import APPLICATION_ID, migrate
+from graph.migrations import APPLICATION_ID, NEWEST, migrate
 from graph.opening import OPENING, PURGE
 from graph.reading import LogReader
 from graph.sqlite import open_writer, reading
@@ -89,7 +89,7 @@ def prepared(folder: Path, file: Path) -> Iterator[Restoring]:
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 db.execute("PRAGMA journal_mode = DELETE").fetchone()
             scrub(part)
-            there = examine(part)
+            there = examine(part) if erased or found.version < NEWEST else found
             sync(part)
         another = here is not None and here.log != there.log
         yield Restoring(file, there, here, damaged, another, found.version, erased)
@@ -116,8 +116,11 @@ def keep(folder: Path, ready: Restoring, *, stamp: str) -> Path | None:
         return None
     if ready.damaged is None:
         target = backups / f"{BEFORE_RESTORE}{stamp}{ENDING}"
-        copy_log(folder, target, replace=True)
-        return target
+        try:
+            copy_log(folder, target, replace=True)
+            return target
+        except CopyFailed:  # it opens, but is not what was written; or there is no room for a copy
+            settle(folder, damaged=False)
     target = backups / f"{DAMAGED}{stamp}{ENDING}"
     for companion in ("", "-wal"):
         source, aside = folder / (LOG + companion), target.with_name(target.name + companion)

@@ -195,6 +195,27 @@ def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: O
     assert len(opening().thread("s")) == 300
 
 
+def test_a_log_that_opens_and_is_not_what_was_written_gives_way_too(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    with closing(sqlite3.connect(folder / LOG)) as db:
+        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
+        db.commit()
+    ready, kept = restore(folder, file)
+    assert ready.damaged is None
+    assert kept is not None
+    assert kept.name.startswith("damaged-")
+    with closing(sqlite3.connect(kept)) as db:
+        assert db.execute("SELECT text FROM events WHERE seq = 3").fetchone() == ("never said",)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert wrong(memory) == {}
+
+
 def test_a_log_that_another_program_reads_stays(memory: Memory, folder: Path, file: Path) -> None:
     talk(memory, 2)
     copy_log(folder, file)

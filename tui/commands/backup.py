@@ -28,7 +28,8 @@ def backup(
 ) -> None:
     """Copy everything that was said and learned into one file, also while clew runs. `clew restore` brings it back.
 
-    The copy is read through before it has its name. A chat makes one by itself each day, and keeps five of them.
+    The copy is read through before it has its name. A chat makes one by itself each day, and keeps five of them. What
+    is deleted later is erased in the backups of the home too, but not in one elsewhere.
     """
     memory = home_of(ctx, writing=False).memory
     if list_:

@@ -147,3 +147,4 @@ class Chats(Altering):
         await self.session(event.session)
         await asyncio.to_thread(self._memory_of(event.session).append, event)
         self._tell(SessionsChanged(event.session))
+        self._mark_if_due()

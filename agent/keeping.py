@@ -211,6 +211,7 @@ class Keeping(Arranging, Altering):
         """Store changes, and tell that there are some."""
         await asyncio.to_thread(self._memory.append, *events)
         self._tell(MemoriesChanged())
+        self._mark_if_due()
 
 
 def _holding(story: Story) -> list[Observation]:

@@ -15,6 +15,7 @@ from graph.ids import new_id
 from graph.marks import Mark
 from graph.memory import Memory
 
+from .errors import AgentError
 from .text import clean_message
 
 EVENTS, MINUTES = 100, timedelta(minutes=30)  # of activity between marks that are set by themselves
@@ -67,7 +68,9 @@ class Marking:
         self._spawn(self._mark_when_due())
 
     async def _mark_when_due(self) -> None:
-        with suppress(MemoryFailure, *SURPRISES):  # a mark that cannot be set now is set after the next message
+        with suppress(
+            MemoryFailure, AgentError, *SURPRISES
+        ):  # a mark that cannot be set now is set after the next message
             await asyncio.to_thread(self._mark_place)
 
     def _mark_place(self) -> None:

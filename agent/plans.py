@@ -53,7 +53,7 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
     )
     weaker = _weaker(memory, rehearsal, going) if going else ()
     erased = {each.id for each in lost} | {old.id for old, _ in fallen_back}
-    taken = going | erased
+    taken = going | erased | _pieces(memory, events)
     erases = any(isinstance(event, ERASING) for event in events)
     hides = any(isinstance(event, TurnHidden) for event in events)
     seqs = (set(rehearsal.texts) if erases else set()) | (memory.seqs_of(going) if erases or hides else set())
@@ -69,6 +69,7 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
         quoting=tuple(memory.quoting(seqs, but=going)) if seqs else (),
         backups=tuple(memory.backups_holding(rehearsal.texts)) if rehearsal.texts else (),
         erases=erases,
+        kept=frozenset(going - {e.turn for e in events if isinstance(e, TurnDeleted)}) if erases else frozenset(),
     )
 
 
@@ -133,3 +134,9 @@ def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> 
     by_themselves = {turn.id for turn in memory.pinned()}
     turns = [turn.id for turn in gone if turn.pinned or turn.id in by_themselves]
     return (*turns, *(form.id for form in lost if form.pinned))
+
+
+def _pieces(memory: Memory, events: Iterable[Event]) -> set[str]:
+    """The pieces of the documents that are removed."""
+    removed = [event.document for event in events if isinstance(event, DocumentRemoved)]
+    return {piece.id for document in removed for piece in memory.document_chunks(document)}

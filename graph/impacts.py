@@ -47,3 +47,4 @@ class Impact:
     quoting: tuple[Turn, ...] = ()  # later turns that say words of these, and stay
     backups: tuple[str, ...] = ()  # paths of copies made by hand that hold words of these, and stay
     erases: bool = False
+    kept: frozenset[str] = frozenset()  # of a change that erases: turns among `gone` that leave and keep their words

@@ -32,9 +32,10 @@ def lines_of(impact: "Impact", *, most: int = MOST) -> list[str]:
 
 def counts_of(impact: "Impact") -> str:
     """A change in half a sentence: `2 messages go, 1 memory is lost`."""
-    verb = "erased" if impact.erases else "gone"
+    erased = len(impact.gone) - len(impact.kept) if impact.erases else 0
     counted = [
-        (len(impact.gone), "message", verb),
+        (erased, "message", "erased"),
+        (len(impact.gone) - erased, "message", "gone"),
         (len(impact.back), "message", "back"),
         (len(impact.lost), "memory", "lost"),
         (len(impact.fallen_back), "memory", "as it was before"),
@@ -54,7 +55,7 @@ def as_json(impact: "Impact") -> dict[str, object]:
     """A change for programs: ids and texts."""
     return {
         "erases": impact.erases,
-        "gone": [_turn_json(turn) for turn in impact.gone],
+        "gone": [_turn_json(turn) | {"erased": impact.erases and turn.id not in impact.kept} for turn in impact.gone],
         "back": [_turn_json(turn) for turn in impact.back],
         "lost": [_memory_json(each) for each in impact.lost],
         "fallen_back": [
@@ -71,10 +72,12 @@ def as_json(impact: "Impact") -> dict[str, object]:
 
 def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
     """What there is to say, each with its items; kinds of which there is nothing are left out."""
-    goes = ("goes for good", "go for good") if impact.erases else ("leaves", "leave")
+    erased_turns = [turn for turn in impact.gone if impact.erases and turn.id not in impact.kept]
+    left = [turn for turn in impact.gone if not impact.erases or turn.id in impact.kept]
     erased = ("is erased", "are erased") if impact.erases else ("is believed no more", "are believed no more")
     found: list[tuple[str, Sequence[str]]] = [
-        (_head(impact.gone, "message", *goes), [_turn(turn) for turn in impact.gone]),
+        (_head(erased_turns, "message", "goes for good", "go for good"), [_turn(turn) for turn in erased_turns]),
+        (_head(left, "message", "leaves", "leave"), [_turn(turn) for turn in left]),
         (_head(impact.back, "message", "comes back", "come back"), [_turn(turn) for turn in impact.back]),
         (_head(impact.lost, "memory", *erased), [_memory(each) for each in impact.lost]),
         (

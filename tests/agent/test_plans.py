@@ -15,7 +15,7 @@ from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
 from tests.graph.talk import reply, said
-from tests.graph.teach import observed
+from tests.graph.teach import observed, read
 
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
 
@@ -187,3 +187,31 @@ async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: Mak
     async for _ in events:
         pass
     assert ids((await agent.plan_delete(one.turn)).impact.gone) == [one.turn]
+
+
+async def test_what_another_world_goes_on_from_leaves_and_keeps_its_words(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    what_if = new_id()
+    forked = SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test")
+    agent._memory.append(forked)
+    plan = await agent.plan_delete_session(session)
+    assert set(ids(plan.impact.gone)) == {one.turn, one.reply_turn, two.turn, two.reply_turn}
+    assert plan.impact.kept == {one.turn, one.reply_turn}
+    await agent.carry_out(plan)
+    assert {"The ferry leaves at nine.", "I see."} == texts(agent)
+    assert [turn.text for turn in await agent.thread(what_if)] == ["The ferry leaves at nine.", "I see."]
+
+
+async def test_replies_that_were_given_a_piece_of_a_document_are_told_when_that_goes(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, "What does the manual say?")
+    agent._memory.append(*read("MANUAL", "PIECE"))
+    given = reply("GIVEN", session, parent=one.reply_turn, text="This.", recalled=(Recalled(id="PIECE", kind="chunk"),))
+    agent._memory.append(given, observed("LEARNED", "PIECE", text="knows the manual"))
+    plan = await agent.plan_remove_document("MANUAL")
+    assert ids(plan.impact.references) == ["GIVEN"]
+    assert [form.id for form in plan.impact.lost] == ["LEARNED"]
+    await agent.carry_out(plan)
+    assert await agent.documents() == []
+    assert "knows the manual" not in texts(agent)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
@@ -73,6 +73,8 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._failures = failures
         self._rows = LongList[Item](paint, identity, height=height, classes="chooser-list")
         self._latest: Latest[Item, Content] = Latest(self._look, self._show)
+        for key in keys:  # bindings, as the arrows are: a key that is handled otherwise would overtake them
+            self._bindings.bind(key.key, f"answer('{key.key}')", show=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page chooser"):
@@ -115,18 +117,12 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
 
     @on(LongList.Chosen)
     def _entered(self) -> None:
-        self._answer("enter")
+        self.action_answer("enter")
 
-    def on_key(self, event: events.Key) -> None:
-        if self._answer(event.key):
-            event.stop()
-
-    def _answer(self, pressed: str) -> bool:
+    def action_answer(self, pressed: str) -> None:
         key = next((key for key in self._keys if key.key == pressed), None)
-        if key is None or (self._rows.chosen is None and not key.always):
-            return False
-        self.dismiss(Choice(key.answer, self._rows.chosen))
-        return True
+        if key is not None and (self._rows.chosen is not None or key.always):
+            self.dismiss(Choice(key.answer, self._rows.chosen))
 
     def action_scroll(self, pages: int) -> None:
         preview = self.query_one(".chooser-preview", VerticalScroll)

@@ -81,9 +81,10 @@ class Altering(Marking):
     async def plan_delete_session(self, session: str) -> Plan:
         """What deleting a chat would do: its turns that are on no other chat's path go with it.
 
-        Raises NotFound, AgentError where it is deleted already or private, and GraphFailure.
+        Raises NotFound, AgentError where it is deleted already, private or being answered in, and GraphFailure.
         """
         events, notes = await self._session_deletion(session)
+        self._quiet(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
         return await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
 
@@ -136,7 +137,7 @@ class Altering(Marking):
         """
         for event in plan.events:
             if isinstance(event, SessionDeleted):
-                await self._conversation.drop(event.session)
+                self._quiet(event.session)
         async with self._one_change:
             return await self._carried_out(plan)
 
@@ -163,6 +164,7 @@ class Altering(Marking):
         """What an append that a person asked for means to prompts, faces and purge."""
         for event in events:
             if isinstance(event, SessionDeleted):
+                await self._conversation.drop(event.session)
                 await self._prompts.forget(event.session)
         taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)} | set(forgotten)
         erases = any(isinstance(event, (*ERASING, TextErased)) for event in events)
@@ -182,11 +184,16 @@ class Altering(Marking):
         found = await asyncio.to_thread(self._memory.turn, turn)
         if await asyncio.to_thread(self._memory.deleted, [turn]):
             raise AgentError(f"The message {turn} was deleted already; nothing of it is left. Nothing was changed.")
-        if deleting and self.answering == found.session:
-            raise AgentError("A reply is being written in that chat. Nothing was deleted; stop it (Esc) and try again.")
+        if deleting:
+            self._quiet(found.session)
         if not exchange:
             return [found]
         return await asyncio.to_thread(lambda: self._memory.turns(self._memory.whole_exchange(turn)))
+
+    def _quiet(self, session: str) -> None:
+        """Raise AgentError where a reply is being written: what is deleted under it would come back with it."""
+        if self.answering == session:
+            raise AgentError("A reply is being written in that chat. Nothing was deleted; stop it (Esc) and try again.")
 
     async def _session_deletion(self, session: str) -> tuple[list[Event], list[str]]:
         """The events that delete a session, and what is to be said of it. Raises NotFound or AgentError."""

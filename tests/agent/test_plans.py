@@ -183,6 +183,8 @@ async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: Mak
     await model.waiting.wait()
     with pytest.raises(AgentError, match="stop it"):
         await agent.plan_delete(one.turn)
+    with pytest.raises(AgentError, match="stop it"):
+        await agent.plan_delete_session(session)
     model.gate.set()
     async for _ in events:
         pass

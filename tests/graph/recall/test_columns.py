@@ -14,9 +14,9 @@ from graph.memory import Memory
 from graph.recall.columns import TOOL, Columns
 from graph.recall.table import NONE
 from tests.graph.conftest import ignore
+from tests.graph.histories import STEPS, Conversation
 from tests.graph.recall.conftest import NOW
 from tests.graph.talk import reply, said, talk
-from tests.graph.test_rebuild_equals_live import STEPS, Conversation
 
 COLUMNS = ("seq", "id", "role", "at", "index", "live", "hidden", "deleted", "pinned", "parent")
 

@@ -13,10 +13,12 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── InvalidVector          an embedding that is no direction: nothing of its batch is kept, recall does without
 ├── CannotUndo            a change stands that cannot be taken back (any more): nothing stored, it says why
 ├── NotFound                  no such session, turn or exchange
+│   └── NothingThen           there was no memory yet at the time that is asked for: name the first
 ├── Ambiguous                 an id prefix fits several: ask for more characters
 └── GraphFailure              the graph cannot be used now; the log and the chat go on
     ├── NoRoom                the disk is nearly full: it waits, and goes on by itself when there is room
     └── QueryFailed           one query was refused
+        ├── Refused           a person's own query is wrong or would do more than read: nothing was run
         └── QueryTimeout      one query took too long, or was interrupted
 """
 
@@ -102,6 +104,10 @@ class NotFound(MemoryFailure):
     """Nothing has this id."""
 
 
+class NothingThen(NotFound):
+    """There was no memory yet at the time that is asked for."""
+
+
 class Ambiguous(MemoryFailure):
     """Several things have ids that begin like this."""
 
@@ -116,6 +122,14 @@ class NoRoom(GraphFailure):
 
 class QueryFailed(GraphFailure):
     """The graph refused a query."""
+
+
+class Refused(QueryFailed):
+    """A query that the console does not run: it is wrong, or would do more than read. `line` and `column` from 1."""
+
+    def __init__(self, why: str, *, line: int, column: int) -> None:
+        super().__init__(f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed.")
+        self.line, self.column = line, column
 
 
 class QueryTimeout(QueryFailed):

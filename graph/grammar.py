@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from graph.lexing import Refused, Sort, Token, tokens_of, written
+from graph.errors import Refused
+from graph.lexing import Sort, Token, refused, tokens_of, written
 
 DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentially long, and cannot be stopped
 DEEPEST_CASE = 5
@@ -81,7 +82,7 @@ def checked(query: str) -> str:
     if tokens and tokens[-1].text == ";":
         tokens.pop()
     if not tokens:
-        raise Refused(query, 0, "There is no query here. Say one: MATCH (t:Turn) RETURN t.text LIMIT 10")
+        raise refused(query, 0, "There is no query here. Say one: MATCH (t:Turn) RETURN t.text LIMIT 10")
     if tokens[0].upper == "CALL":
         _check_schema(query, tokens)
     else:
@@ -93,7 +94,7 @@ def _check_schema(query: str, tokens: list[Token]) -> None:
     """The only calls there are: they list the tables, or the columns of one."""
     called = "".join(token.text for token in tokens[1:-2])
     if not SCHEMA.match(called) or [token.upper for token in tokens[-2:]] != ["RETURN", "*"]:
-        raise Refused(
+        raise refused(
             query,
             tokens[0].place,
             "Only CALL show_tables() RETURN * and CALL table_info('Turn') RETURN * may be called",
@@ -228,4 +229,4 @@ class _Reading:
         raise self._wrong(token, why)
 
     def _wrong(self, token: Token, why: str) -> Refused:
-        return Refused(self.query, token.place, why)
+        return refused(self.query, token.place, why)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graph.errors import QueryFailed
+from graph.errors import Refused
 
 LONGEST = 20_000  # characters
 MOST_TOKENS = 2_000
@@ -41,14 +41,10 @@ class Token:
         return self.text.upper() if self.sort is Sort.WORD else self.text
 
 
-class Refused(QueryFailed):
-    """A query that the console does not run: it is wrong, or would do more than read."""
-
-    def __init__(self, query: str, place: int, why: str) -> None:
-        line = query.count("\n", 0, place) + 1
-        column = place - (query.rfind("\n", 0, place) + 1) + 1
-        super().__init__(f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed.")
-        self.line, self.column = line, column
+def refused(query: str, place: int, why: str) -> Refused:
+    """Why a query is not run, with the place in it."""
+    line_start = query.rfind("\n", 0, place) + 1
+    return Refused(why, line=query.count("\n", 0, place) + 1, column=place - line_start + 1)
 
 
 _ESCAPE = r"\\(?:[\\'\"bBfFnNrRtT]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
@@ -75,10 +71,10 @@ _SORTS = {
 def tokens_of(query: str) -> list[Token]:
     """The tokens of a query, without blanks and comments. Raises Refused for what no query has."""
     if len(query) > LONGEST:
-        raise Refused(query, LONGEST, f"A query has {LONGEST:,} characters at most; this one has {len(query):,}")
+        raise refused(query, LONGEST, f"A query has {LONGEST:,} characters at most; this one has {len(query):,}")
     tokens = list(_tokens(query))
     if len(tokens) > MOST_TOKENS:
-        raise Refused(query, tokens[MOST_TOKENS].place, f"A query has {MOST_TOKENS:,} words and signs at most")
+        raise refused(query, tokens[MOST_TOKENS].place, f"A query has {MOST_TOKENS:,} words and signs at most")
     return tokens
 
 
@@ -98,11 +94,11 @@ def _tokens(query: str) -> Iterator[Token]:
             continue
         found = _TOKEN.match(query, place)
         if found is None or found.lastgroup is None:
-            raise Refused(query, place, _unknown(query, place))
+            raise refused(query, place, _unknown(query, place))
         text = found[0]
         if found.lastgroup != "comment":
             if odd := next((each for each in text if _is_odd(each)), None):
-                raise Refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
+                raise refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
             yield Token(_SORTS[found.lastgroup], text, place)
         place = found.end()
 

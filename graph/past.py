@@ -20,7 +20,7 @@ from typing import Any
 from graph import rebuild
 from graph.asked import Asked
 from graph.beliefs import Unreflected
-from graph.errors import GraphFailure, NotFound
+from graph.errors import GraphFailure, NothingThen
 from graph.files import LOG
 from graph.ids import as_datetime, as_ms, new_id
 from graph.reading import LogReader
@@ -32,10 +32,6 @@ FOLDER = "past"  # in the memory's; what a killed process left there goes at the
 ENDED = "Something was deleted for good, which closed this view of the past. Nothing else is lost; look again."
 
 Tell = Callable[[Progress], object]
-
-
-class NothingThen(NotFound):
-    """There was no memory yet at the time that is asked for."""
 
 
 class Still:

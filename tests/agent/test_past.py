@@ -10,9 +10,9 @@ from agent.past import PastView
 from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
-from graph.errors import GraphFailure, NotFound
+from graph.errors import GraphFailure, NotFound, NothingThen
 from graph.events import TurnDeleted
-from graph.past import FOLDER, NothingThen
+from graph.past import FOLDER
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator

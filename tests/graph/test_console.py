@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from graph.console import Answer, plain
-from graph.errors import QueryFailed, QueryTimeout
+from graph.errors import QueryFailed, QueryTimeout, Refused
 from graph.events import ObservationKind, ObservationMade
 from graph.grammar import FUNCTIONS, KEYWORDS, REACHING, checked
-from graph.lexing import LONGEST, Refused
+from graph.lexing import LONGEST
 from graph.memory import Memory
 from tests.graph.talk import talk
 

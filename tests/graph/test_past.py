@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graph.beliefs import Wanted
-from graph.errors import GraphFailure, NotFound
+from graph.errors import GraphFailure, NotFound, NothingThen
 from graph.events import (
     CoreWritten,
     Event,
@@ -28,7 +28,7 @@ from graph.events import (
 )
 from graph.hits import Filters
 from graph.memory import Memory
-from graph.past import FOLDER, NothingThen, Past
+from graph.past import FOLDER, Past
 from graph.values import Progress, Recorded
 from tests.graph.talk import reply, said, talk
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.values import Turn
-from tui.window import MOUNTED, PAGE, Window, around, changed, down, older_read, opened, said, tail, top, up
+from tui.window import MOUNTED, PAGE, Window, around, changed, down, older_read, opened, said, tail, top, up, upto
 
 AT = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -74,3 +74,11 @@ def test_a_turn_that_was_hidden_is_so_when_it_is_mounted_again() -> None:
     window = changed(opened(turns(0, 5), asked=60), "T3", hidden=True)
     assert [turn.hidden for turn in window.turns] == [False, False, False, True, False]
     assert not any(turn.hidden for turn in changed(window, "T3", hidden=False).turns)
+
+
+def test_a_window_ends_with_the_turn_that_the_chat_goes_on_from() -> None:
+    window = upto(opened(turns(0, 50), asked=60), "T20")
+    assert window is not None
+    assert window.at_tail
+    assert (window.turns[-1].id, len(window.turns), len(window.mounted)) == ("T20", 21, 10)
+    assert upto(window, "T30") is None

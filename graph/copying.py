@@ -25,7 +25,7 @@ from graph.files import LOG
 from graph.ids import as_datetime
 from graph.migrations import version_of
 from graph.reading import LogReader
-from graph.sqlite import open_reader
+from graph.sqlite import open_at_rest, open_reader
 
 PART = ".part"
 PAGES = 512  # copied at a time, 2 MB: between two of them a copy can be stopped, and is written out
@@ -75,8 +75,11 @@ def copy_log(folder: Path, target: Path, *, replace: bool = False, stopping: Sto
     return Copied(target, found.log, found.version, found.head, found.sessions, found.turns, found.size, found.until)
 
 
-def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False) -> None:
-    """Copy a log as it stands now, with what is still in its write-ahead log, into a new file private to the user."""
+def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False, at_rest: bool = False) -> None:
+    """Copy a log as it stands now, with what is still in its write-ahead log, into a new file private to the user.
+
+    Nothing is left beside one that is `at_rest`: nobody writes it meanwhile.
+    """
     remove(part)
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
@@ -85,7 +88,8 @@ def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False) -
             raise CopyStopped
         sync(part)  # all of it at the end would keep the log's own writes waiting
 
-    with contextlib.closing(open_reader(source)) as log, contextlib.closing(_plain(part)) as copy:
+    opened = (open_at_rest if at_rest else open_reader)(source)
+    with contextlib.closing(opened) as log, contextlib.closing(_plain(part)) as copy:
         log.execute("BEGIN")
         log.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # from here on it is one snapshot
         log.backup(copy, pages=PAGES, progress=step)

@@ -75,7 +75,7 @@ def prepared(folder: Path, file: Path) -> Iterator[Restoring]:
     refuse_other(file, folder)
     with removed(part):
         with _refusing(file):
-            copy_file(file, part)
+            copy_file(file, part, at_rest=True)
             found = examine(part)
         here, damaged = _here(folder)
         erased: int | None = 0

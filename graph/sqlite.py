@@ -51,6 +51,14 @@ def open_reader(path: Path) -> sqlite3.Connection:
         return db
 
 
+def open_at_rest(path: Path) -> sqlite3.Connection:
+    """A connection that reads a file nobody writes, and leaves nothing beside it. Raises as `reading` does."""
+    if not _is_whole_without_wal(path):
+        return open_reader(path)
+    with reading(path):
+        return _connect_readonly(path, "immutable=1")
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Errors of writing `path` as LogUnwritable or LogDamaged."""

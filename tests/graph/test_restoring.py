@@ -163,6 +163,7 @@ def test_a_backup_of_every_earlier_version_is_brought_to_the_newest(opening: Ope
     memory = opening()
     memory.open_graph(ignore)
     assert wrong(memory) == {}
+    assert not list(FIXTURES.glob("*-*.sqlite-*"))  # nothing is left beside a backup
     assert memory.counts()["events"] >= ready.there.head > 0  # a reply that was cut off ends now
 
 

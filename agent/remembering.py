@@ -39,26 +39,31 @@ class Remembering(Altering):
         return await self._recaller.recall(query, limit=limit, filters=filters)
 
     async def recent(
-        self, limit: int = 20, since: datetime | None = None, until: datetime | None = None
+        self,
+        limit: int = 20,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        world: str = MAIN_WORLD,
     ) -> list[Exchange]:
-        """The newest exchanges that are live, by when they were said; times are aware, `until` exclusive."""
-        return await asyncio.to_thread(self._memory.recent, "exchange", limit, since=since, until=until)
+        """The newest exchanges that a world sees, by when they were said; times are aware, `until` exclusive."""
+        return await asyncio.to_thread(self._memory.recent, "exchange", limit, since=since, until=until, world=world)
 
-    async def about(self, name: str) -> About:
-        """What there is about one person, place or project."""
-        return await asyncio.to_thread(self._memory.about, name)
+    async def about(self, name: str, *, world: str = MAIN_WORLD) -> About:
+        """What a world knows about one person, place or project."""
+        return await asyncio.to_thread(self._memory.about, name, world=world)
 
     async def search(self, text: str, limit: int = 50) -> list[Found]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
         return await asyncio.to_thread(self._memory.search, text, limit=limit)
 
-    async def themes(self, *, limit: int = 6, progress: Progress | None = None) -> list[Theme]:
-        """The themes across everything, named by the chat model where one loads. Raises GraphFailure."""
-        return await self._maker.find(await self._chat_model(), limit=limit, progress=progress)
+    async def themes(self, *, limit: int = 6, progress: Progress | None = None, world: str = MAIN_WORLD) -> list[Theme]:
+        """The themes across all that a world sees, named by the chat model where one loads. Raises GraphFailure."""
+        return await self._maker.find(await self._chat_model(), limit=limit, progress=progress, world=world)
 
-    async def overview(self, *, limit: int = 6, progress: Progress | None = None) -> Overview:
-        """The themes, and the whole of them in a sentence or two. Raises GraphFailure."""
-        return await self._maker.overview(await self._chat_model(), limit=limit, progress=progress)
+    async def overview(self, *, limit: int = 6, progress: Progress | None = None, world: str = MAIN_WORLD) -> Overview:
+        """The themes of a world, and the whole of them in a sentence or two. Raises GraphFailure."""
+        return await self._maker.overview(await self._chat_model(), limit=limit, progress=progress, world=world)
 
     async def context(self, reply_turn: str) -> list[Hit]:
         """What a reply was given: its context pack, and what tools found for it, but for what was erased or hidden."""
@@ -96,18 +101,20 @@ class Remembering(Altering):
 
     def _context(self, reply_turn: str) -> list[Hit]:
         """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
-        packs = [self._memory.turn(reply_turn).recalled, *(tool.recalled for tool in self._tools(reply_turn))]
+        reply = self._memory.turn(reply_turn)
+        world = self._memory.world_of(reply.session)
+        packs = [reply.recalled, *(tool.recalled for tool in self._tools(reply_turn))]
         items = {item.id: item for pack in reversed(packs) for item in pack}
         ordered = list(dict.fromkeys(item.id for pack in packs for item in pack))
         there = self._memory.quotable(ordered)
         hits = {hit.id: hit for hit in self._recaller.as_hits(there.values(), "tool")}
-        hits |= self._learned([item for item in items.values() if item.kind == "observation"])
+        hits |= self._learned([item for item in items.values() if item.kind == "observation"], world)
         hits |= self._read([item for item in items.values() if item.kind == "chunk"])
         return [_explained(hits[id], items[id]) for id in ordered if id in hits]
 
-    def _learned(self, items: Sequence[Recalled]) -> dict[str, Hit]:
+    def _learned(self, items: Sequence[Recalled], world: str) -> dict[str, Hit]:
         """The observations among a pack as hits, each in the place of its oldest source."""
-        found = self._memory.observations([item.id for item in items]) if items else {}
+        found = self._memory.observations([item.id for item in items], world=world) if items else {}
         said = self._memory.quotable([each.sources[0] for each in found.values() if each.sources])
         hits: dict[str, Hit] = {}
         for each in found.values():

@@ -74,8 +74,8 @@ def painted(row: TreeRow, width: int, names: Mapping[str, str]) -> list[Content]
     ]
     if row.places > 1:
         parts.insert(2, plain(f"‹{row.place + 1}/{row.places}› ", "$primary"))
+    parts += [plain(f"⑂ {cut(names.get(fork, 'New chat'), 24)}  ", "$warning") for fork in branch.forks]
     parts.append(_words(branch, width))
-    parts += [plain(f"  ⑂ {cut(names.get(fork, 'New chat'), 24)}", "$warning") for fork in branch.forks]
     return [Content.assemble(*parts)]
 
 

@@ -195,9 +195,10 @@ class MemoriesScreen(Screen[Goal | None]):
         said.display = True
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(SAID_S, self._unsay)
+        self._timer = self.set_timer(SAID_S, self.unsay)
 
-    def _unsay(self) -> None:
+    def unsay(self) -> None:
+        """Take back what was said."""
         self.query_one("#memories-said").display = False
 
     def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:

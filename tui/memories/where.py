@@ -57,6 +57,7 @@ async def ask_day(screen: "MemoriesScreen") -> str | None:
         return LATER
     screen.say("Looking back …")
     await screen.view.go_to(when)
+    screen.unsay()
     await tell(screen)
     return None
 

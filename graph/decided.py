@@ -65,6 +65,21 @@ class Facet:
     world: str | None = None
 
 
+_BEGUN = "kind IN ('session.started', 'session.forked')"
+_WORLD_OF_TURN = f"""
+SELECT begun.structure ->> '$.world' FROM events AS begun WHERE begun.{_BEGUN} AND begun.session = (
+    SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'
+)
+"""
+_WORLD_OF_MEMORY = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
+# The event that began a what-if, and the world it left.
+_LEFT = f"""
+SELECT fork.seq, (
+    SELECT begun.structure ->> '$.world' FROM events AS begun
+    WHERE begun.{_BEGUN} AND begun.session = fork.structure ->> '$.origin'
+) FROM events AS fork
+WHERE fork.kind <> 'turn.said' AND fork.kind = 'session.forked' AND fork.structure ->> '$.world' = ? ORDER BY fork.seq
+"""
 _FORGOTTEN = """
 SELECT 1 FROM events AS made JOIN events AS gone ON gone.series = made.series AND gone.kind = 'observation.deleted'
 WHERE made.item = ? AND made.kind = 'observation.made'
@@ -242,13 +257,15 @@ def _rating(db: sqlite3.Connection, facet: Facet, before: int) -> tuple[int, str
 
 
 def _pin(db: sqlite3.Connection, facet: Facet, before: int) -> bool:
-    column = "turn" if facet.sort == "pin" else "item"
-    world = (
-        "structure ->> '$.world' IS NULL"
-        if facet.world is None
-        else f"structure ->> '$.world' = {_quoted(facet.world)}"
-    )
-    last = _last(db, column, facet.item, before, "pin.set", "pin.cleared", where=world)
+    """A pin without a world is one in the world of what is pinned."""
+    column, own = ("turn", _WORLD_OF_TURN) if facet.sort == "pin" else ("item", _WORLD_OF_MEMORY)
+    row = db.execute(own, (facet.item,)).fetchone()
+    home = row[0] if row is not None else MAIN_WORLD
+    query = f"""
+    SELECT kind FROM events WHERE {column} = ? AND kind IN ('pin.set', 'pin.cleared') AND seq < ?
+    AND coalesce(structure ->> '$.world', ?) = ? ORDER BY seq DESC LIMIT 1
+    """
+    last = db.execute(query, (facet.item, before, home, facet.world or home)).fetchone()
     return last is not None and last[0] == "pin.set"
 
 
@@ -262,19 +279,20 @@ def _review(db: sqlite3.Connection, facet: Facet, before: int) -> str:
 
 
 def _block(db: sqlite3.Connection, facet: Facet, before: int) -> tuple[str, str, tuple[str, ...]] | None:
+    """What a block said; a what-if that wrote none has that of the world it left, as it was then."""
     query = """
     SELECT structure, text FROM events WHERE kind <> 'turn.said' AND kind = 'core.written' AND seq < ?
     AND structure ->> '$.block' = ? AND structure ->> '$.world' = ? ORDER BY seq DESC LIMIT 1
     """
-    row = db.execute(query, (before, facet.item, facet.world or MAIN_WORLD)).fetchone()
+    world = facet.world or MAIN_WORLD
+    row = db.execute(query, (before, facet.item, world)).fetchone()
+    if row is None and world != MAIN_WORLD:
+        left = db.execute(_LEFT, (world,)).fetchone()
+        return _block(db, Facet("block", facet.item, left[1]), min(before, left[0])) if left is not None else None
     if row is None or not row[1]:
         return None
     written = json.loads(row[0])
     return row[1], written["by"], tuple(written.get("sources", ()))
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 _READ: dict[str, Callable[[sqlite3.Connection, Facet, int], Any]] = {

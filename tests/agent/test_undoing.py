@@ -8,7 +8,7 @@ from agent.errors import AgentError, EmptyMessage
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import HeadMoved, ObservationMade, SessionForked, TurnRated
+from graph.events import CoreWritten, HeadMoved, ObservationMade, PinCleared, PinSet, SessionForked, TurnRated
 from graph.ids import new_id
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
@@ -262,3 +262,21 @@ async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_age
     with agent._memory.snapshot() as db:
         (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
     assert count == 8
+
+
+async def test_a_pin_and_a_block_of_a_what_if_are_undone_in_that_world_alone(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    await agent.write_block("human", "Sails.")
+    what_if = new_id()
+    agent._memory.append(
+        SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
+        PinSet(turn=one.turn),
+    )
+    agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
+    agent._memory.append(PinCleared(turn=one.turn, world="main"))
+    await agent.undo()
+    assert agent._memory.turn(one.turn).pinned, "a pin without a world is one of the message's own"
+    await agent.undo()
+    assert [block.text for block in agent._memory.blocks(what_if)] == ["Sails."]
+    assert [block.text for block in await agent.blocks()] == ["Sails."]

@@ -74,7 +74,7 @@ def painted(row: TreeRow, width: int, names: Mapping[str, str]) -> list[Content]
     ]
     if row.places > 1:
         parts.insert(2, plain(f"‹{row.place + 1}/{row.places}› ", "$primary"))
-    parts += [plain(f"⑂ {cut(names.get(fork, 'New chat'), 24)}  ", "$warning") for fork in branch.forks]
+    parts += [plain(f"↳ {cut(names.get(fork, 'New chat'), 24)}  ", "$warning") for fork in branch.forks]
     parts.append(_words(branch, width))
     return [Content.assemble(*parts)]
 
@@ -97,7 +97,7 @@ def particulars(row: TreeRow, names: Mapping[str, str], now: datetime) -> Conten
     if branch.hidden:
         facts.append("hidden")
     lines = [plain(" · ".join(facts), MUTED)]
-    lines += [plain(f"⑂ “{cut(names.get(fork, 'New chat'), 60)}” leaves here", "$warning") for fork in branch.forks]
+    lines += [plain(f"↳ “{cut(names.get(fork, 'New chat'), 60)}” leaves here", "$warning") for fork in branch.forks]
     if branch.text is not None:
         lines += [Content(""), plain(branch.text[:4000])]
     return Content("\n").join(lines)

@@ -52,4 +52,4 @@ def test_what_is_hidden_is_not_told_and_forks_are_named() -> None:
     [row] = rows_of([branch("secret", hidden=True)])
     assert "secret" not in painted(row, 40, {})[0].plain
     fork = Branch("T", "user", "you", "words", AT, True, True, False, (), ("S2",))
-    assert "⑂ Atlantis" in painted(rows_of([fork])[0], 40, {"S2": "Atlantis"})[0].plain
+    assert "↳ Atlantis" in painted(rows_of([fork])[0], 40, {"S2": "Atlantis"})[0].plain

@@ -1,7 +1,10 @@
 """Going back and branching through the Agent: alternatives, edits, rewinds, switches, forks, and what is refused."""
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,8 @@ from agent.events import AgentEvent, Failed, ReplyEnded, TokensArrived, TurnAcce
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import MAIN_WORLD, TurnDeleted, TurnHidden
+from graph.events import MAIN_WORLD, HeadMoved, TurnDeleted, TurnHidden
+from graph.memory import Memory
 from graph.values import Turn
 from models.errors import RunError
 from tests.agent.conftest import MakeAgent, collect
@@ -441,3 +445,39 @@ async def test_the_prompt_of_a_what_if_has_no_pin_that_its_origin_got_later(make
     assert "walrus" in model.detokenize(model.prompts[-1])
     await talk(agent, "what if", session=what_if)
     assert "walrus" not in model.detokenize(model.prompts[-1])
+
+
+async def test_killed_before_the_first_word_of_a_new_reply_the_chat_is_as_it_was_at_the_next_start(
+    make_agent: MakeAgent, home: Path, tmp_path: Path
+) -> None:
+    model = FakeGenerator("First.", "Second.")
+    agent = await make_agent(model, BARE)
+    session = await talk(agent, "one", "two")
+    before = [turn.id for turn in await path(agent, session)]
+    model.gate.clear()
+    running = asyncio.create_task(collect(agent.regenerate(session, before[1])))
+    await model.waiting.wait()
+    assert [turn.id for turn in await path(agent, session)] == before[:1]
+    shutil.copytree(home / "memory", tmp_path / "killed")  # what a kill would leave
+    agent.stop()
+    await running
+    with closing(Memory.open(tmp_path / "killed", command="test")) as again:
+        assert [turn.id for turn in again.thread(session)] == before
+
+
+async def test_killed_after_the_first_words_of_a_new_reply_they_stand_beside_the_old_one(
+    make_agent: MakeAgent, home: Path, tmp_path: Path
+) -> None:
+    agent = await make_agent(FakeGenerator("First.", "Second."), BARE)
+    session = await talk(agent, "one", "two")
+    turns = await path(agent, session)
+    await agent.close()
+    with closing(Memory.open(home / "memory", command="test")) as memory:  # as the agent does it, up to a kill
+        memory.append(HeadMoved(session=session, turn=turns[0].id))
+        memory.stream("NEW", session=session, parent=turns[0].id, model="fake", text="Ano")
+    again = await make_agent(FakeGenerator("Third."), BARE)
+    assert await said(again, session) == ["one", "Ano"]
+    assert (await path(again, session))[1].stop_reason == "crashed"
+    assert (await again.alternatives(session, ["NEW"]))["NEW"].turns == (turns[1].id, "NEW")
+    await again.switch(session, turns[1].id)
+    assert await path(again, session) == turns

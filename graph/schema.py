@@ -81,6 +81,9 @@ SESSION = NodeTable(
     read=("world", "project", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq", "wording"),
 )
 
+_LIVENESS = ("hidden", "deleted", "withheld", "heads", "onto", "spells", "live")
+_PLACE = ("parent", "depth", "jump", "above")
+
 TURN = NodeTable(
     "Turn",
     (
@@ -121,23 +124,7 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=(
-        "world",
-        "seq",
-        "hidden",
-        "deleted",
-        "withheld",
-        "heads",
-        "onto",
-        "spells",
-        "parent",
-        "depth",
-        "jump",
-        "above",
-        "live",
-        "at",
-        "evidence",
-    ),
+    read=("world", "seq", *_LIVENESS, *_PLACE, "at", "evidence"),
 )
 
 # A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.

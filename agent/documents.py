@@ -8,7 +8,7 @@ from graph.beliefs import Chunk, Document
 from graph.memory import Memory
 
 from .altering import Altering
-from .events import MemoriesChanged, Notice
+from .events import MemoriesChanged
 from .ingesting.ingester import Ingester, IngestProgress, IngestReport
 from .jobs import Jobs
 
@@ -17,7 +17,6 @@ class Documents(Altering):
     """The part of the Agent that keeps documents; what it works with is the Agent's."""
 
     _jobs: Jobs
-    _tell: Callable[[Notice], None]
 
     @property
     def _memory(self) -> Memory:

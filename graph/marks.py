@@ -73,7 +73,7 @@ class Marks(ABC):
             if last is None:
                 return False
             seq, at = db.execute(_LAST).fetchone() or (first - 1, began)
-        return last - seq >= events or (last > seq and at <= as_ms(now - after))
+        return bool(last - seq >= events or (last > seq and at <= as_ms(now - after)))
 
     def restoring(self, seq: int) -> tuple[list[Event], int]:
         """What makes everything that a person decides stand as before event `seq`, but for what was deleted since.

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from agent.events import Warned
+from agent.events import TurnAccepted, Warned
 from agent.home import Home
 from agent.purging import PurgeStopped
 from agent.service import Agent
@@ -34,7 +34,8 @@ async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str,
     """A message and its reply; the session, and the message's turn."""
     await agent.idle()  # the graph is open, and follows
     accepted = (await collect(agent.send(session, text)))[0]
-    return accepted.session, accepted.turn  # type: ignore[union-attr]
+    assert isinstance(accepted, TurnAccepted)
+    return accepted.session, accepted.turn
 
 
 async def delete(agent: Agent, turn: str) -> None:

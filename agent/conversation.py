@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from graph.errors import MemoryFailure
-from graph.events import Event, HeadMoved, Role, TurnTaken
+from graph.events import Event, HeadMoved, Role, TurnTaken, Undone
 from graph.memory import Memory
 from graph.values import Recorded
 from models.errors import ModelError
@@ -103,10 +103,7 @@ class Conversation:
         return self._run(lambda out: self._retry(session, out))
 
     def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
-        """Answer again the message of a reply (None: the last), beside that; the first event is TurnAccepted or Failed.
-
-        Where no word comes, the chat is as it was before.
-        """
+        """Answer again the message of a reply (None: the last), beside that; without a word the chat is as it was."""
         return self._run(lambda out: self._regenerate(session, turn, out))
 
     def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
@@ -274,12 +271,13 @@ class Conversation:
             else:
                 out(event)
 
-        await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.turn))
+        (moved,) = await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.turn))
         try:
             done = await self._answerer.answer(taken, tell)
         finally:
             if done is None:
-                await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.anew.was))
+                back = HeadMoved(session=taken.session, turn=taken.anew.was)
+                await asyncio.to_thread(self._record, Undone(events=(moved.seq,)), back)
             for event in failed:
                 out(event)
         return done

@@ -222,8 +222,7 @@ class Prompts:
         origin = self._memory.origin(key.session)
         if origin is None or origin[0] in self._doubtful:
             return None
-        other = Key(origin[0], key.model)
-        log = self._logs.get(other) or self.shelf.log(other)
+        log = self._logs.get(other := Key(origin[0], key.model)) or self.shelf.log(other)
         return deepcopy(log) if log is not None and [text for _, text in log.systems] == [system] else None
 
     async def _bring_back(self, key: Key, log: PromptLog) -> None:

@@ -9,7 +9,7 @@ person's own moves set a mark, or say what they undo, in the same append, and st
 
 import sqlite3
 
-from graph.events import Event, HeadMoved, Role, StopReason, TurnSaid, TurnTaken, TurnWithheld
+from graph.events import Event, HeadMoved, Role, StopReason, TurnSaid, TurnTaken, TurnWithheld, Undone
 from graph.exchanges import replies
 from graph.log import Log, Stream
 from graph.reading import LogReader
@@ -43,8 +43,8 @@ def recover(log: Log, reader: LogReader) -> int:
     """Make cut-off replies truncated turns, put queued messages on the path; returns how many replies there were."""
     streams = log.streams()
     recovered = sum(_recover_reply(log, reader, stream) for stream in streams)
-    for session, head in _left_back(reader):
-        log.append([HeadMoved(session=session, turn=head)])
+    for move, session, head in _left_back(reader):
+        log.append([Undone(events=(move,)), HeadMoved(session=session, turn=head)])
     for session in reader.waiting_sessions():
         _take_queued(log, reader, session)
     return recovered
@@ -73,11 +73,13 @@ def _recover_reply(log: Log, reader: LogReader, stream: Stream) -> bool:
     return True
 
 
-def _left_back(reader: LogReader) -> list[tuple[str, str | None]]:
-    """Sessions whose head went back for a reply that never came, and where it was before."""
+def _left_back(reader: LogReader) -> list[tuple[int, str, str | None]]:
+    """Moves of a head back for a reply that never came: their events, their sessions, and where the heads were."""
     with reader.snapshot() as db:
         moves = db.execute(_LAST_MOVES).fetchall()
-        return [(session, _was_at(db, move, session)) for move, session, at in moves if _is_answered(db, session, at)]
+        return [
+            (move, session, _was_at(db, move, session)) for move, session, at in moves if _is_answered(db, session, at)
+        ]
 
 
 def _is_answered(db: sqlite3.Connection, session: str, turn: str) -> bool:

@@ -13,7 +13,7 @@ from agent.events import AgentEvent, Failed, ReplyEnded, TokensArrived, TurnAcce
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import MAIN_WORLD, HeadMoved, TurnDeleted, TurnHidden
+from graph.events import MAIN_WORLD, HeadMoved, TurnDeleted, TurnHidden, Undone
 from graph.memory import Memory
 from graph.values import Turn
 from models.errors import RunError
@@ -108,6 +108,8 @@ async def test_a_reply_stopped_before_its_first_word_leaves_the_chat_as_it_was(m
     assert "as it was" in last.message
     assert await path(agent, session) == before
     assert await agent.alternatives(session, [turn.id for turn in before]) == {}
+    undone = agent._memory._reader.events(after=(await agent.status()).log_head - 2, limit=2)[0].event
+    assert isinstance(undone, Undone)  # so that nobody is offered to undo what did not happen
 
 
 async def test_a_reply_that_fails_before_its_first_word_leaves_the_chat_as_it_was(make_agent: MakeAgent) -> None:

@@ -79,8 +79,10 @@ def _turns(
     """The turns that leave, and those that return: what is live no more or again, and what is named by the events."""
     taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)}
     given = {event.turn for event in events if isinstance(event, TurnUnhidden)}
-    gone = {id for id, (before, after) in rehearsal.turns.items() if before and not after} | taken
-    back = {id for id, (before, after) in rehearsal.turns.items() if after and not before} | (given - taken)
+    already = memory.deleted(taken | given)  # of these there is nothing left to take or to give
+    gone = {id for id, (before, after) in rehearsal.turns.items() if before and not after} | (taken - already)
+    back = {id for id, (before, after) in rehearsal.turns.items() if after and not before}
+    back |= given - taken - already
     return tuple(memory.turns(gone)), tuple(memory.turns(back))
 
 

@@ -72,7 +72,8 @@ async def remember(app: "ClewApp", argument: str) -> None:
         _left(app, "remember", asked)
     elif asked:
         made = await app.chat.service.remember(asked, project=app.options.project)
-        app.say(f"Remembered: {cut(made.text or '', 80)} · F4 shows it")
+        where = " in the main world, not in this what-if" if app.state.what_if else ""
+        app.say(f"Remembered{where}: {cut(made.text or '', 80)} · F4 shows it")
         app.keeping.point_at(made.id)
 
 

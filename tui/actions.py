@@ -55,7 +55,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rewind", "Go back to an earlier message of yours (Esc Esc)", Group.TIME, "rewind"),
     Action("tree", "The shape of this chat, with all its branches", Group.TIME, "tree", ("f6",)),
     Action("fork", "A new chat with this one's past, or a what-if", Group.TIME, "fork", argument="[what-if] [name]"),
-    Action("undo", "Undo the last change; a delete cannot be undone", Group.TIME, "undo"),
+    Action("undo", "Undo the last change; a delete cannot be undone", Group.TIME, "undo", argument="[number]"),
     Action("marks", "Places to come back to; with a name: set one", Group.TIME, "marks", argument="[name]"),
     Action("search", "Search everything ever said", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
     Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f3",), aliases=("why",)),

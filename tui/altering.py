@@ -126,7 +126,11 @@ async def undo(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
         app.say(NOT_YET)
         return
-    change = await app.chat.service.undo()
+    number = argument.strip()
+    if number and not number.isdecimal():
+        app.say("/undo takes back the last change; /undo NUMBER another one, by its number in `clew undo --list`.")
+        return
+    change = await app.chat.service.undo(int(number) if number else None)
     await refresh(app)
     app.say(f"Undone: {one_line(change.what)}.")
 

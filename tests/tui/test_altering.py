@@ -78,6 +78,19 @@ async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
         await wait_until(pilot, lambda: "There is nothing to undo." in words(app))
 
 
+async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat: Running) -> None:
+    agent = crete()
+    first, *_, newest = (turn.id for turn in agent.turns["S000"])
+    await agent.hide(first)
+    await agent.hide(newest)
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/undo soon", "enter")
+        await wait_until(pilot, lambda: "/undo takes back the last change" in words(app))
+        await pilot.press(*"/undo 0", "enter")
+        await wait_until(pilot, lambda: not agent.turn(first).hidden)
+        assert agent.turn(newest).hidden
+
+
 @pytest.mark.parametrize("keys", [("ctrl+u",), ("tab", "u")])
 async def test_the_list_of_chats_undoes_the_last_change(chat: Running, keys: tuple[str, ...]) -> None:
     agent = crete()

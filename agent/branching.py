@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 
 from graph.branches import Alternatives, Branch, World
-from graph.errors import GraphFailure
 from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
 from graph.ids import new_id
 from graph.impacts import Impact
@@ -77,18 +76,13 @@ class Branching(Altering):
         """Go back to a turn (None: to before the first), with a mark to come back to; `plan` is what was shown of it.
 
         Raises as `rewind_plan` does, and AgentError where a reply is being written, or where it would do something else
-        than was shown. Without a plan it is done also while the graph is behind.
+        than was shown. Without a plan nothing is worked out ahead: nothing is lost by going back, and it is quick.
         """
         async with self._conversation_of(session).quiet(session):
-            what, events = await asyncio.to_thread(self._rewinding, session, turn)
-            if self.is_private(session):
-                return await self._move(session, *events)
-            if plan is not None:
+            _, events = await asyncio.to_thread(self._rewinding, session, turn)
+            if plan is not None and not self.is_private(session):
                 return await self.carry_out(plan)
-            try:
-                return await self.carry_out(await self.plan(what, *events))
-            except GraphFailure:  # nothing is lost by going back: that needs no preview
-                return await self._move(session, *events)
+            return await self._move(session, *events)
 
     async def switch(self, session: str, turn: str) -> str:
         """Go to an alternative: the head moves to the newest end below it. Returns the turn that the head stands at.

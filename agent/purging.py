@@ -8,14 +8,14 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from graph.absence import Forms, look, look_into
-from graph.backups import backups_of
+from graph.backups import DAMAGED, ENDING, backups_of
 from graph.errors import MemoryFailure
 from graph.files import LOG
 from graph.memory import Memory
@@ -31,6 +31,9 @@ from .prompts import Prompts
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
 NATIVE = "native.log"
+TIMES = 2
+TO_LOOK = "`clew doctor --deep --absent -` looks for words that are typed to it."
+DAMAGED_STAYS = "That log was damaged and is kept as it was: delete it yourself once you have what you want of it."
 READ_MEANWHILE = (
     "What was deleted is gone from every view, but another program is reading the log, which keeps its bytes until "
     "then. clew tries again by itself."
@@ -127,13 +130,17 @@ class Purges:
         words = await self._step(lambda progress: unkept(memory.purge_words(events), _settings_of(home)))
         await self._step(memory.purge)
         await self._prompts.tidy()
-        copies = await self._step(lambda progress: purge_copies(memory, home, progress))
-        for problem in copies:
-            self._tell(Warned(problem))
-        files, held = await self._step(lambda progress: _sweep(memory, home, words, progress))
+        files, held = 0, tuple[Path, ...]()
+        for _ in range(TIMES):  # a backup may have been made while the others were worked off
+            for problem in await self._step(lambda progress: purge_copies(memory, home, progress)):
+                self._tell(Warned(problem))
+            files, held = await self._step(lambda progress: _sweep(memory, home, words, events, progress))
+            if not any(_is_own(path, home) for path in held):
+                break
+        held = tuple(dict.fromkeys((*held, *(_set_aside(home) if words else ()))))
         if not await self._let_go(events):
             return Purged(len(events), len(words), files, held, READ_MEANWHILE)
-        in_log = await self._step(lambda progress: _look_into_log(memory, home, words))
+        in_log = await self._step(lambda progress: _look_into_log(memory, home, words, events))
         return Purged(len(events), len(words), files + len(LOG_FILES), held + in_log)
 
     async def _step(self, work: Callable[[Callable[[Progress], None]], T]) -> T:
@@ -150,15 +157,24 @@ class Purges:
         return False
 
     def _tell_of(self, report: Purged) -> None:
-        if report.leftovers:
-            names = ", ".join(str(path) for path in report.leftovers)
-            self._tell(Warned(f"Words of what was deleted are still in {names}: clew does not change these files."))
+        own = [path for path in report.leftovers if _is_own(path, self._home)]
+        if own:
+            self._tell(Warned(f"Words of what was deleted may still be in {_listed(own)}. {TO_LOOK}"))
+        aside = _set_aside(self._home)
+        damaged = [path for path in report.leftovers if path in aside]
+        if damaged:
+            self._tell(Warned(f"Words of what was deleted may still be in {_listed(damaged)}. {DAMAGED_STAYS}"))
+        others = [path for path in report.leftovers if path not in own and path not in damaged]
+        if others:
+            self._tell(
+                Warned(f"Words of what was deleted are still in {_listed(others)}: clew does not change these files.")
+            )
 
 
 def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None]) -> list[str]:
     """Erase in the automatic backups what is erased in the memory; what could not be is deleted, and told."""
     problems = []
-    copies = sorted(backups_of(home.memory).glob("*.sqlite"))
+    copies = sorted(set(backups_of(home.memory).glob("*.sqlite")) - set(_set_aside(home)))
     for done, path in enumerate(copies):
         progress(Progress("purging", done, len(copies)))
         try:
@@ -167,6 +183,21 @@ def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None
             path.unlink(missing_ok=True)
             problems.append(f"What was deleted could not be erased in the backup {path}: {error} That backup is gone.")
     return problems
+
+
+def _set_aside(home: Home) -> list[Path]:
+    """Logs that were too damaged to be copied when another took their place: kept as they are, for whoever can."""
+    return sorted(backups_of(home.memory).glob(f"{DAMAGED}*{ENDING}*"))
+
+
+def _is_own(path: Path, home: Home) -> bool:
+    """Whether clew rewrites a file itself."""
+    copy = backups_of(home.memory) == path.parent and ENDING in path.name
+    return home.memory in path.parents or (copy and path not in _set_aside(home))
+
+
+def _listed(paths: Iterable[Path]) -> str:
+    return ", ".join(str(path) for path in paths)
 
 
 def _heeding(stopping: Stopping) -> Callable[[Progress], None]:
@@ -178,7 +209,7 @@ def _heeding(stopping: Stopping) -> Callable[[Progress], None]:
 
 
 def _sweep(
-    memory: Memory, home: Home, words: Forms, progress: Callable[[Progress], None]
+    memory: Memory, home: Home, words: Forms, events: Collection[int], progress: Callable[[Progress], None]
 ) -> tuple[int, tuple[Path, ...]]:
     """Look into every file but the log's: how many there are, and which still hold a word; caches that do go."""
     held, files = [], 0
@@ -190,17 +221,17 @@ def _sweep(
             continue
         if home.cache in path.parents and path.name != NATIVE:
             path.unlink(missing_ok=True)
-        elif memory.unkept({word: words[word] for word in found}):  # nobody said it again meanwhile
+        elif memory.unkept({word: words[word] for word in found}, events):  # nobody said it again meanwhile
             held.append(path)
     return files, tuple(held)
 
 
-def _look_into_log(memory: Memory, home: Home, words: Forms) -> tuple[Path, ...]:
+def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[int]) -> tuple[Path, ...]:
     """The log's own files that still hold a word, after writing the log anew if it does."""
 
     def held() -> tuple[Path, ...]:
         found = ((path, look_into(path, words)) for path in (home.memory / name for name in LOG_FILES) if words)
-        return tuple(path for path, each in found if each and memory.unkept({word: words[word] for word in each}))
+        return tuple(path for path, each in found if each and memory.unkept({w: words[w] for w in each}, events))
 
     if held():
         memory.compact_log()

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.errors import MemoryFailure
-from graph.sqlite import open_reader
+from graph.files import LOG
+from graph.sqlite import open_at_rest, open_reader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+STEM = b"\xff"  # before a stem as the word indexes have it, which is looked for there; no text begins like this
 LEAST = 5  # bytes of a form: fewer are found in any large file by chance
 CHUNK = 1 << 20
 GRAM = 4
@@ -60,8 +62,19 @@ def stems_of(words: list[str]) -> dict[str, set[str]]:
 def _forms(word: str, stems: set[str]) -> Iterator[bytes]:
     said = {word, word.lower(), word.upper()}
     for each in said | {stem for stem in stems if len(stem.encode()) >= LEAST}:
-        yield each.encode(errors="replace").lower()
-        yield json.dumps(each)[1:-1].encode().lower()
+        yield from _escaped(each)
+    for stem in stems:
+        yield STEM + stem.encode()
+
+
+def _escaped(word: str) -> Iterator[bytes]:
+    yield word.encode(errors="replace").lower()
+    yield json.dumps(word)[1:-1].encode().lower()
+
+
+def forms_of_stem(stem: str) -> frozenset[bytes]:
+    """What a file may have of a stem."""
+    return frozenset((STEM + stem.encode(), *_escaped(stem)))
 
 
 class Finder:
@@ -74,7 +87,7 @@ class Finder:
         self._by_gram: dict[int, list[bytes]] = {}
         self._short: set[bytes] = set()
         self._longest = 0
-        for form in set(forms):
+        for form in {form for form in forms if not form.startswith(STEM)}:
             self._longest = max(self._longest, len(form))
             if len(form) < GRAM:
                 self._short.add(form)
@@ -131,7 +144,7 @@ def look_into(path: Path, forms: Forms, finder: Finder | None = None) -> set[str
     except OSError:
         return set()
     words = {word for word, each in forms.items() if not each.isdisjoint(found)}
-    return words | _indexed(path, [word for word in forms if word not in words])
+    return words | _indexed(path, {word: each for word, each in forms.items() if word not in words})
 
 
 def files_under(folder: Path, *, leave_out: Iterable[Path] = ()) -> Iterator[Path]:
@@ -150,17 +163,18 @@ def _chunks(path: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _indexed(path: Path, words: list[str]) -> set[str]:
+def _indexed(path: Path, forms: Forms) -> set[str]:
     """The words that the word indexes of a log still know; the bytes of those are shortened by what they share."""
-    if path.suffix != ".sqlite" or not words:
-        return set()
-    stems, found = stems_of(words), set[str]()
+    stems = {word: [form[1:].decode() for form in each if form.startswith(STEM)] for word, each in forms.items()}
+    found = set[str]()
+    if path.suffix != ".sqlite" or not any(stems.values()):
+        return found
     try:
-        with closing(open_reader(path)) as db:
+        with closing(open_reader(path) if path.name == LOG else open_at_rest(path, but_wal=True)) as db:
             for index in INDEXES:
                 db.execute(f"CREATE VIRTUAL TABLE temp.terms_of_{index} USING fts5vocab(main, {index}, row)")
                 known = f"SELECT 1 FROM terms_of_{index} WHERE term = ?"
-                found |= {word for word in words if any(db.execute(known, (stem,)).fetchone() for stem in stems[word])}
+                found |= {word for word in stems if any(db.execute(known, (stem,)).fetchone() for stem in stems[word])}
     except (sqlite3.DatabaseError, MemoryFailure):  # no log, or one that is only being made
         return found
     return found

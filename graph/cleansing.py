@@ -8,10 +8,11 @@ Invariants:
 
 import threading
 from collections.abc import Callable, Collection, Iterator
+from itertools import chain
 from pathlib import Path
 
 from graph import purging
-from graph.absence import INDEXES, Forms, forms_of, words_in
+from graph.absence import INDEXES, Forms, forms_of, stems_of, words_in
 from graph.copies import purge_copy
 from graph.files import LOG
 from graph.follower import Follower
@@ -41,11 +42,20 @@ class Cleansing:
     def purge_words(self, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
         """The words of erased texts (None: of all that wait) in the forms that are in nothing that is kept."""
         texts = [text for seq, text in self.purging().items() if seqs is None or seq in seqs]
-        return self.unkept(forms_of(words_in(texts)))
+        return self.unkept(forms_of(words_in(texts)), seqs)
 
-    def unkept(self, forms: Forms) -> dict[str, frozenset[bytes]]:
-        """Some words in those forms that are in nothing that is kept."""
-        return purging.unkept(forms, self._kept())
+    def unkept(self, forms: Forms, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
+        """Some words in those forms that are in nothing that is kept.
+
+        What waits to be purged counts as kept, but for the events that are being purged (None: all).
+        """
+        waiting = [] if seqs is None else [text for seq, text in self.purging().items() if seq not in seqs]
+        with self._reader.snapshot() as db:
+            stems = set(purging.kept_stems(db, forms))
+        stems.update(stem for each in stems_of(sorted(words_in(waiting))).values() for stem in each)
+        return purging.unkept(
+            forms, chain(self._kept(), (f"{text}\n".encode(errors="replace") for text in waiting)), stems
+        )
 
     def purge(self, progress: Tell) -> None:
         """Leave nothing of what is erased in word indexes, vectors and graph. Raises LogUnwritable or GraphFailure."""

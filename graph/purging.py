@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from graph import contents
-from graph.absence import Finder, Forms
+from graph.absence import INDEXES, Finder, Forms, forms_of_stem, stems_of
 from graph.migrations import version_of
 from graph.schema import statements
 from graph.sqlite import open_writer, writing
@@ -99,10 +99,22 @@ def leftover_vectors(db: sqlite3.Connection) -> list[int]:
     return [id for (id,) in db.execute("SELECT id FROM vectors WHERE hash NOT IN (SELECT hash FROM contents)")]
 
 
-def unkept(forms: Forms, kept: Iterable[bytes]) -> dict[str, frozenset[bytes]]:
-    """Words in those forms that are in nothing that is kept: whoever has one of them has kept what is gone."""
+def unkept(forms: Forms, kept: Iterable[bytes], stems: Iterable[str] = ()) -> dict[str, frozenset[bytes]]:
+    """Words in those forms that are in nothing that is kept: whoever has one of them has kept what is gone.
+
+    `stems` are those that the word indexes keep, also for words that are written otherwise.
+    """
     common = Finder(form for each in forms.values() for form in each).find(kept) if forms else set()
+    common |= {form for stem in stems for form in forms_of_stem(stem)}
     return {word: each - common for word, each in forms.items() if each - common}
+
+
+def kept_stems(db: sqlite3.Connection, words: Iterable[str]) -> Iterator[str]:
+    """The stems of some words that are in what the word indexes lead to: of a text that is there to be read."""
+    for word, stems in stems_of(sorted(words)).items():
+        found = (f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1" for index in INDEXES)
+        if any(db.execute(query, (f'"{word}"',)).fetchone() is not None for query in found):
+            yield from stems
 
 
 def kept_by(db: sqlite3.Connection, *, after: int) -> tuple[int, bytes]:

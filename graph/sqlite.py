@@ -51,9 +51,12 @@ def open_reader(path: Path) -> sqlite3.Connection:
         return db
 
 
-def open_at_rest(path: Path) -> sqlite3.Connection:
-    """A connection that reads a file nobody writes, and leaves nothing beside it. Raises as `reading` does."""
-    if not _is_whole_without_wal(path):
+def open_at_rest(path: Path, *, but_wal: bool = False) -> sqlite3.Connection:
+    """A connection that reads a file nobody writes, and leaves nothing beside it. Raises as `reading` does.
+
+    What lies in a write-ahead log beside it is read too, which leaves a file more there, or passed by with `but_wal`.
+    """
+    if not but_wal and not _is_whole_without_wal(path):
         return open_reader(path)
     with reading(path):
         return _connect_readonly(path, "immutable=1")

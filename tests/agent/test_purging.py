@@ -2,15 +2,17 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
-from agent.purging import PurgeStopped
+from agent.purging import PurgeStopped, purge_copies
 from agent.service import Agent
 from agent.settings import Settings
-from graph.absence import Forms, forms_of, look
+from graph.absence import Forms, forms_of, look, look_into
 from graph.backups import backups_of
 from graph.copying import copy_log
 from graph.errors import MemoryFailure
@@ -199,3 +201,89 @@ async def test_a_reader_of_the_log_holds_the_end_of_a_purge_up_and_nothing_else(
     reader.close()
     assert (await agent.purged()).pending is None
     assert holding(home) == set()
+
+
+KEPT = {
+    "My neighbour is a Xylophonist.": "The Xylophonist upstairs",
+    "We are happily sailing along.": "Happy sailors sailed",
+    "Many xylophonists relocated.": "A xylophonist and his relocation",
+    "Our Résumé is for Frau Müllerin.": "resume for MÜLLERIN and muller",
+}
+
+
+@pytest.mark.parametrize("how", ["name", "prompt", "message", "memory"])
+@pytest.mark.parametrize("said", KEPT)
+async def test_what_is_kept_in_another_form_of_a_word_is_not_taken_for_a_leftover(
+    make_agent: MakeAgent, said: str, how: str
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, _ = await say(agent, "We begin with a harmless remark.")
+    _, turn = await say(agent, said, session)
+    match how:
+        case "name":
+            await agent.rename(session, KEPT[said])
+        case "prompt":
+            await agent.configure(session, system_prompt=KEPT[said])
+        case "message":
+            await say(agent, KEPT[said], session)
+        case _:
+            await agent.remember(KEPT[said])
+    folder = backups_of(home.memory)
+    folder.mkdir(exist_ok=True)
+    await asyncio.to_thread(copy_log, home.memory, folder / "auto-2026.sqlite")
+    await agent.carry_out(await agent.plan_delete(turn, exchange=True))
+    done = await agent.purged()
+    assert (done.leftovers, done.pending) == ((), None)
+    assert not holding(home, forms_of([said.rstrip(".")])), "nobody has the sentence"
+
+
+async def test_a_backup_made_while_a_purge_runs_loses_it_too(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    before, late = home.root / "before.bin", backups_of(home.memory) / "auto-2026.sqlite"
+    late.parent.mkdir(exist_ok=True)
+    await asyncio.to_thread(copy_log, home.memory, before)
+    times = []
+
+    def copies(memory: Memory, home: Home, progress: object) -> list[str]:
+        times.append(purge_copies(memory, home, lambda _: None))
+        if before.exists():
+            before.rename(late)
+        return times[-1]
+
+    monkeypatch.setattr("agent.purging.purge_copies", copies)
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == ()
+    assert len(times) == 2
+    assert holding(home) == set()
+
+
+async def test_a_log_set_aside_as_damaged_is_spared_and_named(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    told: list[str] = []
+    listening = asyncio.create_task(_listen(agent, told))
+    await asyncio.sleep(0)
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    folder = backups_of(home.memory)
+    folder.mkdir(exist_ok=True)
+    aside = folder / "damaged-2026.sqlite"
+    aside.write_bytes(b"SQLite format 3\0" + b"x" * 4096)
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == (aside,)
+    assert aside.stat().st_size == 4112
+    await agent.close()
+    await listening
+    assert [message for message in told if "may still be" in message and str(aside) in message]
+
+
+def test_looking_into_a_copy_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    copy = tmp_path / "auto-2026.sqlite"
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL").fetchone()
+        for index in ("words", "learned"):
+            db.execute(f"CREATE VIRTUAL TABLE {index} USING fts5(text, content = '')")
+            db.execute(f"INSERT INTO {index} (rowid, text) VALUES (1, 'xylophonb'), (2, 'xylophonist')")
+    assert look_into(copy, forms_of(["Xylophonist"])) == {"Xylophonist"}
+    assert list(tmp_path.iterdir()) == [copy]

@@ -22,12 +22,15 @@ KEPT = timedelta(days=14)  # those before a rewind or a restore
 
 _MARKS = """
 SELECT seq, at, structure ->> '$.mark', structure ->> '$.reason', text FROM events AS mark
-WHERE kind <> 'turn.said' AND kind = 'mark.set' AND NOT EXISTS (
+WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.reason' <> 'import' AND NOT EXISTS (
     SELECT 1 FROM events AS cleared WHERE cleared.kind <> 'turn.said' AND cleared.kind = 'mark.cleared'
     AND cleared.structure ->> '$.mark' = mark.structure ->> '$.mark'
 ) ORDER BY seq DESC
 """
-_LAST = "SELECT seq, at FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' ORDER BY seq DESC LIMIT 1"
+_LAST = """
+SELECT seq, at FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.reason' <> 'import'
+ORDER BY seq DESC LIMIT 1
+"""
 # Sessions in which something was said or taken up since.
 _GONE_ON = "SELECT DISTINCT session FROM events WHERE seq >= ? AND kind IN ('turn.said', 'turn.taken') ORDER BY session"
 _ERASED = """

@@ -6,6 +6,7 @@ Invariants:
 - What was erased here stays erased, and what the export says was deleted is deleted here too.
 - A session that was gone on with here keeps its head, at the end of each transaction; one that was not follows the
   export. A change of something that was changed here later is left out.
+- What looks like a change by hand is marked as an import: it was made elsewhere, and is not undone as one of here.
 - What hangs on a turn that is missing follows the nearest one known before it in its session.
 """
 
@@ -23,6 +24,7 @@ from graph.events import (
     EntityNoted,
     Event,
     HeadMoved,
+    MarkSet,
     ObservationMade,
     SessionDeleted,
     SessionForked,
@@ -30,9 +32,11 @@ from graph.events import (
     TextErased,
     TurnSaid,
 )
+from graph.ids import new_id
 from graph.latest import decided_later
 from graph.log import Log
 from graph.rules import session_exists, turn_exists
+from graph.undoing import is_deed
 from graph.values import Recorded
 
 CLIENT = "import"
@@ -110,6 +114,8 @@ class Batch:
             self._one(brought)
         for session in sorted(self._moved):
             self._settle(session)
+        if is_deed(self._stored):  # it was decided elsewhere
+            self._put(MarkSet(mark=new_id(), reason="import"), None)
         return self._stored
 
     def _one(self, brought: Brought) -> None:

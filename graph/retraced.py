@@ -12,11 +12,14 @@ from graph.said import Base
 
 
 class MarkSet(Base):
-    """A place in the log to come back to: everything before this event. `text` is its name, where a person gave one."""
+    """A place in the log to come back to: everything before this event. `text` is its name, where a person gave one.
+
+    One for an import stands among what came with it, so that this is told from what was decided here; it is not offered.
+    """
 
     kind: Literal["mark.set"] = "mark.set"
     mark: str
-    reason: Literal["named", "automatic", "rewind", "restore"]
+    reason: Literal["named", "automatic", "rewind", "restore", "import"]
     text: str | None = None
 
 

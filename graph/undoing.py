@@ -8,7 +8,7 @@ from where it was put. What is undone can be done again, by undoing its undoing.
 import json
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from graph.events import (
     DocumentRemoved,
     Event,
     MarkRestored,
+    MarkSet,
     ObservationDeleted,
     Role,
     SessionDeleted,
@@ -144,7 +145,7 @@ class Changes(ABC):
         """The change by hand that an event is of. Raises NotFound."""
         with self.snapshot() as db:
             run = _run(db, seq)
-            if not _is_deed(run):
+            if not is_deed(run):
                 raise NotFound(f"Event {seq} is no change by hand. `clew undo --list` lists those there are.")
             return Deed(run, run[0].seq in _undone(db))
 
@@ -171,7 +172,7 @@ def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
     ]
     for _, group in groupby(merge(*found, reverse=True), key=lambda each: each[1]):
         run = _run(db, next(group)[0])
-        if _is_deed(run):
+        if is_deed(run):
             yield Deed(run, run[0].seq in undone)
 
 
@@ -189,8 +190,10 @@ def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
     return tuple(events)
 
 
-def _is_deed(run: tuple[Stored, ...]) -> bool:
+def is_deed(run: Sequence[Stored]) -> bool:
     """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
+    if any(isinstance(each.event, MarkSet) and each.event.reason == "import" for each in run):
+        return False
     if any(
         isinstance(each.event, TurnSaid) and (each.event.role is not Role.NOTE or each.event.source is not None)
         for each in run

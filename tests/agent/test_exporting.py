@@ -4,6 +4,7 @@ import json
 import random
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from agent.errors import ExportUnreadable
 from agent.exporting import as_jsonl, as_markdown, into_file
 from agent.importer import Importer
 from graph.errors import CopyFailed, NotFound
-from graph.events import Role, SessionRenamed, TurnDeleted, TurnHidden
+from graph.events import MarkSet, PinSet, Role, SessionRenamed, TurnDeleted, TurnHidden
 from graph.memory import Memory
 from graph.reading import LogReader
 from tests.graph.talk import reply, said, talk
@@ -204,3 +205,27 @@ def test_an_import_that_was_cut_off_goes_on(here: Memory, there: Memory, reader:
     assert cut.new + rest.new == 500
     heads = {session.id: session.head for session in here.sessions()}
     assert {session.id: session.head for session in there.sessions()} == heads
+
+
+def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(
+    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
+) -> None:
+    talk(here, 3)
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text("".join(as_jsonl(reader, clew="1")), encoding="utf-8")
+    Importer(there).run(first)
+    there.append(SessionRenamed(session="s", text="Named here"))
+    named = there.deeds(10)
+    assert len(named) == 1
+    here.append(TurnHidden(turn="s0"))
+    here.append(MarkSet(mark="m", reason="named", text="of the other memory"))
+    here.append(PinSet(turn="s1"))
+    second.write_text("".join(as_jsonl(reader, clew="1")), encoding="utf-8")
+    report = Importer(there).run(second)
+    assert report.merged is not None
+    assert report.merged.new == 2, "what hides and what pins"
+    assert there.turns(["s0"])[0].hidden
+    assert there.deeds(10) == named
+    assert there.marks(now=datetime.now(UTC)) == []
+    with pytest.raises(NotFound, match="no change by hand"):
+        there.deed(there.head())

@@ -79,5 +79,5 @@ def _told(purged: "Purged") -> str:
         return f"It is gone from every chat and from memory, but not yet from every file: {purged.pending}"
     if purged.leftovers:
         names = ", ".join(one_line(str(path)) for path in purged.leftovers)
-        return f"It is gone from every chat and from memory. These files still have words of it: {names}"
+        return f"It is gone from every chat and from memory. These files may still have words of it: {names}"
     return "Nothing of it is left in any file under the home."

@@ -89,6 +89,12 @@ class Undoing(Altering):
             await self._after_change(events)
         return change
 
+    async def restores(self, mark: str) -> bool:
+        """Whether there is anything to put back as it was at a mark. Raises NotFound or Ambiguous."""
+        found = await self._mark(mark)
+        events, _ = await asyncio.to_thread(self._memory.restoring, found.seq)
+        return bool(events)
+
     async def plan_restore(self, mark: str) -> Plan:
         """What putting back what was decided as it was at a mark would do; by the mark's id or the beginning of it.
 

@@ -1,5 +1,6 @@
 """What is taken away or brought back: deletes with their impact first, hiding, undoing, marks."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -22,6 +23,8 @@ REASONS = {
     "rewind": "before going back",
     "restore": "before a mark was restored",
 }
+NOTHING_BACK = "Nothing to put back"
+AS_IT_WAS = "Everything stands as it was at this mark."
 NO_MARKS = "No marks yet. n sets one here; clew sets some by itself, and one before each going back."
 
 
@@ -159,8 +162,19 @@ async def _choose_mark(app: "ClewApp") -> None:
     assert app.backstage is not None
     service = app.chat.service
 
+    listed: list[Mark] = list(await service.marks())
+    idle: set[str] = set()  # those at which everything stands already
+
     async def preview(mark: "Mark") -> Content:
+        if not await service.restores(mark.id):
+            return plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED)
         return impact_content(await service.plan_restore(mark.id))
+
+    async def look(redraw: Callable[[], None]) -> None:
+        for mark in listed:
+            if not await service.restores(mark.id):
+                idle.add(mark.id)
+                redraw()
 
     keys = (
         Key("enter", "Enter", "restore it", "restore"),
@@ -170,13 +184,14 @@ async def _choose_mark(app: "ClewApp") -> None:
     chosen = await app.push_screen_wait(
         Chooser["Mark"](
             "Marks: places to come back to",
-            list(await service.marks()),
-            paint=_mark_row,
+            listed,
+            paint=lambda mark, width: _mark_row(mark, idle=mark.id in idle),
             identity=lambda mark: mark.id,
             preview=preview,
             keys=keys,
             failures=app.backstage.failures,
             empty=NO_MARKS,
+            more=look,
         )
     )
     if chosen is None:
@@ -196,6 +211,9 @@ async def _choose_mark(app: "ClewApp") -> None:
 async def _restore(app: "ClewApp", mark: "Mark") -> None:
     assert app.chat is not None
     service = app.chat.service
+    if not await service.restores(mark.id):
+        app.say(f"{NOTHING_BACK}: {AS_IT_WAS[0].lower()}{AS_IT_WAS[1:]}")
+        return
     way = Way("restore", lambda: service.plan_restore(mark.id))
     words = "What was said since stays in the chats, off their paths."
     if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore it", words=words) is not None:
@@ -207,6 +225,10 @@ def _name(mark: "Mark") -> str:
     return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark of {mark.at.astimezone():%-d %b, %H:%M}"
 
 
-def _mark_row(mark: "Mark", width: int) -> list[Content]:
-    head = plain(one_line(mark.name), "bold") if mark.name else plain(REASONS.get(mark.reason, mark.reason))
-    return [head, plain(f"{mark.at.astimezone():%-d %b %Y, %H:%M}", MUTED)]
+def _mark_row(mark: "Mark", *, idle: bool) -> list[Content]:
+    """A mark in two lines; dim where everything stands as it was there already."""
+    head = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
+    when = f"{mark.at.astimezone():%-d %b %Y, %H:%M}"
+    if idle:
+        return [plain(head, MUTED), plain(f"{NOTHING_BACK.lower()} · {when}", MUTED)]
+    return [plain(head, "bold" if mark.name else ""), plain(when, MUTED)]

@@ -58,6 +58,7 @@ class FakeTime:
         self.marked: list[FakeMark] = []
         self.all_worlds: list[World] = [World("main", None)]
         self.pasts: list[datetime] = []
+        self.idle: set[str] = set()  # marks since which nothing changed
         self.impact = Impact()  # what every plan tells besides its turns
 
     def add_session(self, name: str | None, *exchanges: tuple[str, str]) -> str:
@@ -231,6 +232,9 @@ class FakeTime:
 
     async def _hide(self, turn: str, *, hidden: bool) -> None:
         self._replace(turn, hidden=hidden)
+
+    async def restores(self, mark: str) -> bool:
+        return mark not in self.idle
 
     async def plan_restore(self, mark: str) -> FakePlan:
         async def do() -> None:

@@ -135,6 +135,25 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await wait_until(pilot, lambda: agent.marked == [])
 
 
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_a_mark_at_which_everything_stands_already_says_so_and_asks_nothing(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = crete()
+    agent.impact = Impact(gone=tuple(agent.turns["S000"][:3]))
+    agent.idle = {(await agent.mark("just now")).id}
+    await agent.mark("before Crete")
+    async with chat(agent, size=size) as (app, pilot):
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
+        assert words(app).count("nothing to put back ·") == 1
+        await wait_until(pilot, lambda: "Everything" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Nothing to put back: everything stands as it was" in words(app))
+        assert len(app.screen_stack) == 1
+        assert agent.carried == []
+
+
 async def test_deleting_a_chat_shows_what_goes_with_it(chat: Running) -> None:
     agent = learned_agent()
     agent.impact = replace(Impact(), lost=tuple(agent.memory_of.observations[:1]))

@@ -1,6 +1,7 @@
 """A list to choose from, and beside it what the choice would do: nothing changes until a key says so."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -39,7 +40,10 @@ class Key:
 
 
 class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
-    """`preview(item)` is asked for the row under the mark; what it fails with is shown in its place."""
+    """`preview(item)` is asked for the row under the mark; what it fails with is shown in its place.
+
+    `more` finds out what else the rows are to show, and calls what it is given when they are to be drawn again.
+    """
 
     AUTO_FOCUS = "LongList"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,6 +65,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         choose: str | None = None,
         height: int = 2,
         empty: str = "There is nothing here yet.",
+        more: Callable[[Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._title = title
@@ -68,6 +73,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._keys = keys
         self._choose = choose
         self._empty = empty
+        self._more = more
         self._identity = identity
         self._preview = preview
         self._failures = failures
@@ -94,6 +100,12 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._rows.set_class(not self._items, "-empty")
         if not self._items:
             self.tell(plain(self._empty, MUTED))
+        if self._more is not None:
+            self.run_worker(self._find_more(self._more))
+
+    async def _find_more(self, more: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
+        with suppress(*self._failures):  # the rows stay as they are; choosing one tells
+            await more(self._rows.redraw)
 
     @on(LongList.Moved)
     def _moved(self) -> None:

@@ -1,5 +1,7 @@
 """The memory screen in another world, and as it was on another day."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from graph.branches import World
@@ -8,6 +10,8 @@ from tests.tui.conftest import Running, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tests.tui.test_memories_screen import chosen, listed, opened, ready, words
 from tui.widgets.dialogs import AskLine
+
+END_OF_1_OCTOBER = datetime(2026, 10, 1, 23, 59, 59, 999000)
 
 
 def with_what_if() -> FakeAgent:
@@ -46,7 +50,7 @@ async def test_the_screen_opens_in_the_world_of_the_chat(chat: Running) -> None:
         assert agent.memory_of.asked[-1].world == app.current_session
 
 
-async def test_what_is_corrected_by_hand_is_corrected_in_the_main_world_only(chat: Running) -> None:
+async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: Running) -> None:
     agent = with_what_if()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
@@ -54,7 +58,10 @@ async def test_what_is_corrected_by_hand_is_corrected_in_the_main_world_only(cha
         await ready(app, pilot)
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
-        await wait_until(pilot, lambda: "put right in the main world" in words(app))
+        await wait_until(pilot, lambda: "It holds in this what-if only." in words(app))
+        await pilot.press("ctrl+u", *"Has two sisters", "enter")
+        await wait_until(pilot, lambda: "Corrected" in words(app))
+        assert agent.memory_of.observations[-1].world == "S009"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
@@ -65,10 +72,10 @@ async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Runnin
         await pilot.press("at")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"2026-10-01", "enter")
-        await wait_until(pilot, lambda: "As clew knew it on 1 Oct 2026" in words(app))
+        await wait_until(pilot, lambda: "As clew knew it on 1 Oct 2026, 23:59" in words(app))
         await ready(app, pilot)
         assert len(listed(app)) == 1
-        assert [when.year for when in agent.pasts] == [2026]
+        assert [when.astimezone().replace(tzinfo=None) for when in agent.pasts] == [END_OF_1_OCTOBER]
         await pilot.press("p")
         await wait_until(pilot, lambda: "The past stays as it was" in words(app))
         await pilot.press("escape")
@@ -96,3 +103,14 @@ async def test_a_day_that_cannot_be_shown_is_explained_and_now_stays(chat: Runni
         await ready(app, pilot)
         assert len(listed(app)) == 4
         assert BERLIN in listed(app)
+
+
+async def test_this_very_day_is_not_to_come_and_shows_now(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        before = datetime.now(UTC)
+        await opened(app, pilot, "at", shows="As clew knew it on which day?")
+        await pilot.press(*f"{datetime.now().astimezone():%Y-%m-%d}", "enter")
+        await wait_until(pilot, lambda: "As clew knew it on" in words(app))
+        await ready(app, pilot)
+        assert before <= agent.pasts[0] <= datetime.now(UTC) + timedelta(0)

@@ -42,18 +42,19 @@ async def next_world(screen: "MemoriesScreen") -> str | None:
 
 
 async def ask_day(screen: "MemoriesScreen") -> str | None:
-    """Ask for a day, and show the memory as it was then."""
+    """Ask for a day, and show the memory as it was at its end, or now if that is still to come; or at a time."""
     from tui.commands.since import parse_since
+    from tui.commands.then import end_of
 
     said = await screen.ask_line(DAY, placeholder=DAYS)
     if said is None:
         return None
     now = datetime.now(UTC)
     try:
-        when = parse_since(said, now=now)
+        begins, when = parse_since(said, now=now), min(now, end_of(said, now=now))
     except ValueError as error:
         return str(error)
-    if when > now:
+    if begins > now:
         return LATER
     screen.say("Looking back …")
     await screen.view.go_to(when)

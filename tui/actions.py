@@ -107,6 +107,7 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("r", "answer again, beside the reply there is"),
     ("← →", "the other replies, or other wordings, in its place (‹2/3›)"),
     ("e", "say it otherwise: your own message, as a new branch"),
+    ("f", "fork: a new chat with all up to here, or a what-if"),
     ("h", "hide it from chat, memory and prompts; again: bring it back"),
     ("x or Del", "delete it for good, after asking; this cannot be undone"),
     ("Esc", "back to the composer"),

@@ -9,6 +9,7 @@ from textual.content import Content
 from tui.dates import when
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
+from tui.widgets.forking import ForkScreen, Wanted
 from tui.widgets.impact import ImpactScreen, Way, impact_content
 from tui.widgets.message import Answer, Message, Said
 
@@ -236,14 +237,33 @@ async def fork(app: "ClewApp", argument: str) -> None:
     word, _, rest = argument.strip().partition(" ")
     what_if = word.lower() in WHAT_IF
     name = (rest if what_if else argument).strip() or None
-    if (found := chat_of(app)) is None:
-        return
-    chat, session = found
-    made = await chat.service.fork(session, what_if=what_if, name=name)
+    if (found := chat_of(app)) is not None:
+        await _fork(app, *found, None, Wanted(what_if, name))
+
+
+async def fork_at(app: "ClewApp", message: Message) -> None:
+    """`f` on a message: a chat that has all up to it, once it is chosen of which world."""
+    if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+        app.say("A chat forks at a message or at a finished reply.")
+    elif isinstance(message, Said) and message.queued:
+        app.say("It waits to be answered; a chat can fork here once it is.")
+    elif (found := chat_of(app)) is not None:
+        if app.keeping.is_private(found[1]):
+            app.say("Nothing of a private chat is kept, so no other chat can fork from it.")
+            return
+        asked = ForkScreen(f"A new chat with all up to “{cut(message.text or 'erased', 44)}”")
+        wanted: Wanted | None = await app.push_screen_wait(asked)
+        if wanted is not None:
+            await _fork(app, *found, message.turn, wanted)
+
+
+async def _fork(app: "ClewApp", chat: "Chat", session: str, at: str | None, wanted: Wanted) -> None:
+    """Make it and show it; where it left the other, one comes back to."""
     from tui.trail import Place
 
+    made = await chat.service.fork(session, at=at, what_if=wanted.what_if, name=wanted.name)
     app.trail.leave(Place(session, app.transcript.top_turn))
     await app.open_session(made)
     app.composer.focus()
-    kind = "A what-if: the other chats never know of it" if what_if else "A new chat with the same past"
+    kind = "A what-if: the other chats never know of it" if wanted.what_if else "A new chat with the same past"
     app.say(f"{kind}. Alt+← goes back to the one it left.")

@@ -132,7 +132,7 @@ async def about(app: "ClewApp", argument: str) -> None:
     if name:
         from tui.widgets.about_page import about_content
 
-        found = await app.chat.service.about(name)
+        found = await app.chat.service.about(name, world=app.state.world)
         beliefs = await app.keeping.about(name)
         app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width, beliefs)))
 

@@ -223,7 +223,7 @@ class Keeping:
 
         assert self._app.chat is not None
         service = self._app.chat.service
-        found = await service.memories(Wanted(text=words), limit=20)
+        found = await service.memories(Wanted(text=words, world=self._app.state.world), limit=20)
         if len(found) == 1:
             return found[0]
         return found
@@ -236,19 +236,20 @@ class Keeping:
         if app.chat is None or app.backstage is None:
             return []
         try:
-            about = await app.chat.service.memories(Wanted(about=name), limit=MOST_ABOUT)
-            named = await app.chat.service.memories(Wanted(text=name), limit=MOST_ABOUT)
+            world = app.state.world
+            about = await app.chat.service.memories(Wanted(about=name, world=world), limit=MOST_ABOUT)
+            named = await app.chat.service.memories(Wanted(text=name, world=world), limit=MOST_ABOUT)
         except app.backstage.failures:
             return []
         return list({each.id: each for each in (*about, *named)}.values())[:MOST_ABOUT]
 
     async def by_id(self, word: str) -> "Observation | None":
-        """The observation whose id is, or begins with, this word."""
+        """The observation whose id is, or begins with, this word, as it stands in the world of the chat."""
         app = self._app
         if app.chat is None or app.backstage is None or not looks_like_id(word):
             return None
         try:
-            return (await app.chat.service.memory(word)).observation
+            return (await app.chat.service.memory(word, world=app.state.world)).observation
         except app.backstage.failures:
             return None
 

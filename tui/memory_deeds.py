@@ -31,7 +31,7 @@ async def memories(app: "ClewApp", argument: str) -> None:
     found = await app.keeping.by_id(words)
     if found is not None:
         await app.keeping.open(choose=found.id, wanted=Wanted(everything=True))
-    elif app.chat is not None and not await app.chat.service.memories(Wanted(text=words), limit=1):
+    elif app.chat is not None and not await _known(app, words, 1):
         app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
     else:
         await app.keeping.open(wanted=Wanted(text=words))
@@ -48,7 +48,7 @@ async def blocks(app: "ClewApp", argument: str) -> None:
     if app.chat is None or not name:
         await app.keeping.open("blocks")
         return
-    names = [block.name for block in await app.chat.service.blocks()]
+    names = [block.name for block in await app.chat.service.blocks(world=app.state.world)]
     known = next((each for each in names if each.casefold() == name.casefold()), None)
     told = "" if known is not None else f"There is no core block “{cut(name, 40)}”; n writes a new one."
     await app.keeping.open("blocks", choose=known, told=told)
@@ -71,8 +71,8 @@ async def remember(app: "ClewApp", argument: str) -> None:
     if asked and not await app.keeping.keeps():
         _left(app, "remember", asked)
     elif asked:
-        made = await app.chat.service.remember(asked, project=app.options.project)
-        where = " in the main world, not in this what-if" if app.state.what_if else ""
+        made = await app.chat.service.remember(asked, project=app.options.project, world=app.state.world)
+        where = " in this what-if" if app.state.what_if else ""
         app.say(f"Remembered{where}: {cut(made.text or '', 80)} · F4 shows it")
         app.keeping.point_at(made.id)
 
@@ -128,7 +128,7 @@ async def _correct_by_words(app: "ClewApp", given: str) -> None:
 
     assert app.chat is not None
     words, _, text = (part.strip() for part in given.partition(": "))
-    found = await app.chat.service.memories(Wanted(text=words), limit=CHOICES)
+    found = await _known(app, words, CHOICES)
     if not found:
         app.composer.give_back(f"/correct {given}")
         app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
@@ -151,9 +151,18 @@ async def _correct(app: "ClewApp", found: "Observation", text: str) -> None:
     if not await app.keeping.keeps():
         _left(app, "correct", f"{found.id} {text}")
         return
-    made = await app.chat.service.correct(found.id, text)
-    app.say(f"Corrected: {cut(made.text or '', 80)} · F4 shows it")
+    made = await app.chat.service.correct(found.id, text, world=app.state.world)
+    where = " in this what-if" if app.state.what_if else ""
+    app.say(f"Corrected{where}: {cut(made.text or '', 80)} · F4 shows it")
     app.keeping.point_at(made.id)
+
+
+async def _known(app: "ClewApp", words: str, limit: int) -> "list[Observation]":
+    """What the world of the chat knows that has these words."""
+    from graph.beliefs import Wanted
+
+    assert app.chat is not None
+    return await app.chat.service.memories(Wanted(text=words, world=app.state.world), limit=limit)
 
 
 def _left(app: "ClewApp", slash: str, argument: str) -> None:

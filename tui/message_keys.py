@@ -1,4 +1,4 @@
-"""The keys on a focused message: to the next one, copy, open, pin, memory; answer again, edit, turn, hide, delete."""
+"""The keys on a focused message: to the next, copy, open, pin, memory; answer again, edit, turn, fork, hide, delete."""
 
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,8 @@ def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
             app.run_worker(app.remembering.pin_message(message))
         case "o":
             app.run_worker(app.guarded(app.keeping.withhold(message)))
+        case "f":
+            app.run_worker(app.guarded(branching.fork_at(app, message)))
         case "r":
             branching.answer_again(app, message)
         case "e":

@@ -86,6 +86,7 @@ class FakeAgent(FakeKeeping, FakeTime):
         self.reads: list[tuple[str | None, int | None]] = []
         self.closed = False
         self.used: list[str] = []
+        self.asked_about: list[tuple[str, str]] = []  # names, and in which world
         self.hits: list[Hit] = []  # what recall finds for any message
         self.note = ""  # why it finds nothing
         self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
@@ -373,7 +374,8 @@ class FakeAgent(FakeKeeping, FakeTime):
     async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         return [self.hit(found.turn) for found in await self.search(query, limit)]
 
-    async def about(self, name: str) -> About:
+    async def about(self, name: str, *, world: str = "main") -> About:
+        self.asked_about.append((name, world))
         found = [each.turn for each in await self.search(name)]
         return About(name, "word", 0, len(found), None, None, (), tuple(found))
 

@@ -162,17 +162,19 @@ class FakeKeeping:
     async def reword(self, id: str, text: str) -> Observation:
         return await self.correct(id, text)
 
-    async def correct(self, id: str, text: str) -> Observation:
+    async def correct(self, id: str, text: str, *, world: str | None = None) -> Observation:
         self._by_hand("a memory was corrected")
         old = self._set(id, status="superseded", current=False)
         number = len(self.memory_of.observations) + 1
         made = belief(number, text, series=old.series, supersedes=old.id, origin="user", kind=old.kind)
+        made = replace(made, world=world or old.world)
         self.learn(made)
         self.tell(MemoriesChanged())
         return made
 
-    async def remember(self, text: str, *, project: str | None = None, **more: Any) -> Observation:
+    async def remember(self, text: str, *, project: str | None = None, world: str = "main") -> Observation:
         made = belief(len(self.memory_of.observations) + 1, text, origin="user", project=project)
+        made = replace(made, world=world)
         self.learn(made)
         self.tell(MemoriesChanged())
         return made

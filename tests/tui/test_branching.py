@@ -6,6 +6,7 @@ from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
+from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Answer, Said
 
@@ -174,6 +175,44 @@ async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) 
         await wait_until(pilot, lambda: app.current_session == "S001" and len(texts(app)) == 4)
         assert agent.all_sessions["S001"].world == "main"
         assert "what-if" not in status_line(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12), (20, 5)])
+async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = crete()
+    async with chat(agent, size=size) as (app, pilot):
+        app.transcript.messages[1].focus()
+        await pilot.press("f")
+        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
+        await wait_until(pilot, lambda: "Enter fork" in words(app) and "as a what-if" in words(app))
+        assert size < (40, 12) or "Esc leave it" in words(app)
+        await pilot.press("tab", *"Atlantis")
+        await wait_until(pilot, lambda: "Atlantis" in words(app))
+        assert list(agent.all_sessions) == ["S000"], "nothing changes before Enter"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
+        assert app.focused is app.composer
+        assert app.state.what_if == "Atlantis"
+        assert agent.all_sessions["S001"].name == "Atlantis"
+
+
+async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focus(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        app.transcript.messages[1].focus()
+        await pilot.press("f")
+        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen) and "the other chats know too" in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        assert app.focused is app.transcript.messages[1]
+        await pilot.press("f")
+        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.current_session == "S001" and len(texts(app)) == 2)
+        assert agent.all_sessions["S001"].world == "main"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])

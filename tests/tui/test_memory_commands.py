@@ -9,7 +9,7 @@ from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
-from tui.widgets.dialogs import AskText, Confirm
+from tui.widgets.dialogs import AskText, Confirm, Reader
 from tui.widgets.impact import ImpactScreen
 
 
@@ -46,6 +46,26 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and listed(app) != [])
         await wait_until(pilot, lambda: getattr(screen_of(app).page.rows.chosen, "text", "") == "Has two sisters")
+
+
+async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/fork what-if Atlantis", "enter")
+        await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
+        here = app.state.world
+        await pilot.press(*"/remember I am left-handed", "enter")
+        await wait_until(pilot, lambda: "Remembered in this what-if: I am left-handed" in words(app))
+        app.composer.put(f"/correct {SISTER} Has two sisters")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Corrected in this what-if: Has two sisters" in words(app))
+        assert [each.world for each in agent.memory_of.observations[-2:]] == [here, here]
+        await pilot.press(*"/about Ada", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        assert agent.asked_about == [("Ada", here)]
+        await pilot.press("escape", *"/correct sister", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+        assert {each.world for each in agent.memory_of.asked} == {here}
 
 
 async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:

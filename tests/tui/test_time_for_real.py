@@ -1,7 +1,13 @@
 """Going back on the real agent, with a real log and graph; only the models are fakes."""
 
+import time
+from datetime import datetime
 from pathlib import Path
 
+import pytest
+
+from agent.service import Agent
+from graph.beliefs import Wanted
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import status_line, wait_until
 from tests.tui.test_branching import last, texts, words
@@ -9,6 +15,7 @@ from tests.tui.test_memories_screen import listed
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.chooser import Chooser
+from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Answer, Said
 
@@ -83,3 +90,114 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
         await pilot.press("escape", *"/undo", "enter")
         await wait_until(pilot, lambda: "Undone:" in words(app) and "h shows it again" not in words(app))
+
+
+async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I live in Berlin")
+        known = await agent.remember("I live in Berlin")
+        await pilot.press(*"/fork what-if Atlantis", "enter")
+        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
+        here = app.state.world
+        app.composer.put(f"/correct {known.id} I live in Atlantis")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Corrected in this what-if: I live in Atlantis" in words(app))
+        await pilot.press(*"/remember I breathe water", "enter")
+        await wait_until(pilot, lambda: "Remembered in this what-if: I breathe water" in words(app))
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
+        assert await believed(agent, "main") == {"I live in Berlin"}
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 2)
+        await wait_until(pilot, lambda: app.screen.page.rows.chosen.text == "I breathe water")  # type: ignore[attr-defined]
+        await pilot.press("c", "ctrl+u", *"I breathe wine", "enter")
+        await wait_until(pilot, lambda: "Corrected" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe wine"}
+        await pilot.press("w")
+        await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
+        await pilot.press("u")
+        await wait_until(pilot, lambda: "as it did before you corrected it" in words(app))
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
+        assert await believed(agent, "main") == {"I live in Berlin"}
+
+
+async def believed(agent: Agent, world: str) -> set[str]:
+    return {each.text or "" for each in await agent.memories(Wanted(world=world))}
+
+
+async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_takes_that_back(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("One.", "Two."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "Where do I live?")
+        await say(app, pilot, "And where do you?")
+        session, known = app.current_session, await agent.remember("I live in Berlin")
+        assert session is not None
+
+        async def standing() -> tuple[object, ...]:
+            thread = [(turn.text, turn.hidden) for turn in await agent.thread(session)]
+            pins = [turn.text for turn in await agent.pinned()]
+            return thread, pins, (await agent.memory(known.id)).observation.pinned
+
+        before = await standing()
+        await pilot.press(*"/marks all well", "enter")
+        await wait_until(pilot, lambda: "Marked: “all well”" in words(app))
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Nothing to put back: everything stands" in words(app))
+        assert len(app.screen_stack) == 1
+        await agent.rewind(session, (await agent.thread(session))[1].id)
+        await agent.hide((await agent.thread(session))[1].id)
+        await agent.pin((await agent.thread(session))[0].id)
+        await agent.pin_memory(known.id)
+        after = await standing()
+        assert after == ([("Where do I live?", False), ("One.", True)], ["Where do I live?"], True)
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "before going back" in words(app))
+        await wait_until(pilot, lambda: "all well" in words(app) and "2 messages leave" not in words(app))
+        await pilot.press("end", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        assert await standing() == after, "nothing changes before it is agreed to"
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "It stands as it was at “all well”" in words(app))
+        assert await standing() == before
+        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
+        assert app.focused is app.composer
+        await pilot.press(*"/undo", "enter")
+        await wait_until(pilot, lambda: "Undone:" in words(app))
+        assert await standing() == after
+        await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
+
+
+async def test_a_fork_at_an_earlier_reply_knows_nothing_of_what_came_later(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("One.", "Two.", "Three."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "Where do I live?")
+        await say(app, pilot, "And where do you?")
+        app.transcript.messages[1].focus()
+        await pilot.press("f")
+        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
+        await pilot.press("tab", *"Atlantis", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
+        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
+        seen = await agent.recent(world=app.state.world)
+        assert [exchange.turn.text for exchange in seen] == ["Where do I live?"]
+        await pilot.press("alt+left")
+        await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+async def test_before_the_first_event_the_day_is_told_on_the_persons_own_clock(
+    tmp_path: Path, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, _agent):
+            await say(app, pilot, "I live in Berlin")
+            await pilot.press("f4")
+            await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+            await pilot.press("at", *"2020-01-01", "enter")
+            await wait_until(pilot, lambda: "There was nothing yet at 2020-01-01 23:59" in words(app))
+            first = f"{datetime.now().astimezone():%Y-%m-%d %H:}"
+            assert f"The first event is of {first}" in words(app)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -65,12 +65,15 @@ class Doing:
 
     async def edit(self, observation: "Observation", text: str) -> str:
         """A candidate in better words, which are the person's own now."""
-        await self._service.reword(observation.id, text)
+        if observation.world == self._view.world:
+            await self._service.reword(observation.id, text)
+        else:  # the person's own words hold here; where it is of, it goes on waiting
+            await self._service.correct(observation.id, text, world=self._view.world)
         words, back = "Edited: it is in use in your words", f"{STANDS_AGAIN[_standing(observation)]}, as it read before"
         return await self._keep(observation.series, words, back)
 
     async def correct(self, observation: "Observation", text: str) -> str:
-        await self._service.correct(observation.id, text)
+        await self._service.correct(observation.id, text, world=self._view.world)
         words, back = "Corrected: what it was before is kept behind it", "it reads as it did before you corrected it"
         return await self._keep(observation.series, words, back)
 

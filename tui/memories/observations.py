@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from graph.beliefs import Story
     from tui.memories.host import Host
 
-ONLY_MAIN = "What is put right by hand is put right in the main world: w shows it. In a what-if, say it in the chat."
+KEPT_BEHIND = "In your own words. What it said before stays readable behind it."
+HERE_ONLY = "It holds in this what-if only."
 PAGE, MOST = 300, 20_000  # observations read at a time, and at most
 FORGET_WORDS = "All its versions go. It is not learned from the same words again."
 
@@ -256,9 +257,7 @@ class Observations(Vertical):
                 return await self._reword(chosen)
 
     async def _reword(self, chosen: Observation) -> str | None:
-        if self._host.view.world != MAIN:
-            return ONLY_MAIN
-        told = "In your own words. What it said before stays readable behind it."
+        told = KEPT_BEHIND if self._host.view.world == MAIN else f"{KEPT_BEHIND} {HERE_ONLY}"
         before = self._host.proposed or chosen.text or ""
         text = await self._host.ask_text("What is true instead", before, words=told)
         if text is None or not text.strip() or text.strip() == (chosen.text or "").strip():

@@ -1,0 +1,65 @@
+"""A question before a chat forks: in the world it is of, or as a what-if; and what the new one is to be called."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from tui.text import MUTED, clean, plain
+
+WAYS = ("in this world", "as a what-if")
+TELLS = ("What it learns, the other chats know too.", "A world of its own: the other chats never know of it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be forked: a what-if or not, and by which name, if by any."""
+
+    what_if: bool = False
+    name: str | None = None
+
+
+class ForkScreen(ModalScreen[Wanted | None]):
+    """Closes with what is wanted; None if left. Tab turns between the two ways."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
+        Binding("tab,shift+tab,up,down", "turn", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._what_if = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog impact fork"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Static("", classes="impact-ways", markup=False)
+            yield Static("", classes="fork-tells", markup=False)
+            yield Input(placeholder="A name, if you like", compact=True)
+            keys = (("Enter", "fork"), ("Tab", "the other way"), ("Esc", "leave it"))
+            parts = [plain(key, "bold") + plain(f" {words}", MUTED) for key, words in keys]
+            yield Static(Content("   ").join(parts), classes="dialog-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._paint()
+
+    def _paint(self) -> None:
+        names = [plain(f" {way} ", "reverse" if place == self._what_if else MUTED) for place, way in enumerate(WAYS)]
+        self.query_one(".impact-ways", Static).update(Content(" ").join(names))
+        self.query_one(".fork-tells", Static).update(plain(TELLS[self._what_if], MUTED))
+
+    def action_turn(self) -> None:
+        self._what_if = not self._what_if
+        self._paint()
+
+    @on(Input.Submitted)
+    def _done(self, event: Input.Submitted) -> None:
+        self.dismiss(Wanted(self._what_if, clean(event.value).strip() or None))

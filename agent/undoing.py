@@ -6,7 +6,7 @@ Both append ordinary events, headed by one that says what they are for: so each 
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graph.errors import CannotUndo, InvalidEvent
@@ -87,7 +87,7 @@ class Undoing(Altering):
             except InvalidEvent as error:
                 raise AgentError(f"That cannot be undone any more. Nothing was changed. {error}") from error
             await self._after_change(events)
-        return change
+        return await asyncio.to_thread(self._as_it_stands, change)
 
     async def restores(self, mark: str) -> bool:
         """Whether there is anything to put back as it was at a mark. Raises NotFound or Ambiguous."""
@@ -112,6 +112,10 @@ class Undoing(Altering):
             *events,
             notes=[*_counted(events), *_gone(erased)],
         )
+
+    def _as_it_stands(self, change: Change) -> Change:
+        """A change that is undone by now, in words that may be shown: those of what was hidden are told again."""
+        return replace(change, what=_what(self._memory, self._memory.deed(change.seq).events))
 
     def _undoing(self, seq: int | None) -> tuple[Change, list[Event]]:
         deed = self._memory.deed(seq) if seq is not None else self._last()

@@ -13,7 +13,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -194,13 +194,18 @@ def event_at(reader: LogReader, when: datetime | int) -> int:
         return when
     until = reader.last_by(as_ms(when))
     if until == 0:
-        moment = when.astimezone().isoformat(sep=" ", timespec="seconds")
-        raise NothingThen(f"There was nothing yet at {moment}. {_first(reader)}")
+        raise NothingThen(f"There was nothing yet at {_local(when)}. {_first(reader)}")
     return until
 
 
 def _first(reader: LogReader) -> str:
     if reader.head() == 0:
         return "Nothing was ever said here. Start a chat with `clew`."
-    first = as_datetime(reader.stored_at(1)).astimezone().isoformat(sep=" ", timespec="seconds")
-    return f"The first event is of {first}; ask for that time or a later one."
+    first = as_datetime(reader.stored_at(1))
+    after = first.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return f"The first event is of {_local(first)}; ask for {_local(after)} or a later time."
+
+
+def _local(moment: datetime) -> str:
+    """A moment for people: the clock on their wall, to the minute."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

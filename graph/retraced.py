@@ -14,7 +14,7 @@ from graph.said import Base
 class MarkSet(Base):
     """A place in the log to come back to: everything before this event. `text` is its name, where a person gave one.
 
-    One for an import stands among what came with it, so that this is told from what was decided here; it is not offered.
+    One for an import stands among what came with it, so that nobody takes it for what was decided here; not offered.
     """
 
     kind: Literal["mark.set"] = "mark.set"

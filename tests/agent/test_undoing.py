@@ -50,7 +50,11 @@ async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_aga
     await agent.rename(session, "Journey")
     await agent.hide(two.turn)
     undone = await agent.undo()
-    assert undone.what == f"hid the message {two.turn}", "what is hidden is not quoted"
+    assert undone.what == "hid the message “Buy the tickets.”", "it is shown again"
+    again = (await agent.changes())[0]
+    assert again.what == "undid: hid the message “Buy the tickets.”"
+    assert (await agent.undo(again.seq)).what == f"undid: hid the message {two.turn}", "what is hidden is not quoted"
+    assert (await agent.undo()).what == "hid the message “Buy the tickets.”"
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
     await agent.undo()
     assert (await agent.session(session)).name == "Voyage"

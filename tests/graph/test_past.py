@@ -3,8 +3,9 @@
 import dataclasses
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,24 @@ def test_before_the_first_event_there_is_nothing_and_the_first_is_named(whole: M
         whole.past(0).__enter__()
     with pytest.raises(NotFound, match="no event 99"):
         whole.past(99).__enter__()
+
+
+def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
+    whole: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(whole, 2)
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "XYZ-05:30")
+        time.tzset()
+        with pytest.raises(NothingThen) as raised:
+            whole.past(datetime(2020, 1, 1, tzinfo=UTC)).__enter__()
+    time.tzset()
+    assert "There was nothing yet at 2020-01-01 05:30. " in str(raised.value)
+    asked = re.search(r"ask for ([0-9: -]{16}) or a later time", str(raised.value))
+    assert asked is not None
+    zone = timezone(timedelta(hours=5, minutes=30))
+    with whole.past(datetime.strptime(asked[1], "%Y-%m-%d %H:%M").replace(tzinfo=zone)) as past:
+        assert past.seq >= 1
 
 
 def test_an_empty_memory_has_no_past(whole: Memory) -> None:

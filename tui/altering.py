@@ -71,11 +71,11 @@ async def delete_message(app: "ClewApp", message: Message) -> None:
         return
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
-    other = "with its reply" if isinstance(message, Said) else "with the message it answers"
+    other = "with its reply" if isinstance(message, Said) else "with its message"
     plan = await agreed(
         app,
         f"Delete “{cut(message.text or 'erased', 48)}” for good?",
-        Way("this message alone", lambda: service.plan_delete(turn)),
+        Way("this alone", lambda: service.plan_delete(turn)),
         Way(other, lambda: service.plan_delete(turn, exchange=True)),
         yes="delete it for good",
     )

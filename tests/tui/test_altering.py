@@ -49,6 +49,23 @@ async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good
         assert [turn.text for turn in agent.carried[0].impact.gone] == ["And then?", "Sleep."]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_both_ways_to_delete_and_all_keys_are_in_sight_on_a_small_screen(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = learned_agent()
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations[:3]), backups=("/home/me/backup.db",))
+    async with chat(agent, size=size) as (app, pilot):
+        last(app, Answer).focus()
+        await pilot.press("x")
+        await wait_until(pilot, lambda: ready(app) and "y delete it for good" in words(app))
+        lines = words(app).replace("│ │ ", "")
+        assert "this alone with its message" in lines
+        assert "Tab the other way Esc leave it" in lines
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.focused is last(app, Answer))
+
+
 async def test_h_hides_a_message_leaves_a_dim_line_and_shows_it_again(chat: Running) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):

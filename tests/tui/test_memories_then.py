@@ -50,15 +50,18 @@ async def test_the_screen_opens_in_the_world_of_the_chat(chat: Running) -> None:
         assert agent.memory_of.asked[-1].world == app.current_session
 
 
-async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: Running) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
+async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: Running, size: tuple[int, int]) -> None:
     agent = with_what_if()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister called Ada")
+    async with chat(agent, size=size) as (app, pilot):
+        await opened(app, pilot, shows="Ulysses")
         await pilot.press("w")
         await ready(app, pilot)
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
         await wait_until(pilot, lambda: "It holds in this what-if only." in words(app))
+        assert "Enter keep" in words(app)
+        assert "Ctrl+U clear it" in words(app)
         await pilot.press("ctrl+u", *"Has two sisters", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app))
         assert agent.memory_of.observations[-1].world == "S009"
@@ -72,7 +75,7 @@ async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Runnin
         await pilot.press("at")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"2026-10-01", "enter")
-        await wait_until(pilot, lambda: "As clew knew it on 1 Oct 2026, 23:59" in words(app))
+        await wait_until(pilot, lambda: "As clew knew it on 1 Oct 2026, 23:59 · Esc: now" in words(app))
         await ready(app, pilot)
         assert len(listed(app)) == 1
         assert [when.astimezone().replace(tzinfo=None) for when in agent.pasts] == [END_OF_1_OCTOBER]

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from tui.text import one_line
+from tui.text import cut
 from tui.worlds import world_name
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ async def tell(screen: "MemoriesScreen") -> None:
         local = at.astimezone()
         parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc: now")
     if name:
-        parts.append(f"the what-if “{one_line(name)}” · w: another world")
+        parts.append(f"the what-if “{cut(name, 36)}” · w: another world")
     words = " · ".join(parts)
     screen.tell_where(words[:1].upper() + words[1:])
 

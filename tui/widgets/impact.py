@@ -17,6 +17,7 @@ from tui.text import MUTED, plain
 if TYPE_CHECKING:
     from tui.time_service import Plan
 
+NARROW = 60
 LOOKING = "Looking what it changes …"
 FOR_GOOD = "This cannot be undone."
 UNDONE_BY = "/undo takes it back."
@@ -73,7 +74,9 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         with Vertical(classes="dialog impact" if self._easy else "dialog impact warn"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static("", classes="impact-ways", markup=False)
-            with VerticalScroll(classes="impact-body", can_focus=False):
+            with VerticalScroll(
+                classes="impact-body several" if len(self._ways) > 1 else "impact-body", can_focus=False
+            ):
                 yield Static(plain(LOOKING, MUTED), markup=False)
             yield Static("", classes="dialog-keys", markup=False)
 
@@ -108,7 +111,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
 
     def _tell(self, content: Content) -> None:
         self.query_one(".impact-body Static", Static).update(content)
-        keys = [plain("Esc", "bold") + plain(" leave it as it is")]
+        keys = [plain("Esc", "bold") + plain(" leave it" if self.size.width < NARROW else " leave it as it is")]
         if len(self._ways) > 1:
             keys.insert(0, plain("Tab", "bold") + plain(" the other way"))
         if self.plan is not None:

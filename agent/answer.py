@@ -136,7 +136,7 @@ class Answerer:
     async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
         taken, generator, session = at.taken, at.generator, at.session
         reply, reply_turn = Reply(), new_id()
-        sampling = Sampling.model_validate(session.sampling) if session.sampling else self.settings.sampling
+        sampling = await self._sampling(at)
         asked = prompt.asking(log, generator)
         left_out = log.left_out.get(taken.turn, 0)
         at.out(ReplyStarted(taken.session, taken.turn, reply_turn, generator.info.name, len(asked), left_out))
@@ -172,6 +172,15 @@ class Answerer:
         prompt.close_reply(log, generator, turn=reply_turn, tokens=reply.tokens)
         at.out(_ended(at, reply_turn, reply, log))
         return Done(generator, reply.text)
+
+    async def _sampling(self, at: Answering) -> Sampling:
+        """How tokens are drawn: with a fixed seed each other reply to a message has another, or it would say the same."""
+        own = at.session.sampling
+        sampling = Sampling.model_validate(own) if own else self.settings.sampling
+        if sampling.seed is None:
+            return sampling
+        before = await asyncio.to_thread(self._memory.reply_count, at.taken.turn)
+        return sampling.model_copy(update={"seed": (sampling.seed + before) % (1 << 32)})
 
     def _reply_event(
         self,

@@ -145,7 +145,6 @@ class Agent(
         if open_graph:
             self.open_graph()
         self._spawn(self._sweep_private())
-        self._spawn(self._resume_purge())
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
             self.embed(after=loading)
@@ -156,6 +155,7 @@ class Agent(
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
         self._opening = self._spawn(self._open_graph(self._memory))
+        self._spawn(self._resume_purge())  # without a graph it could only throw that away
 
     def embed(self, *, after: asyncio.Task[None] | None = None) -> None:
         """Load the embedder and embed what was said, in the background, for a start that left that out."""

@@ -1,6 +1,6 @@
 """What may follow what: the rules an event has to meet before it enters the log.
 
-Invariant: whatever is in the log can be projected. A turn's id is new, every id an event names exists, and a turn that
+Invariant: whatever is in the log can be projected. A turn's id is new, a what-if begins with a fork, every id an event names exists, and a turn that
 waits in the queue is on no path: so `parent` always points at an older place, and the tree has no cycle.
 """
 
@@ -36,7 +36,17 @@ from graph.events import (
     Undone,
 )
 from graph.ids import as_ms
-from graph.rules import found, require, require_session, require_sources, require_turn, session_exists, turn_exists
+from graph.rules import (
+    found,
+    require,
+    require_session,
+    require_sources,
+    require_turn,
+    require_world,
+    session_exists,
+    turn_exists,
+    world_exists,
+)
 
 # A day from the ends of what a datetime can be, so that every time zone can show it.
 EARLIEST = as_ms(datetime.min.replace(tzinfo=UTC) + timedelta(days=1))
@@ -48,13 +58,14 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
     match event:
         case SessionStarted():
             require(not session_exists(db, event.session), f"session {event.session} exists already")
+            require_world(db, event.world)
             _require_import(db, event)
         case SessionForked():
             require(not session_exists(db, event.session), f"session {event.session} exists already")
             require(session_exists(db, event.origin), f"there is no session {event.origin}")
             _require_place(db, event.at)
             of_origin = event.world == _world_of(db, event.origin)
-            require(of_origin or not _world_exists(db, event.world), f"the world {event.world} is another's")
+            require(of_origin or not world_exists(db, event.world), f"the world {event.world} is another's")
         case TurnSaid():
             require_session(db, event.session)
             require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
@@ -103,16 +114,10 @@ def _world_of(db: sqlite3.Connection, session: str) -> str:
     return world
 
 
-def _world_exists(db: sqlite3.Connection, world: str) -> bool:
-    begun = """
-    SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind IN ('session.started', 'session.forked')
-    AND structure ->> '$.world' = ?
-    """
-    return found(db, begun, world)
-
-
 def _require_pinnable(db: sqlite3.Connection, event: PinSet | PinCleared) -> None:
     require((event.turn is None) != (event.observation is None), "a pin is of one turn or one observation")
+    if event.world is not None:
+        require_world(db, event.world)
     if event.turn is not None:
         require_turn(db, event.turn)
     if event.observation is not None:

@@ -40,6 +40,7 @@ from graph.rules import (
     require_session,
     require_sources,
     require_turn,
+    require_world,
     turn_exists,
 )
 
@@ -87,6 +88,7 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             require_name(event.project, "the project")
         case CoreWritten():
             require_name(event.block, "the block")
+            require_world(db, event.world)
             require_sources(db, event.sources)
         case ReflectionDone() | ReflectionFailed():
             require_sources(db, event.turns)
@@ -106,6 +108,7 @@ def require_pinnable(db: sqlite3.Connection, observation: str) -> None:
 def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
     require(not item_exists(db, "observation.made", event.observation), f"{event.observation} exists already")
     require(bool((event.text or "").strip()), "the observation says nothing")
+    require_world(db, event.world)
     require_sources(db, event.sources)
     for entity in event.about:
         known = item_exists(db, "entity.noted", entity) or found(db, _SPOKE, entity)

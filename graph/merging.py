@@ -35,7 +35,7 @@ from graph.events import (
 from graph.ids import new_id
 from graph.latest import decided_later
 from graph.log import Log
-from graph.rules import session_exists, turn_exists
+from graph.rules import require, session_exists, turn_exists
 from graph.undoing import is_deed
 from graph.values import Recorded
 
@@ -78,6 +78,7 @@ class Merge:
     places: dict[str, Place | None] = field(default_factory=dict)  # None: the session came with the import
     last: dict[str, str] = field(default_factory=dict)  # by session: the last turn of the export that is here
     names: dict[str, str] = field(default_factory=dict)  # ids of the export that are known by others here
+    homeless: set[str] = field(default_factory=set)  # sessions of a what-if that is not here
     gone: set[str] = field(default_factory=set)  # what was not taken in, because it is of something that is erased here
 
 
@@ -131,6 +132,8 @@ class Batch:
         try:
             self._take(brought, event)
         except InvalidEvent as error:
+            if isinstance(event, SessionStarted):
+                self._merge.homeless.add(event.session)
             if self._is_gone(event):
                 self._done.erased += 1
             else:
@@ -241,6 +244,7 @@ class Batch:
         """
         if session_exists(self._db, session) or not isinstance(event, TurnSaid):
             return
+        require(session not in self._merge.homeless, f"the world of session {session} is not here")
         self._merge.places[session] = None
         row = self._db.execute(_SESSION_OF, (event.parent,)).fetchone()
         if row is None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from graph.beliefs import Observation
 from graph.echoing import quoting
+from graph.events import MAIN_WORLD
 from graph.exchanges import replies
 from graph.remembered import Remembered
 from graph.rows import SAID, TURN, said_row, turns_of
@@ -46,6 +47,22 @@ SELECT begun.session, {HEAD} FROM events AS begun WHERE {BEGUN} AND NOT EXISTS (
     SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
 )
 """
+# Where the what-ifs begin in which another chat than one is kept: all above that is seen there, wherever heads stand.
+_FORKS = f"""
+SELECT fork.structure ->> '$.at' FROM events AS fork
+WHERE fork.kind <> 'turn.said' AND fork.kind = 'session.forked' AND fork.structure ->> '$.world' <> '{MAIN_WORLD}'
+AND EXISTS (
+    SELECT 1 FROM events AS begun WHERE begun.kind <> 'turn.said'
+    AND begun.kind IN ('session.started', 'session.forked') AND begun.session <> ?
+    AND begun.structure ->> '$.world' = fork.structure ->> '$.world' AND NOT EXISTS (
+        SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
+    )
+) AND NOT EXISTS (
+    SELECT 1 FROM events AS first WHERE first.kind <> 'turn.said'
+    AND first.kind IN ('session.started', 'session.forked') AND first.seq < fork.seq
+    AND first.structure ->> '$.world' = fork.structure ->> '$.world'
+)
+"""
 _WORDS_OF_SESSION = """
 SELECT seq FROM events WHERE session = ? AND kind IN ('session.renamed', 'session.configured', 'session.titled')
 AND text IS NOT NULL ORDER BY seq
@@ -77,6 +94,11 @@ class Reach(Remembered):
             found = [asked, *_tools_below(db, asked), *(reply.id for reply in reversed(replies(db, asked)))]
             gone = _deleted(db, found)
             return [each for each in found if each not in gone]
+
+    def reply_count(self, turn: str) -> int:
+        """How many replies a message was given, those that are deleted or left behind among them."""
+        with self.snapshot() as db:
+            return len(replies(db, turn))
 
     def own_turns(self, session: str) -> tuple[list[str], int]:
         """The turns of a session that are on no other one's path, and how many of it are on one and so stay.
@@ -153,10 +175,11 @@ def _tools_below(db: sqlite3.Connection, turn: str) -> list[str]:
 
 
 def _shared(db: sqlite3.Connection, session: str, said: list[str]) -> set[str]:
-    """Those of a session's turns that another one, which is not deleted, has on its path."""
+    """Those of a session's turns that another one, which is not deleted, has on its path, or its what-if left from."""
     below = {turn for (turn,) in db.execute(_BELOW, {"turns": json.dumps(said)})}
     own, shared = set(said), set[str]()
-    for other, head in db.execute(_HEADS).fetchall():
-        if other != session and head in below:
-            shared |= own & {turn for (turn,) in db.execute(_PATH, {"head": head})}
+    ends = {head for other, head in db.execute(_HEADS).fetchall() if other != session}
+    ends |= {at for (at,) in db.execute(_FORKS, (session,))}
+    for end in ends & below:
+        shared |= own & {turn for (turn,) in db.execute(_PATH, {"head": end})}
     return shared

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from graph.errors import InvalidEvent
+from graph.events import MAIN_WORLD
 
 LONGEST_NAME = 200
 
@@ -39,6 +40,19 @@ def require_session(db: sqlite3.Connection, session: str) -> None:
 
 def require_turn(db: sqlite3.Connection, turn: str) -> None:
     require(turn_exists(db, turn), f"there is no turn {turn}")
+
+
+def world_exists(db: sqlite3.Connection, world: str) -> bool:
+    """Main always is; a what-if is from the fork that began it on."""
+    begun = """
+    SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind IN ('session.started', 'session.forked')
+    AND structure ->> '$.world' = ?
+    """
+    return world == MAIN_WORLD or found(db, begun, world)
+
+
+def require_world(db: sqlite3.Connection, world: str) -> None:
+    require(world_exists(db, world), f"there is no world {world}")
 
 
 def require_sources(db: sqlite3.Connection, sources: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from agent.events import AgentEvent, Failed, ReplyEnded, TokensArrived, TurnAcce
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import MAIN_WORLD, HeadMoved, TurnDeleted, TurnHidden, Undone
+from graph.events import MAIN_WORLD, HeadMoved, Sampling, TurnDeleted, TurnHidden, TurnSaid, Undone
 from graph.memory import Memory
 from graph.values import Turn
 from models.errors import RunError
@@ -483,3 +483,19 @@ async def test_killed_after_the_first_words_of_a_new_reply_they_stand_beside_the
     assert (await again.alternatives(session, ["NEW"]))["NEW"].turns == (turns[1].id, "NEW")
     await again.switch(session, turns[1].id)
     assert await path(again, session) == turns
+
+
+async def test_with_a_fixed_seed_each_reply_made_anew_has_another_one(agent: Agent) -> None:
+    session = await talk(agent, "one")
+    await agent.configure(session, sampling=Sampling(seed=(1 << 32) - 2))
+    session = await talk(agent, "two", session=session)
+    seeds = []
+    for _ in range(3):
+        reply = (await path(agent, session))[-1]
+        (seq,) = agent._memory.seqs_of([reply.id])
+        said = agent._memory._reader.event(seq)
+        assert isinstance(said, TurnSaid)
+        assert said.sampling is not None
+        seeds.append(said.sampling.seed)
+        await collect(agent.regenerate(session))
+    assert seeds == [(1 << 32) - 2, (1 << 32) - 1, 0]

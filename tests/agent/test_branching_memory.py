@@ -5,7 +5,7 @@ from collections import Counter
 from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
-from graph.events import MAIN_WORLD, ObservationMade, ReflectionDone
+from graph.events import MAIN_WORLD, HeadMoved, ObservationMade, ReflectionDone, TurnDeleted
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_branching import path, talk
 from tests.fakes import FakeGenerator
@@ -103,3 +103,19 @@ async def test_what_is_learned_in_a_what_if_is_known_there_alone(make_agent: Mak
     await learned(agent)
     assert sorted((await known(agent)).values()) == [OSLO, "My dog is called Rex."]  # type: ignore[type-var]
     assert sorted((await known(agent, what_if)).values()) == [OSLO, "My cat is called Tom."]  # type: ignore[type-var]
+
+
+async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_was_moved_above(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), Settings(reflect=False))
+    session = await talk(agent, "one", "two", "three")
+    turns = await agent.thread(session)
+    what_if = await agent.fork(session, at=turns[3].id, what_if=True)
+    agent._memory.append(HeadMoved(session=what_if, turn=turns[1].id))
+    plan = await agent.plan_delete_session(session)
+    assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turns[4].id, turns[5].id}
+    assert plan.notes == ("4 messages stay: other chats go on from them.",)
+    await agent.delete(what_if)
+    plan = await agent.plan_delete_session(session)
+    assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turn.id for turn in turns}

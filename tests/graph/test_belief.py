@@ -214,6 +214,8 @@ def test_a_core_block_that_lost_its_proof_says_what_it_said_before(whole: Memory
 
 
 def test_a_block_of_another_world_is_another_block(whole: Memory) -> None:
+    talk(whole, 1)
+    whole.append(SessionForked(session="w", origin="s", at="s0", world="what-if", client="test"))
     whole.append(CoreWritten(block="human", by="user", text="Here."))
     whole.append(CoreWritten(block="human", world="what-if", by="user", text="There."))
     assert rows(whole, "CoreBlock", ["name", "world", "text"]) == {

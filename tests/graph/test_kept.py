@@ -36,6 +36,8 @@ def said_in(memory: Memory, world: str = "main") -> dict[str, str]:
 def test_a_block_says_what_was_written_last_and_an_empty_one_is_gone(memory: Memory) -> None:
     for name, text in (("persona", "kind"), ("human", "Ann"), ("persona", "curt"), ("human", " ")):
         memory.append(CoreWritten(block=name, by="user", text=text))
+    talk(memory, 1)
+    memory.append(SessionForked(session="w", origin="s", at="s0", world="what-if", client="test"))
     memory.append(CoreWritten(block="persona", world="what-if", by="user", text="a pirate"))
     (block,) = memory.blocks()
     assert (block.name, block.text, block.by, block.world, block.version) == ("persona", "curt", "user", "main", 3)
@@ -122,6 +124,7 @@ def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) 
 def test_notes_have_a_session_of_each_project_in_main(memory: Memory) -> None:
     assert memory.notes_session(None) is None
     talk(memory, 1)
+    memory.append(SessionForked(session="f", origin="s", at="s0", world="what-if", client="test"))
     memory.append(SessionStarted(session="w", client="notes", world="what-if"))
     memory.append(SessionStarted(session="n", client="notes"), SessionStarted(session="p", client="notes", project="p"))
     assert [memory.notes_session(project) for project in (None, "p", "q")] == ["n", "p", None]

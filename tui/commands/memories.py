@@ -106,4 +106,4 @@ def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int
 
     from tui.commands.opened import with_memory
 
-    return with_memory(home_of(ctx), ask, client="memories")
+    return with_memory(home_of(ctx), ask, client="memories", open_graph=at is None)

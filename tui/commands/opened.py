@@ -23,9 +23,16 @@ Answer = TypeVar("Answer")
 
 
 def with_memory(
-    home: Home, work: Callable[[Agent, Narration], Awaitable[Answer]], *, client: str, by_meaning: bool = False
+    home: Home,
+    work: Callable[[Agent, Narration], Awaitable[Answer]],
+    *,
+    client: str,
+    by_meaning: bool = False,
+    open_graph: bool = True,
 ) -> Answer:
     """What `work` answers, given the agent with its graph caught up, and with `by_meaning` its embedder loaded.
+
+    Without `open_graph` only the log is opened: for who asks the past, which has a graph of its own.
 
     Raises MemoryFailure, ModelError or AgentError; typer.Exit(130) after Ctrl+C.
     """
@@ -34,18 +41,21 @@ def with_memory(
     guard_descriptors(home.cache / "native.log")
     agent = Agent(home, load_settings(home.config), client=client)
     try:
-        return asyncio.run(_work(agent, work, by_meaning=by_meaning))
+        return asyncio.run(_work(agent, work, by_meaning=by_meaning, open_graph=open_graph))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
-async def _work(agent: Agent, work: Callable[[Agent, Narration], Awaitable[Answer]], *, by_meaning: bool) -> Answer:
+async def _work(
+    agent: Agent, work: Callable[[Agent, Narration], Awaitable[Answer]], *, by_meaning: bool, open_graph: bool
+) -> Answer:
     narration = Narration()
     watch = Watch(narration)
     notices = asyncio.create_task(watch.follow(agent.notices()))
     try:
-        await agent.start(load_model=False, load_embedder=by_meaning)
-        await watch.graph.wait()
+        await agent.start(load_model=False, load_embedder=by_meaning, open_graph=open_graph)
+        if open_graph:
+            await watch.graph.wait()
         if watch.failure:
             raise AgentError(watch.failure)
         if by_meaning:

@@ -85,7 +85,7 @@ def _asked(home: "Home", cypher: str, limit: int, timeout_s: float, at: "datetim
         async with looking_back(agent, narration, at) as past:
             return await past.console(cypher, timeout_s=timeout_s, limit=limit)
 
-    return with_memory(home, ask, client="query")
+    return with_memory(home, ask, client="query", open_graph=at is None)
 
 
 def summary(answer: "Answer") -> str:

@@ -102,7 +102,7 @@ def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datet
                 return await past.recall(query, limit=limit, filters=filters)
         return await agent.recall(query, limit=limit, filters=filters)
 
-    return with_memory(home, ask, client="recall", by_meaning=True)
+    return with_memory(home, ask, client="recall", open_graph=at is None, by_meaning=True)
 
 
 def read_query(words: list[str]) -> str:

@@ -181,3 +181,19 @@ def test_a_query_is_read_from_what_is_piped_in(spawn: Run, boats: int) -> None:
     ended = spawn("query", "-", "--json", stdin=b"MATCH (o:Observation)\n// all of them\nRETURN count(*) AS n")
     assert json.loads(ended.out)["rows"] == [{"n": 2}]
     assert os.listdir(os.environ["CLEW_HOME"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("memories", "--as-of"), ("recall", "boat", "--as-of"), ("query", "MATCH (m:Meta) RETURN m.applied", "--as-of")],
+)
+def test_the_past_is_asked_without_opening_the_graph_of_today(
+    clew: Run, boats: int, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*args: object) -> None:
+        raise AssertionError("the graph of today was opened")
+
+    monkeypatch.setattr(Memory, "open_graph", opened)
+    then = clew(*asked, f"#{boats}", "--json")
+    assert then.code == 0
+    assert "Heron" not in str(then.json)

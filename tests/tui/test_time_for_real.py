@@ -8,6 +8,8 @@ import pytest
 
 from agent.service import Agent
 from graph.beliefs import Wanted
+from graph.events import ObservationKind, ObservationMade
+from graph.ids import new_id
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import status_line, wait_until
 from tests.tui.test_branching import last, texts, words
@@ -201,3 +203,32 @@ async def test_before_the_first_event_the_day_is_told_on_the_persons_own_clock(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+async def test_what_waits_for_review_is_edited_in_a_what_if_and_goes_on_waiting_in_the_main_world(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I live in Berlin")
+        said, id = app.transcript.messages[0].turn, new_id()
+        agent._memory.append(
+            ObservationMade(
+                observation=id,
+                series=id,
+                category=ObservationKind.FACT,
+                status="candidate",
+                confidence=0.5,
+                grounded=True,
+                origin="model",
+                sources=(said,),
+                text="Lives in Berlin",
+            )
+        )
+        await pilot.press(*"/fork what-if Atlantis", "enter")
+        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
+        await pilot.press(*"/review", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
+        await pilot.press("e", "ctrl+u", *"Lives in Atlantis", "enter")
+        await wait_until(pilot, lambda: "Edited" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
+        assert [each.id for each in await agent.review()] == [id]
+        assert await believed(agent, app.state.world) == {"Lives in Atlantis"}

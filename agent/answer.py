@@ -134,7 +134,7 @@ class Answerer:
         return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
 
     async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
-        taken, generator, session = at.taken, at.generator, at.session
+        taken, generator = at.taken, at.generator
         reply, reply_turn = Reply(), new_id()
         sampling = await self._sampling(at)
         asked = prompt.asking(log, generator)
@@ -174,7 +174,7 @@ class Answerer:
         return Done(generator, reply.text)
 
     async def _sampling(self, at: Answering) -> Sampling:
-        """How tokens are drawn: with a fixed seed each other reply to a message has another, or it would say the same."""
+        """How tokens are drawn; where the seed is fixed each other reply has another, or it would say the same."""
         own = at.session.sampling
         sampling = Sampling.model_validate(own) if own else self.settings.sampling
         if sampling.seed is None:

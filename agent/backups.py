@@ -13,9 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from graph.backups import AUTOMATIC, BEFORE_RESTORE, DAMAGED, ENDING, MADE, MANUAL, backups_of, stamp_of
-from graph.copying import PART, about, remove
+from graph.copying import PART, remove
 from graph.errors import MemoryFailure
 from graph.reading import LogReader
+from graph.sqlite import open_at_rest, reading
 
 from .events import Notice, Warned
 from .home import Home
@@ -134,10 +135,9 @@ def files_of(memory: Path) -> list[Path]:
 
 def _head(backup: Path) -> int:
     """The last event of a backup, 0 for one that cannot be read."""
-    reader = LogReader(backup)
     try:
-        return about(reader, backup).head
+        with reading(backup), contextlib.closing(open_at_rest(backup, but_wal=True)) as db:
+            head: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+            return head
     except MemoryFailure:
         return 0
-    finally:
-        reader.close()

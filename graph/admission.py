@@ -1,7 +1,8 @@
 """What may follow what: the rules an event has to meet before it enters the log.
 
-Invariant: whatever is in the log can be projected. A turn's id is new, a what-if begins with a fork, every id an event names exists, and a turn that
-waits in the queue is on no path: so `parent` always points at an older place, and the tree has no cycle.
+Invariant: whatever is in the log can be projected. A turn's id is new, a what-if begins with a fork, every id an event
+names exists, and a turn that waits in the queue is on no path: so `parent` always points at an older place, and the
+tree has no cycle.
 """
 
 import sqlite3

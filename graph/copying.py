@@ -88,8 +88,12 @@ def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False, a
             raise CopyStopped
         sync(part)  # all of it at the end would keep the log's own writes waiting
 
-    opened = (open_at_rest if at_rest else open_reader)(source)
-    with contextlib.closing(opened) as log, contextlib.closing(_plain(part)) as copy:
+    shared = source.with_name(source.name + "-shm")
+    with (
+        _gone_after(shared) if at_rest and not shared.exists() else contextlib.nullcontext(),
+        contextlib.closing((open_at_rest if at_rest else open_reader)(source)) as log,
+        contextlib.closing(_plain(part)) as copy,
+    ):
         log.execute("BEGIN")
         log.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # from here on it is one snapshot
         log.backup(copy, pages=PAGES, progress=step)
@@ -162,6 +166,15 @@ def remove(path: Path) -> None:
     """Remove a log's file and what SQLite left beside it."""
     for companion in COMPANIONS:
         path.with_name(path.name + companion).unlink(missing_ok=True)
+
+
+@contextmanager
+def _gone_after(path: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

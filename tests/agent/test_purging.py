@@ -1,12 +1,14 @@
 """What is deleted leaves every file of the home: while the agent runs, after a kill, and in the backups."""
 
 import asyncio
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from agent.backups import _head as newest_of
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
 from agent.purging import PurgeStopped, purge_copies
@@ -18,6 +20,7 @@ from graph.copying import copy_log
 from graph.errors import MemoryFailure
 from graph.events import TurnDeleted
 from graph.memory import Memory
+from graph.restoring import prepared
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
 
@@ -287,3 +290,23 @@ def test_looking_into_a_copy_leaves_nothing_beside_it(tmp_path: Path) -> None:
             db.execute(f"INSERT INTO {index} (rowid, text) VALUES (1, 'xylophonb'), (2, 'xylophonist')")
     assert look_into(copy, forms_of(["Xylophonist"])) == {"Xylophonist"}
     assert list(tmp_path.iterdir()) == [copy]
+
+
+async def test_restoring_and_counting_a_backup_leave_nothing_beside_it(make_agent: MakeAgent, tmp_path: Path) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    await say(agent, "Hello there.")
+    copy = tmp_path / "copy.sqlite"
+    await asyncio.to_thread(copy_log, home.memory, copy)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL").fetchone()
+        db.execute("UPDATE meta SET value = value WHERE key = 'starts'")
+        crashed = tmp_path / "crashed"
+        crashed.mkdir()
+        for name in ("copy.sqlite", "copy.sqlite-wal"):
+            shutil.copy(tmp_path / name, crashed / name)
+    for backup in (copy, crashed / copy.name):
+        before = sorted(backup.parent.iterdir())
+        with prepared(home.memory, backup) as ready:
+            assert ready.there.head == agent._memory.head()
+        assert newest_of(backup) == agent._memory.head()
+        assert sorted(backup.parent.iterdir()) == before

@@ -286,3 +286,19 @@ def test_a_line_is_read_or_told_what_it_is(memory: Memory, change: Line, error: 
         read(3, line | change)
     with pytest.raises(LogDamaged):
         read(3, [line])
+
+
+def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whole(
+    memory: Memory, other: Memory
+) -> None:
+    talk(memory, 2)
+    memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
+    memory.append(
+        SessionStarted(session="n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w")
+    )
+    lines = exported(memory)
+    done = bring(other, [line for line in lines if line["structure"].get("session") == "n"])
+    assert sum(done.refused.values()) == 2
+    assert not other.has_turn("n0"), "in main it would be seen"
+    assert bring(other, lines).refused == {}
+    assert other.session("n").world == "w"

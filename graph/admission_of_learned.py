@@ -43,6 +43,7 @@ from graph.rules import (
     require_world,
     turn_exists,
 )
+from graph.worlds import lineage_of
 
 _SPOKE = "SELECT 1 FROM events WHERE speaker = ? AND kind = 'turn.said'"
 _PROVED = """
@@ -119,11 +120,20 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
         _require_observation(db, event.supersedes)
         require(event.series == _series_of(db, event.supersedes), "a revision is of another series")
         _require_kept(db, event.series)
+        _require_above(db, event.supersedes, event.world)
         lacking = _sources_of(db, event.supersedes) - set(event.sources)
         require(not lacking, f"a revision leaves out the source {min(lacking, default='')}")
     if event.instead_of is not None:
         _require_observation(db, event.instead_of)
         _require_kept(db, _series_of(db, event.instead_of))
+        _require_above(db, event.instead_of, event.world)
+
+
+def _require_above(db: sqlite3.Connection, observation: str, world: str) -> None:
+    """An observation is of a world or of one above it, so that what takes its place there may know of it."""
+    made = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
+    (its_world,) = db.execute(made, (observation,)).fetchone()
+    require(its_world in lineage_of(db, world).worlds, f"{observation} is of a world that {world} does not see")
 
 
 def _admit_change(db: sqlite3.Connection, event: Lifecycle) -> None:

@@ -5,8 +5,6 @@ itself inherits, but nothing that follows the turn it left at. Nothing that happ
 hiding, deleting and withholding are no part of it.
 """
 
-from typing import Any
-
 from graph.places import is_over
 from graph.sink import Properties, Sink, node
 
@@ -27,14 +25,13 @@ def inherits(sink: Sink, world: str, turn: str) -> bool:
 
 
 def sees_revision(sink: Sink, world: str, revision: Properties) -> bool:
-    """Whether a world may see an observation, of itself or of one it left after that was made."""
-    until: Any = None
+    """Whether a world may see an observation: one of its own or of a world above it, if its sources stand there."""
     while world != revision["world"]:
         here = sink.node("World", world)
         if here is None or here["parent"] is None:
             return False
-        until, world = here["seq"], here["parent"]
-    return until is None or revision["seq"] <= until
+        world = here["parent"]
+    return True
 
 
 def was_on_a_path(turn: Properties, seq: int) -> bool:

@@ -16,7 +16,7 @@ from graph.paths import Paths
 from graph.rows import SAID, TURN, turn_of
 
 _MADE = """
-SELECT made.seq, made.at, made.structure, made.text, (
+SELECT made.at, made.structure, made.text, (
     SELECT judged.kind FROM events AS judged WHERE judged.item = made.item AND judged.kind IN (
         'observation.rejected', 'observation.retired', 'observation.promoted', 'observation.returned'
     ) AND judged.structure ->> '$.by_turn' IS NULL ORDER BY judged.seq DESC LIMIT 1
@@ -41,12 +41,11 @@ def believed(db: sqlite3.Connection, ids: Iterable[str], world: str | None) -> d
     paths = Paths(db)
     sources = Sources(db, paths)
     found: dict[str, Believed] = {}
-    for seq, at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
+    for at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
         made = json.loads(structure)
         here = world if world is not None else made["world"]
-        if judged in ("observation.rejected", "observation.retired") or not paths.lineage(here).knows(
-            made["world"], seq
-        ):
+        rejected = judged in ("observation.rejected", "observation.retired")
+        if rejected or made["world"] not in paths.lineage(here).worlds:
             continue
         if sources.stand(made["sources"], here):
             found[made["observation"]] = _of(db, made, text, as_datetime(at))

@@ -41,7 +41,7 @@ class World:
     """What a world has of its parent: as it was at the fork, copied."""
 
     turns: frozenset[str] = frozenset()
-    observations: frozenset[str] = frozenset()
+    above: tuple[str, ...] = ()
     pins: dict[str, bool] = field(default_factory=dict)  # of turns and series, with its own
     blocks: list[CoreWritten] = field(default_factory=list)  # all versions, with its own
 
@@ -203,8 +203,8 @@ class Reference:
         return {name: text for name, text in found.items() if text}
 
     def _known(self, world: str) -> set[str]:
-        """Observations of the world's own, and those its parent had at the fork."""
-        return {id for id, made in self.made.items() if made.world == world} | self.worlds[world].observations
+        """Observations of the world's own and of the worlds above it; their sources say whether it believes them."""
+        return {id for id, made in self.made.items() if made.world in (world, *self.worlds[world].above)}
 
     # -- changes --------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Reference:
         follows = {turn for turn in self.parent if turn != event.at and event.at in self.path(turn)}
         self.worlds[event.world] = World(
             turns=frozenset(self._held(parent) - follows) | set(above),
-            observations=frozenset(self._known(parent)),
+            above=(parent, *self.worlds[parent].above),
             pins=dict(self.worlds[parent].pins),
             blocks=list(self.worlds[parent].blocks),
         )

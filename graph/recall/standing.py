@@ -1,7 +1,7 @@
 """How observations stand in a world: live, current, and as what, by what that world sees.
 
 Of the main world the graph knows it. Of a what-if it is worked out as graph/belief.py says it, from all revisions that
-the what-if may see: its own, and those of the worlds it left that were made before. What it needs besides the columns
+the what-if may see: its own, and those of the worlds it left. What it needs besides the columns
 is read when a what-if is first asked about, and kept up to date from then on.
 """
 
@@ -167,14 +167,13 @@ def _in_main(learned: Learned, turns: "Mask") -> Stood:
 
 
 def _seen(learned: Learned, lineage: Lineage) -> "Mask":
-    """Observations that a world may see: its own, and those of each world above it that were made before it left."""
+    """Observations that a world may see: its own, and those of the worlds above it.
+
+    Whether it does is for their sources to say: what is learned late of old turns tells nothing later than they do.
+    """
     import numpy as np
 
-    table = learned.beliefs
-    seen = np.zeros(table.size, np.bool_)
-    for link in lineage.links:
-        of_world = table["world"] == learned.worlds.code(link.world)
-        seen |= of_world if link.until is None else of_world & (table["seq"] <= link.until)
+    seen: Mask = np.isin(learned.beliefs["world"], [learned.worlds.code(world) for world in lineage.worlds])
     return seen
 
 

@@ -55,11 +55,10 @@ class Believed(Conversation):
         return {id: views[each.world][id] for id, each in self.revisions.items()}
 
     def may_see(self, world: str, revision: Revision) -> bool:
-        """Whether a world may see a revision: its own, or one made in a world before it was left."""
-        until = len(self.events) + 1
+        """Whether a world may see a revision: its own, or one of a world above it, if its sources stand there."""
         while world != revision.world and world in self.at_fork:
-            until, world = self.at_fork[world].number, self.at_fork[world].parent
-        return world == revision.world and revision.number <= until
+            world = self.at_fork[world].parent
+        return world == revision.world
 
     def view(self, world: str) -> dict[str, tuple[bool, str, bool]]:
         """Live, status and current in a world of what it may see, straight from what the words mean."""

@@ -113,6 +113,7 @@ class Lessons(Believed):
     def _learn(self, a: int, b: int, kept: list[str]) -> None:
         world = list(self.world.values())[b % len(self.world)]
         id, sources = f"memory{len(self.revisions)}", self._some(a, b, world)
+        kept = [each for each in kept if self.may_see(world, self.revisions[each])]
         before = kept[a % len(kept)] if kept and b % 3 else None
         instead = kept[b % len(kept)] if kept and a % 4 == 0 else None
         series = id

@@ -5,7 +5,9 @@ target that is deleted, hidden, queued or another chat's is refused, and so is a
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import replace
 
 from graph.branches import Alternatives, Branch, World
 from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
@@ -24,6 +26,7 @@ from .text import clean_message
 
 LONGEST_NAME = 120
 LONGEST_QUOTE = 60
+PAGE = 200  # turns of a path that are read at a time
 
 
 class Branching(Altering):
@@ -66,11 +69,7 @@ class Branching(Altering):
         Raises NotFound, AgentError where there is no way to it or the head is there already, and GraphFailure.
         """
         what, events = await asyncio.to_thread(self._rewinding, session, turn)
-        if not self.is_private(session):
-            return await self.plan(what, *events)
-        path = await self._path(session)
-        at = next((at for at, each in enumerate(path) if each.id == turn), -1 if turn is None else len(path))
-        return Plan(what, tuple(events), Impact(gone=tuple(path[at + 1 :])))
+        return await self._moving(session, turn, what, events)
 
     async def rewind(self, session: str, turn: str | None, *, plan: Plan | None = None) -> Recorded:
         """Go back to a turn (None: to before the first), with a mark to come back to; `plan` is what was shown of it.
@@ -94,6 +93,12 @@ class Branching(Altering):
             if target != head:
                 await self._move(session, HeadMoved(session=session, turn=target))
             return target
+
+    async def switch_plan(self, session: str, turn: str) -> Plan:
+        """What going to an alternative would do; nothing where the chat stands on it. Raises as `switch`."""
+        head, target = await asyncio.to_thread(self._switching, session, turn)
+        events = [HeadMoved(session=session, turn=target)] if target != head else []
+        return await self._moving(session, target, "Go to an alternative", events)
 
     # -- forks ----------------------------------------------------------------------------------------------------
 
@@ -127,8 +132,32 @@ class Branching(Altering):
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    async def _path(self, session: str) -> list[Turn]:
-        return await asyncio.to_thread(self._memory_of(session).thread, session)
+    async def _moving(self, session: str, turn: str | None, what: str, events: Sequence[Event]) -> Plan:
+        """What moving a head does: all that leaves the chat's path is told, also what stays in memory nevertheless."""
+        leaving = await asyncio.to_thread(self._leaving, session, turn)
+        if self.is_private(session) or not events:
+            return Plan(what, tuple(events), Impact(gone=tuple(leaving)))
+        made = await self.plan(what, *events)
+        dying = {each.id for each in made.impact.gone}
+        known = {each.id for each in leaving}
+        others = [each for each in made.impact.gone if each.id not in known]
+        staying = sum(1 for each in leaving if each.id not in dying and not each.hidden)
+        impact = replace(made.impact, gone=(*leaving, *others))
+        return replace(made, impact=impact, notes=(*made.notes, *_staying(staying, len(impact.gone))))
+
+    def _leaving(self, session: str, turn: str | None) -> list[Turn]:
+        """The turns that are off the path of a chat once its head stands at `turn`, oldest first."""
+        memory, found = self._memory_of(session), list[Turn]()
+
+        def leaves(each: Turn) -> bool:
+            return turn is None or not memory.is_above(each.id, turn)
+
+        while page := memory.thread(session, before=found[0].id if found else None, limit=PAGE):
+            first = bisect_left(page, True, key=leaves)
+            found = [*page[first:], *found]
+            if first:
+                break
+        return found
 
     async def _move(self, session: str, *events: Event) -> Recorded:
         recorded = await asyncio.to_thread(self._memory_of(session).append, *events)
@@ -190,6 +219,18 @@ class Branching(Altering):
         if name is not None:
             events.append(SessionRenamed(session=new, text=name))
         return [*events, *_settings(new, about)]
+
+
+def _staying(count: int, of: int) -> list[str]:
+    """What to say of turns that leave one path and stand on another, or where the what-if left."""
+    if not count:
+        return []
+    who = (
+        ("It stays" if count == 1 else "They stay")
+        if count == of
+        else f"{count} of them {'stays' if count == 1 else 'stay'}"
+    )
+    return [f"{who} in memory: another chat, or the one that this left, holds {'it' if count == 1 else 'them'}."]
 
 
 def _settings(session: str, of: Session) -> list[Event]:

@@ -119,3 +119,49 @@ async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_w
     await agent.delete(what_if)
     plan = await agent.plan_delete_session(session)
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turn.id for turn in turns}
+
+
+async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_stays_in_memory(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("I see."))
+    session = await talk(agent, "Hello!", OSLO)
+    what_if = await agent.fork(session, what_if=True)
+    await talk(agent, BERGEN, session=what_if)
+    turns = await path(agent, what_if)
+    plan = await agent.rewind_plan(what_if, turns[1].id)
+    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
+    assert plan.notes == ("2 of them stay in memory: another chat, or the one that this left, holds them.",)
+    alone = await agent.rewind_plan(what_if, turns[3].id)
+    assert [turn.id for turn in alone.impact.gone] == [turn.id for turn in turns[4:]]
+    assert alone.notes == ()
+    await agent.rewind(what_if, turns[1].id, plan=plan)
+    assert [turn.id for turn in await path(agent, what_if)] == [turn.id for turn in turns[:2]]
+    assert OSLO in (await known(agent, what_if)).values()
+
+
+async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_this_chat_alone(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("I see."))
+    session = await talk(agent, "Hello!", OSLO)
+    fork = await agent.fork(session)
+    turns = await path(agent, fork)
+    plan = await agent.rewind_plan(fork, turns[1].id)
+    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
+    assert plan.notes == ("They stay in memory: another chat, or the one that this left, holds them.",)
+    assert plan.impact.lost == ()
+
+
+async def test_what_going_to_another_reply_takes_along_is_told_before(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("First.", "Second.", "Third."))
+    session = await talk(agent, "Hello!")
+    first = (await path(agent, session))[1].id
+    await collect(agent.regenerate(session))
+    await talk(agent, OSLO, session=session)
+    turns = await path(agent, session)
+    await known(agent)
+    plan = await agent.switch_plan(session, first)
+    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[1:]]
+    assert [each.text for each in plan.impact.lost] == [OSLO]
+    assert (await agent.switch_plan(session, turns[1].id)).impact.gone == ()

@@ -62,9 +62,9 @@ def rewind(
     plan = with_agent(home, work, client="rewind")
     if as_json:
         told = {"session": of.id, "turn": target, "was": of.head, "done": not dry_run}
-        put_json(told | {"what": plan.what, "impact": impact_json(plan.impact)})
+        put_json(told | {"what": plan.what, "notes": list(plan.notes), "impact": impact_json(plan.impact)})
         return
     put(paint(plan.what, "1"))
-    for line in lines_of(plan.impact):
+    for line in (*lines_of(plan.impact), *plan.notes):
         put(line)
     say("Nothing was changed." if dry_run else "Done; nothing is lost. `clew undo` takes it back.")

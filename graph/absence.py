@@ -1,8 +1,8 @@
 """Looks for many words at once in files of any kind, byte by byte: what was erased must be nowhere.
 
-A word is looked for in all its forms (as it was written, in small letters, as the word indexes have it, escaped as in
-JSON), whatever the case of its ASCII letters. One pass over a file serves any number of words: four bytes of each form
-are looked up for every place in it, and only where they fit are all bytes compared.
+A word, or a whole text, is looked for in all its forms (as it was written, in small letters, as the word indexes have
+it, escaped as in JSON), whatever the case of its ASCII letters. One pass over a file serves any number of words: four
+bytes of each form are looked up for every place in it, and only where they fit are all bytes compared.
 """
 
 import json
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STEM = b"\xff"  # before a stem as the word indexes have it, which is looked for there; no text begins like this
 LEAST = 5  # bytes of a form: fewer are found in any large file by chance
+SHORTEST_TEXT = 12  # characters of a text that is looked for as a whole
 CHUNK = 1 << 20
 GRAM = 4
 INDEXES = ("words", "learned")
@@ -30,6 +31,7 @@ _BITS = 20
 _MULTIPLIER = 0x9E3779B1
 _SMALL = 0x20202020  # makes small letters of four large ones
 _WORD = re.compile(r"[^\W_]+")
+_ASCII_WORD = re.compile(rb"[0-9a-z\x80-\xff]+")
 
 Forms = Mapping[str, frozenset[bytes]]  # by word
 Chunks = Iterable[bytes]
@@ -45,6 +47,20 @@ def forms_of(words: Iterable[str], *, least: int = LEAST) -> dict[str, frozenset
     listed = sorted({word for word in words if len(word.encode(errors="replace")) >= least})
     stems = stems_of(listed)
     return {word: frozenset(_forms(word, stems[word])) for word in listed}
+
+
+def forms_of_texts(texts: Iterable[str]) -> dict[str, frozenset[bytes]]:
+    """The forms of whole texts, also where each word of them is said elsewhere; short ones are left out."""
+    whole = {stripped for text in texts if len(stripped := text.strip()) >= SHORTEST_TEXT}
+    return {
+        text: frozenset((*_escaped(text), json.dumps(text, ensure_ascii=False)[1:-1].encode(errors="replace").lower()))
+        for text in whole
+    }
+
+
+def is_text(forms: frozenset[bytes]) -> bool:
+    """Whether these are the forms of something the word indexes cannot have."""
+    return not any(form.startswith(STEM) for form in forms)
 
 
 def stems_of(words: list[str]) -> dict[str, set[str]]:
@@ -84,7 +100,7 @@ class Finder:
         import numpy as np
 
         self._table = np.zeros(1 << _BITS, dtype=bool)
-        self._by_gram: dict[int, list[bytes]] = {}
+        self._by_gram: dict[int, list[tuple[bytes, int]]] = {}  # with the place of those four bytes in each form
         self._short: set[bytes] = set()
         self._longest = 0
         for form in {form for form in forms if not form.startswith(STEM)}:
@@ -92,8 +108,9 @@ class Finder:
             if len(form) < GRAM:
                 self._short.add(form)
                 continue
-            gram = int.from_bytes(form[:GRAM], "little") | _SMALL
-            self._by_gram.setdefault(gram, []).append(form)
+            anchor = _anchor(form)
+            gram = int.from_bytes(form[anchor : anchor + GRAM], "little") | _SMALL
+            self._by_gram.setdefault(gram, []).append((form, anchor))
             self._table[(gram * _MULTIPLIER & 0xFFFFFFFF) >> (32 - _BITS)] = True
 
     def find(self, chunks: Chunks) -> set[bytes]:
@@ -115,8 +132,8 @@ class Finder:
             whole = (len(data) - shift) // GRAM
             for at, gram in self._fitting(data, shift, whole):
                 place = at * GRAM + shift
-                for form in self._by_gram.get(gram, ()):
-                    if form not in found and small.startswith(form, place):
+                for form, anchor in self._by_gram.get(gram, ()):
+                    if place >= anchor and form not in found and small.startswith(form, place - anchor):
                         found.add(form)
 
     def _fitting(self, data: bytes, shift: int, whole: int) -> Iterator[tuple[int, int]]:
@@ -127,6 +144,12 @@ class Finder:
         hashes = (grams * np.uint32(_MULTIPLIER)) >> np.uint32(32 - _BITS)
         places = np.flatnonzero(self._table[hashes])
         yield from zip(places.tolist(), grams[places].tolist(), strict=True)
+
+
+def _anchor(form: bytes) -> int:
+    """Where the longest word of a form begins: texts begin alike more often than they have long words in common."""
+    longest = max(_ASCII_WORD.finditer(form), key=lambda found: found.end() - found.start(), default=None)
+    return min(longest.start(), len(form) - GRAM) if longest is not None else 0
 
 
 def look(folder: Path, forms: Forms, *, leave_out: Iterable[Path] = ()) -> Iterator[tuple[Path, set[str]]]:

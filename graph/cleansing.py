@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from graph import purging
-from graph.absence import INDEXES, Forms, forms_of, stems_of, words_in
+from graph.absence import INDEXES, Forms, forms_of, forms_of_texts, is_text, stems_of, words_in
 from graph.copies import purge_copy
 from graph.files import LOG
 from graph.follower import Follower
@@ -40,9 +40,12 @@ class Cleansing:
             return purging.waiting(db)
 
     def purge_words(self, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
-        """The words of erased texts (None: of all that wait) in the forms that are in nothing that is kept."""
+        """The words of erased texts (None: of all that wait) in the forms that are in nothing that is kept.
+
+        Beside them each text as a whole: its words may all be said elsewhere, and it nowhere.
+        """
         texts = [text for seq, text in self.purging().items() if seqs is None or seq in seqs]
-        return self.unkept(forms_of(words_in(texts)), seqs)
+        return self.unkept(forms_of_texts(texts) | forms_of(words_in(texts)), seqs)
 
     def unkept(self, forms: Forms, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
         """Some words in those forms that are in nothing that is kept.
@@ -51,7 +54,7 @@ class Cleansing:
         """
         waiting = [] if seqs is None else [text for seq, text in self.purging().items() if seq not in seqs]
         with self._reader.snapshot() as db:
-            stems = set(purging.kept_stems(db, forms))
+            stems = set(purging.kept_stems(db, (word for word, each in forms.items() if not is_text(each))))
         stems.update(stem for each in stems_of(sorted(words_in(waiting))).values() for stem in each)
         return purging.unkept(
             forms, chain(self._kept(), (f"{text}\n".encode(errors="replace") for text in waiting)), stems

@@ -1,6 +1,7 @@
 """What is deleted leaves every file of the home: while the agent runs, after a kill, and in the backups."""
 
 import asyncio
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -310,3 +311,24 @@ async def test_restoring_and_counting_a_backup_leave_nothing_beside_it(make_agen
             assert ready.there.head == agent._memory.head()
         assert newest_of(backup) == agent._memory.head()
         assert sorted(backup.parent.iterdir()) == before
+
+
+async def test_a_sentence_is_found_also_where_each_of_its_words_is_said_elsewhere(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, turn = await say(agent, f'My "secret" is {SECRET}, äh.')
+    await say(agent, f"Who said {SECRET}: is my secret äh?", session)
+    raw, escaped, other = home.root / "notes.txt", home.root / "notes.json", home.root / "other.txt"
+    raw.write_text(f'so: my "SECRET" is {SECRET}, äh. Indeed')
+    escaped.write_text(json.dumps({"said": f'My "secret" is {SECRET}, äh.'}))
+    other.write_text(f"{SECRET} is my secret, äh")
+    await delete(agent, turn)
+    assert set((await agent.purged()).leftovers) == {raw, escaped}
+
+
+async def test_a_sentence_that_somebody_says_as_well_is_not_looked_for(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session, turn = await say(agent, f"My secret is {SECRET}.")
+    await say(agent, f"Again: my secret is {SECRET}. Yes.", session)
+    (home.root / "notes.txt").write_text(f"My secret is {SECRET}.")
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == ()

@@ -86,8 +86,10 @@ def test_words_of_kept_texts_are_not_looked_for(whole: Memory) -> None:
         said("v", parent="u", text="My cousin plays the bassoon."), said("w", parent="v", text="A bassoon? Zanzibar!")
     )
     whole.append(TurnDeleted(turn="w"))
-    assert set(whole.purge_words()) == {"Zanzibar"}
+    assert set(whole.purge_words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
     whole.append(said("x", parent="v", text="In zanzibar."))
+    assert set(whole.purge_words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
+    whole.append(said("y", parent="x", text="So: a bassoon? Zanzibar!"))
     assert whole.purge_words() == {}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from agent.errors import AgentError
 from agent.home import Home
 from agent.plans import Plan
+from agent.purging import Purged
 from agent.service import Agent
 from agent.settings import Settings
 from graph.events import (
@@ -45,8 +46,29 @@ MOST_WORLDS, MOST_CHATS = 5, 8
 WORDS = ("amber", "birch", "cobalt", "dahlia", "ember")
 
 
+PURGED = 8  # deletions after which a patient person waits for the purge
+
+
 class NotNow(Exception):
     """The deed makes no sense as things are."""
+
+
+class PurgingWhenAsked(Agent):
+    """An Agent whose purge waits until it is asked for: it makes the graph anew, which takes longer than all else."""
+
+    _asked = False
+
+    async def purged(self) -> Purged:
+        """Purge now, and wait for it."""
+        self._asked = True
+        try:
+            return await super().purged()
+        finally:
+            self._asked = False
+
+    def _purge_soon(self) -> None:
+        if self._asked:
+            super()._purge_soon()
 
 
 class Person:
@@ -55,7 +77,8 @@ class Person:
     def __init__(self, root: Path, *, patient: bool = True) -> None:
         os.umask(0o077)  # files are made as the program makes them: for the user alone
         self.root = root
-        self.patient = patient  # waits for the purge after each deletion
+        self.patient = patient  # purges when nothing else is done; else that happens beside it
+        self.deletions = 0
         self.runner = asyncio.Runner()
         self.reference = Reference()
         self.read = 0  # events the reference has
@@ -69,7 +92,8 @@ class Person:
 
     def open(self) -> None:
         """Open the memory with its graph, and take in what it holds."""
-        self.agent = Agent(Home.resolve(self.root), Settings(reflect=False), client="test")
+        kind = PurgingWhenAsked if self.patient else Agent
+        self.agent: Agent = kind(Home.resolve(self.root), Settings(reflect=False), client="test")
 
         async def start() -> None:
             await self.agent.start(load_model=False, load_embedder=False)
@@ -288,8 +312,10 @@ class Person:
 
     def _carry_out(self, planning: Coroutine[Any, Any, Plan]) -> None:
         async def both() -> None:
-            await self.agent.carry_out(await planning)
-            if self.patient:
+            plan = await planning
+            await self.agent.carry_out(plan)
+            self.deletions += plan.impact.erases
+            if self.patient and plan.impact.erases and self.deletions % PURGED == 0:
                 await self.agent.purged()
 
         self._run(both())

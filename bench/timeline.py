@@ -12,10 +12,11 @@ import time
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from bench.report import report
+from bench.report import report, say
 from tests.timeline import Timeline
 
-STEPS_OF_ONE = 50
+STEPS_OF_ONE = 100
+TOLD = 20  # examples after which it is told how far it is
 
 
 def main() -> int:
@@ -25,13 +26,16 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    done = 0
+    done = examples = 0
+    began = time.monotonic()
 
     class Counted(Timeline):
         def teardown(self) -> None:
-            nonlocal done
-            done += self.steps
+            nonlocal done, examples
             super().teardown()
+            done, examples = done + self.steps, examples + 1
+            if examples % TOLD == 0:
+                say(f"{done} steps in {time.monotonic() - began:.0f} s, all well")
 
     long = settings(
         max_examples=max(1, options.steps // STEPS_OF_ONE),
@@ -41,7 +45,6 @@ def main() -> int:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    began = time.monotonic()
     failed = ""
     try:
         run_state_machine_as_test(seed(options.seed)(Counted), settings=long)

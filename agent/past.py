@@ -103,9 +103,11 @@ class PastView:
         """The worlds there were."""
         return await asyncio.to_thread(self._past.worlds)
 
-    async def console(self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS) -> Answer:
+    async def console(
+        self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS, world: str = MAIN_WORLD
+    ) -> Answer:
         """Ask the graph as it was a query of one's own. Raises Refused, QueryFailed or QueryTimeout."""
-        return await asyncio.to_thread(self._past.console, cypher, timeout_s=timeout_s, limit=limit)
+        return await asyncio.to_thread(self._past.console, cypher, timeout_s=timeout_s, limit=limit, world=world)
 
 
 class _Then(Recaller):
@@ -155,9 +157,11 @@ class Looking:
                 self._looked_into = None
                 await _leave(opening)
 
-    async def console(self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS) -> Answer:
+    async def console(
+        self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS, world: str = MAIN_WORLD
+    ) -> Answer:
         """Ask the graph a query of one's own, which only reads. Raises Refused, QueryFailed or QueryTimeout."""
-        return await asyncio.to_thread(self._memory.console, cypher, timeout_s=timeout_s, limit=limit)
+        return await asyncio.to_thread(self._memory.console, cypher, timeout_s=timeout_s, limit=limit, world=world)
 
 
 async def _leave(past: "AbstractContextManager[Past] | None") -> None:

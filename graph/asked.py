@@ -14,6 +14,7 @@ from graph import console, contents
 from graph.beliefs import Near
 from graph.console import Answer, Pages
 from graph.entities import Entities
+from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters, Hit, Vector
 from graph.in_world import InWorld
 from graph.reading import LogReader
@@ -49,12 +50,21 @@ class Asked(Remembered, Entities):
         """Read the graph with a trusted query, a row a dictionary. Raises GraphFailure, QueryFailed or QueryTimeout."""
         return self._asked_graph.query(cypher, parameters, timeout_s=timeout_s)
 
-    def console(self, cypher: str, *, timeout_s: float = console.TIMEOUT_S, limit: int = console.ROWS) -> Answer:
+    def console(
+        self,
+        cypher: str,
+        *,
+        timeout_s: float = console.TIMEOUT_S,
+        limit: int = console.ROWS,
+        world: str = MAIN_WORLD,
+    ) -> Answer:
         """Read the graph with a person's own query: one statement that only reads, and its first rows.
+
+        `$world` in it is `world`; it sees the whole graph, whichever that is.
 
         Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
         """
-        return console.ask(self._asked_graph, cypher, timeout_s=timeout_s, limit=limit)
+        return console.ask(self._asked_graph, cypher, timeout_s=timeout_s, limit=limit, world=world)
 
     def recall(
         self,

@@ -13,7 +13,9 @@ from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
+from graph.events import MAIN_WORLD
 from graph.grammar import checked
+from graph.lexing import asks_for_world
 
 MOST_ROWS = 10_000
 ROWS = 500
@@ -33,14 +35,20 @@ class Answer:
 class Pages(Protocol):
     """A graph that gives the first rows of an answer."""
 
-    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]: ...
+    def page(
+        self, cypher: str, parameters: Mapping[str, Any] | None, *, limit: int, timeout_s: float
+    ) -> tuple[list[str], list[list[Any]], int]: ...
 
 
-def ask(graph: Pages, cypher: str, *, timeout_s: float, limit: int) -> Answer:
-    """Run one reading statement. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure."""
+def ask(graph: Pages, cypher: str, *, timeout_s: float, limit: int, world: str = MAIN_WORLD) -> Answer:
+    """Run one reading statement; `$world` in it is the id of a world, which changes nothing else.
+
+    Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
+    """
     statement = checked(cypher)
+    parameters = {"world": world} if asks_for_world(statement) else {}  # one that is not asked for is an error
     began = time.perf_counter()
-    names, rows, total = graph.page(statement, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
+    names, rows, total = graph.page(statement, parameters, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
     took_ms = (time.perf_counter() - began) * 1000
     return Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms)
 

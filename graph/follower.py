@@ -132,9 +132,11 @@ class Follower:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
         return self._opened().query(cypher, parameters, timeout_s=timeout_s)
 
-    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]:
+    def page(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
+    ) -> tuple[list[str], list[list[Any]], int]:
         """The first rows of a query of somebody's own. Raises as `query` does."""
-        return self._opened().page(cypher, limit=limit, timeout_s=timeout_s)
+        return self._opened().page(cypher, parameters, limit=limit, timeout_s=timeout_s)
 
     def standing(self) -> tuple[GraphStore, int]:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""

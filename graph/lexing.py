@@ -23,6 +23,7 @@ class Sort(StrEnum):
     WORD = "word"
     QUOTED = "name in backticks"
     STRING = "string"
+    PARAMETER = "parameter"
     NUMBER = "number"
     SIGN = "sign"
 
@@ -52,6 +53,7 @@ _TOKEN = re.compile(
     rf"""
     (?P<comment> /\*.*?\*/ | //[^\r\n]* )
     | (?P<string> '(?:[^'\\]|{_ESCAPE})*' | "(?:[^"\\]|{_ESCAPE})*" )
+    | (?P<parameter> \$world\b )
     | (?P<quoted> `[^`]+` )
     | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | \.\d+(?:[eE][-+]?\d+)? )
     | (?P<word> [A-Za-z_][A-Za-z0-9_]* )
@@ -61,6 +63,7 @@ _TOKEN = re.compile(
 )
 _SORTS = {
     "string": Sort.STRING,
+    "parameter": Sort.PARAMETER,
     "quoted": Sort.QUOTED,
     "number": Sort.NUMBER,
     "word": Sort.WORD,
@@ -76,6 +79,11 @@ def tokens_of(query: str) -> list[Token]:
     if len(tokens) > MOST_TOKENS:
         raise refused(query, tokens[MOST_TOKENS].place, f"A query has {MOST_TOKENS:,} words and signs at most")
     return tokens
+
+
+def asks_for_world(query: str) -> bool:
+    """Whether `$world` stands in a query, and not only in a string of it. Raises Refused as `tokens_of`."""
+    return any(token.sort is Sort.PARAMETER for token in tokens_of(query))
 
 
 def written(query: str, tokens: list[Token]) -> str:
@@ -112,7 +120,7 @@ def _unknown(query: str, place: int) -> str:
         case "/":
             return "This comment does not end"
         case "$":
-            return "There are no parameters here; write the value itself"
+            return "There are no parameters here but $world; write the value itself"
         case other if other.isalpha():
             return f"Write names with letters like {other!r} in backticks"
         case other:

@@ -46,8 +46,10 @@ class Still:
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         return self.standing()[0].query(cypher, parameters, timeout_s=timeout_s)
 
-    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]:
-        return self.standing()[0].page(cypher, limit=limit, timeout_s=timeout_s)
+    def page(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
+    ) -> tuple[list[str], list[list[Any]], int]:
+        return self.standing()[0].page(cypher, parameters, limit=limit, timeout_s=timeout_s)
 
     def standing(self) -> tuple[GraphStore, int]:
         if self._store is None:

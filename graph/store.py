@@ -146,14 +146,16 @@ class GraphStore:
             names = result.get_column_names()
             return [dict(zip(names, row, strict=True)) for row in _rows(result)]
 
-    def page(self, cypher: str, *, limit: int, timeout_s: float) -> tuple[list[str], list[list[Any]], int]:
+    def page(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
+    ) -> tuple[list[str], list[list[Any]], int]:
         """Run a query of somebody's own, in a read-only transaction: names, the first rows, and how many there are.
 
         Raises as `query` does, also for a value that Python has no room for.
         """
         with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
             connection.execute("BEGIN TRANSACTION READ ONLY")
-            result = _single(connection.execute(cypher))
+            result = _single(connection.execute(cypher, dict(parameters or {})))
             try:
                 return result.get_column_names(), _first_rows(result, limit), result.get_num_tuples()
             finally:

@@ -7,6 +7,8 @@ import typer
 from graph.errors import MemoryMissing
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
+from tui.commands.worlds import WORLD, world_in
 from tui.reasons import who
 from tui.text import clean, one_line
 
@@ -24,6 +26,7 @@ def about(
     ctx: typer.Context,
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="A person, place or project.")],
     limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many messages at most.")] = 20,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
     """Show what there is about somebody or something: how much, where, and the newest messages."""
@@ -32,14 +35,17 @@ def about(
         raise typer.BadParameter("Say a name: clew about Ada")
     from graph.reading import LogReader
 
+    of = MAIN
     try:
-        found = LogReader.open(home_of(ctx, writing=False).memory).about(wanted, limit=limit)
+        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        of = world_in(reader, world)
+        found = reader.about(wanted, limit=limit, world=of)
     except MemoryMissing:
         from graph.hits import About
 
         found = About(wanted, "word", 0, 0, None, None)
     if as_json:
-        put_json(_whole(found))
+        put_json(_whole(found) | {"world": of})
     elif not (found.said or found.mentioned or found.turns):
         say(f"Nothing in the memory names {one_line(wanted)}.")
     else:

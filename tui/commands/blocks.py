@@ -8,6 +8,7 @@ from graph.errors import NotFound
 from tui.commands.learned import has_memory, read_text, with_agent
 from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.worlds import WORLD, world_of
 from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:
@@ -24,22 +25,24 @@ def blocks(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help='What it says from now on; `-` reads it, "" empties it.')
     ] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs: a list.")] = False,
 ) -> None:
     """List the core blocks, show one, or write one: short texts that are in every prompt, such as `persona`."""
     home = home_of(ctx)
+    of = world_of(home, world)
     wanted = clean(name).strip() if name is not None else None
     if wanted is not None and words:
         text = read_text(words, "clew blocks persona …") if any(word.strip() for word in words) else ""
 
         async def write(agent: "Agent") -> "list[CoreBlock]":
-            await agent.write_block(wanted, text)
-            return await agent.blocks()
+            await agent.write_block(wanted, text, world=of)
+            return await agent.blocks(world=of)
 
         found = [each for each in with_agent(home, write, client="blocks") if each.name == wanted]
         say(f"The core block {wanted} {'was written' if text else 'is gone'}.")
     else:
-        found = with_agent(home, lambda agent: agent.blocks(), client="blocks") if has_memory(home) else []
+        found = with_agent(home, lambda agent: agent.blocks(world=of), client="blocks") if has_memory(home) else []
         found = [each for each in found if wanted is None or each.name == wanted]
         if wanted is not None and not found:
             raise NotFound(f"There is no core block {wanted}. `clew blocks {wanted} TEXT` writes it.")

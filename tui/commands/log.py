@@ -60,10 +60,10 @@ def log(
     put_exchanges(found, as_json=as_json)
 
 
-def put_exchanges(found: "list[Exchange]", *, as_json: bool) -> None:
-    """Print exchanges as summaries, or say that there are none."""
+def put_exchanges(found: "list[Exchange]", *, as_json: bool, world: str | None = None) -> None:
+    """Print exchanges as summaries, or say that there are none; for programs each with the `world` that is shown."""
     if as_json:
-        put_json([summary_of(exchange) for exchange in found])
+        put_json([summary_of(exchange) | ({"world": world} if world is not None else {}) for exchange in found])
         return
     for exchange in found:
         put(lines_of(exchange))

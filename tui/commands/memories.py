@@ -1,6 +1,5 @@
 """`clew memories`: what was learned, or was known then, the newest first. Needs the memory for itself."""
 
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -13,12 +12,12 @@ from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.then import AS_OF, looking_back, stamped, when
 from tui.commands.waiting import tell_waiting
+from tui.commands.worlds import WORLD, world_of
 from tui.text import clean
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.home import Home
     from agent.service import Agent
     from graph.beliefs import Observation, Wanted
     from tui.commands.output import Narration
@@ -46,13 +45,14 @@ def memories(
         bool, typer.Option("--all", help="Whatever their status, also those whose proof is gone.")
     ] = False,
     limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many at most.")] = 50,
-    world: Annotated[str | None, typer.Option(metavar="ID", help="In this what-if, by its id or a chat of it.")] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
     """List what was learned: what is in use and what waits for review."""
     from graph.beliefs import Status, Trend, Wanted
     from graph.events import ObservationKind
+    from graph.reading import LogReader
 
     at = when(as_of)
     wanted = Wanted(
@@ -67,26 +67,18 @@ def memories(
         everything=everything,
     )
     home = home_of(ctx, writing=False)
-    if world is not None or at is not None:
-        wanted = replace(wanted, world=_world(home, world))
+    wanted = replace(wanted, world=world_of(home, world))
+    if at is not None:
+        LogReader.open(home.memory).close()  # of nothing there is no past
     found = _found(ctx, wanted, limit, at) if has_memory(home) and limit else []
     if as_json:
-        put_json(stamped([one_as_json(each) for each in found], at))
+        put_json(stamped([one_as_json(each) | {"shown_in": wanted.world} for each in found], at))
         return
     for each in found:
         put(lines(each))
     if not found and limit:
         then = "" if at is None else " by then"
         say(f"Nothing like that was learned{then or ' yet'}. `clew remember TEXT` states something.")
-
-
-def _world(home: "Home", named: str | None) -> str:
-    """The world that is named, main where none is. Raises MemoryMissing, or NotFound."""
-    from graph.events import MAIN_WORLD
-    from graph.reading import LogReader
-
-    with closing(LogReader.open(home.memory)) as reader:
-        return reader.world(named).id if named is not None else MAIN_WORLD
 
 
 def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int | None") -> "list[Observation]":

@@ -15,7 +15,9 @@ import typer
 
 from tui.commands.output import complain, fit, instant, paint, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
+from tui.commands.worlds import world_of
 from tui.exit_codes import ExitCode
 from tui.text import one_line, shown
 
@@ -31,6 +33,7 @@ MOST_ROWS = 10_000
 LONGEST_S = 600.0
 WIDEST = 60  # columns of a terminal that one column of a table takes, where there are several
 MOST_BYTES = 1 << 16
+IN_WORLD = "What $world stands for in the query, by its id or a chat of it; main without it."
 
 
 class Format(StrEnum):
@@ -51,10 +54,15 @@ def query(
     format: Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")] = Format.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST_ROWS, help="Rows to write at most.")] = 500,
     timeout: Annotated[float, typer.Option(min=0.001, max=LONGEST_S, help="Seconds the query may take.")] = 10.0,
 ) -> None:
-    """Read the memory graph with Cypher. Nothing can be changed with it."""
+    """Read the memory graph with Cypher. Nothing can be changed with it.
+
+    It reads the whole graph, of all worlds: what is said or learned in a what-if has its id in `t.world` and `o.world`,
+    the rest has main; `t.live` and `o.current` tell how it stands there. `WHERE o.world = $world` keeps to one world.
+    """
     from graph.errors import QueryFailed, QueryTimeout
     from graph.grammar import checked
     from graph.reading import LogReader
@@ -65,25 +73,28 @@ def query(
         checked(text)  # before the memory is opened, which may take a while
         home = home_of(ctx, writing=False)
         LogReader.open(home.memory).close()  # a question about nothing makes no memory
-        answer = _asked(home_of(ctx), text, limit, timeout, at)
+        of = world_of(home, world, told="$world is")
+        answer = _asked(home_of(ctx), text, limit, timeout, at, of)
     except QueryTimeout as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
     except QueryFailed as error:
         complain(error)
         raise typer.Exit(ExitCode.USAGE) from error
-    _put(answer, Format.JSON if as_json else format, at)
+    _put(answer, Format.JSON if as_json else format, at, of)
     say(summary(answer))
 
 
-def _asked(home: "Home", cypher: str, limit: int, timeout_s: float, at: "datetime | int | None") -> "Answer":
+def _asked(
+    home: "Home", cypher: str, limit: int, timeout_s: float, at: "datetime | int | None", world: str
+) -> "Answer":
     from tui.commands.opened import with_memory
 
     async def ask(agent: "Agent", narration: "Narration") -> "Answer":
         if at is None:
-            return await agent.console(cypher, timeout_s=timeout_s, limit=limit)
+            return await agent.console(cypher, timeout_s=timeout_s, limit=limit, world=world)
         async with looking_back(agent, narration, at) as past:
-            return await past.console(cypher, timeout_s=timeout_s, limit=limit)
+            return await past.console(cypher, timeout_s=timeout_s, limit=limit, world=world)
 
     return with_memory(home, ask, client="query", open_graph=at is None)
 
@@ -95,7 +106,7 @@ def summary(answer: "Answer") -> str:
     return f"{shown_of}, {answer.took_ms:.0f} ms"
 
 
-def _put(answer: "Answer", format: Format, at: "datetime | int | None") -> None:
+def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: str) -> None:
     match format:
         case Format.JSON:
             told: dict[str, object] = {
@@ -104,6 +115,8 @@ def _put(answer: "Answer", format: Format, at: "datetime | int | None") -> None:
                 "total": answer.total,
                 "took_ms": round(answer.took_ms, 3),
             }
+            if world != MAIN:
+                told["world"] = world
             if at is not None:
                 told["as_of"] = at if isinstance(at, int) else instant(at)
             put_json(told)

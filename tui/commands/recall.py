@@ -13,8 +13,10 @@ from tui.commands.choosing import all_sessions, choose_session, complete_session
 from tui.commands.log import text_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
 from tui.commands.since import moment
 from tui.commands.then import AS_OF, TICK, TRUE_AT, looking_back, said_by, stamped, when
+from tui.commands.worlds import WORLD, world_in
 from tui.exit_codes import ExitCode
 from tui.reasons import shared, who, why
 from tui.text import clean
@@ -50,7 +52,7 @@ def recall(
     role: Annotated[
         list[str] | None, typer.Option(metavar="ROLE", help=f"Only these roles: {', '.join(ROLES)}.")
     ] = None,
-    world: Annotated[str | None, typer.Option(metavar="ID", help="In this what-if, by its id or a chat of it.")] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     true_at: Annotated[str | None, typer.Option("--true-at", metavar="TIME", help=TRUE_AT)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs, with all scores.")] = False,
@@ -72,12 +74,12 @@ def recall(
             raise
         _put([], as_json=as_json)
         return
-    of = choose_session(all_sessions(reader), session).id if session is not None else None
+    of = choose_session(all_sessions(reader), session) if session is not None else None
     empty = at is None and reader.counts()["turns"] == 0 and not reader.documents()
-    of_world = reader.world(world).id if world is not None else Filters().world
+    of_world = world_in(reader, world if world is not None or of is None else of.world)
     reader.close()
     filters = Filters(
-        session=of,
+        session=of.id if of is not None else None,
         project=text_of(project),
         person=text_of(person),
         since=from_then,
@@ -88,7 +90,7 @@ def recall(
     hits = [] if empty else _recall(home_of(ctx), query, limit, filters, at)
     if by is not None:  # an observation may have grown since
         hits = [hit for hit in hits if hit.at <= by]
-    _put(hits, as_json=as_json, as_of=at)
+    _put(hits, as_json=as_json, as_of=at, world=of_world)
 
 
 def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
@@ -131,9 +133,10 @@ def _roles(given: list[str]) -> frozenset[str]:
     return wanted
 
 
-def _put(hits: "list[Hit]", *, as_json: bool, as_of: "datetime | int | None" = None) -> None:
+def _put(hits: "list[Hit]", *, as_json: bool, as_of: "datetime | int | None" = None, world: str = MAIN) -> None:
     if as_json:
-        put_json(stamped([explained(hit, rank, shared(hits)) for rank, hit in enumerate(hits, start=1)], as_of))
+        rows = [explained(hit, rank, shared(hits)) | {"world": world} for rank, hit in enumerate(hits, start=1)]
+        put_json(stamped(rows, as_of))
         return
     for rank, hit in enumerate(hits, start=1):
         put(_lines(hit, rank, shared(hits)))

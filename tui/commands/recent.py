@@ -7,7 +7,9 @@ import typer
 from graph.errors import MemoryMissing
 from tui.commands.log import MOST, put_exchanges
 from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
 from tui.commands.since import moment
+from tui.commands.worlds import WORLD, world_in
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -18,6 +20,7 @@ def recent(
     limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
     """List the newest exchanges of all chats; unlike `log`, only what recall may find, and imported chats by their own
@@ -26,9 +29,11 @@ def recent(
     from graph.reading import LogReader
 
     from_then, before = moment(since), moment(until)
+    of = MAIN
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
-        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before)
+        of = world_in(reader, world)
+        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before, world=of)
     except MemoryMissing:
         found = []
-    put_exchanges(found, as_json=as_json)
+    put_exchanges(found, as_json=as_json, world=of)

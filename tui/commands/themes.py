@@ -11,6 +11,8 @@ from graph.errors import MemoryMissing
 from tui.commands.about import turn_lines, turn_summary
 from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.sessions import MAIN
+from tui.commands.worlds import WORLD, world_in
 from tui.text import shown
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def themes(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 6,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
     """Name the themes across all conversations, with the messages each rests on."""
@@ -38,6 +41,7 @@ def themes(
     except MemoryMissing:
         _put(None, as_json=as_json)
         return
+    of = world_in(reader, world)
     empty = reader.counts()["turns"] == 0
     reader.close()
     if empty:
@@ -50,18 +54,18 @@ def themes(
             narration.tell(f"naming themes: {done} of {total}")
 
         narration.tell("looking for themes …")
-        return await agent.overview(limit=limit, progress=progress)
+        return await agent.overview(limit=limit, progress=progress, world=of)
 
-    _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json)
+    _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json, world=of)
 
 
-def _put(found: "Overview | None", *, as_json: bool) -> None:
+def _put(found: "Overview | None", *, as_json: bool, world: str = MAIN) -> None:
     if as_json:
         listed = [
             {"title": theme.title, "summary": theme.summary, "turns": [turn_summary(turn) for turn in theme.turns]}
             for theme in (found.themes if found is not None else ())
         ]
-        put_json({"overview": found.text if found is not None else "", "themes": listed})
+        put_json({"overview": found.text if found is not None else "", "themes": listed, "world": world})
     elif found is None or not found.themes:
         say(NONE)
     else:

@@ -60,7 +60,7 @@ def test_what_is_remembered_is_listed_with_everything_there_is_to_it(clew: Run) 
     )
     assert (made["proof_count"], made["trend"], made["pinned"]) == (1, "new", False)
     (listed,) = clew("memories", "--json").json
-    assert listed == made
+    assert listed == made | {"shown_in": "main"}
     page = clew("memories")
     assert made["id"] in page.out
     assert "I live in Lyon." in page.out

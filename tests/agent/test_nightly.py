@@ -16,7 +16,7 @@ from graph.memory import Memory
 from tests.graph.talk import said, talk
 
 NOW = datetime.now(UTC)
-LATER = NOW + timedelta(days=1, minutes=1)
+A_DAY = timedelta(days=1, minutes=1)
 
 
 @pytest.fixture
@@ -39,11 +39,12 @@ async def test_one_is_made_where_something_was_said_and_none_a_day_later_where_n
     assert made.stat().st_mode & 0o777 == 0o600
     assert await Nightly(place, told.append).look() is None
     assert told == []
-    assert not due(place.memory, LATER)
+    later = datetime.fromtimestamp(made.stat().st_mtime, UTC) + A_DAY
+    assert not due(place.memory, later)
     memory = Memory.open(place.memory, command="test")
     memory.append(said("more", parent="s1"))
     memory.close()
-    assert due(place.memory, LATER)
+    assert due(place.memory, later)
     assert not due(place.memory, NOW)
 
 

@@ -6,9 +6,11 @@ every reading with the append; its bytes are purged after that.
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from graph.beliefs import Observation
+from graph.calling import quoted
 from graph.errors import InvalidEvent
 from graph.events import (
     DocumentRemoved,
@@ -29,8 +31,6 @@ from .events import MemoriesChanged, Notice, SessionsChanged
 from .marking import Marking
 from .plans import ERASING, Plan, plan
 from .prompts import Prompts
-
-LONGEST_QUOTE = 60
 
 
 class Altering(Marking):
@@ -86,7 +86,8 @@ class Altering(Marking):
         events, notes = await self._session_deletion(session)
         self._quiet(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
-        return await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
+        planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
+        return replace(planned, notes=(*planned.notes, *_left_beside(planned)))
 
     async def plan_remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
@@ -231,11 +232,15 @@ def _named(turns: Sequence[Turn]) -> str:
     return f"the message {said} and {len(turns) - 1} more of its exchange"
 
 
+def _left_beside(planned: Plan) -> list[str]:
+    """What is said of turns that leave with a chat, and are not erased: the chats they were said in have them still."""
+    count = len(planned.impact.kept)
+    if not count:
+        return []
+    if count == 1:
+        return ["The message that leaves was said in another chat, and stays as another version there."]
+    return [f"{count} messages that leave were said in other chats, and stay as other versions there."]
+
+
 def _that(exchange: bool) -> str:
     return "All of that exchange" if exchange else "That message"
-
-
-def quoted(text: str | None) -> str:
-    """Words in quotes on one line, the first of them where there are many."""
-    line = " ".join((text or "").split())
-    return f"“{line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + '…'}”"

@@ -12,6 +12,7 @@ from graph.events import (
     DocumentRemoved,
     Event,
     ObservationDeleted,
+    SessionDeleted,
     TurnDeleted,
     TurnHidden,
     TurnUnhidden,
@@ -20,7 +21,7 @@ from graph.impacts import Impact, Rehearsal, Standing
 from graph.memory import Memory
 from graph.values import Turn
 
-ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved)
+ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved, SessionDeleted)
 
 
 @dataclass(frozen=True, slots=True)

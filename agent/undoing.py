@@ -5,34 +5,27 @@ Both append ordinary events, headed by one that says what they are for: so each 
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from graph.calling import quoted
 from graph.errors import CannotUndo, InvalidEvent
 from graph.events import (
     CoreWritten,
-    DocumentRemoved,
     Event,
     HeadMoved,
     MarkRestored,
     MarkSet,
-    ObservationDeleted,
-    ObservationMade,
-    ObservationPromoted,
     ObservationRejected,
     ObservationReturned,
-    ObservationSupported,
     PinCleared,
     PinSet,
     ProjectAssigned,
     SessionArchived,
     SessionConfigured,
-    SessionDeleted,
-    SessionForked,
     SessionRenamed,
     SessionUnarchived,
-    TurnDeleted,
     TurnHidden,
     TurnRated,
     TurnReleased,
@@ -44,11 +37,14 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.undoing import Deed
 
-from .altering import Altering, quoted
+from .altering import Altering
+from .deeds import what_was
 from .errors import AgentError
 from .plans import Plan
 
 FOR_GOOD = "A delete cannot be undone: the words are gone for good."
+NO_CHAT_BACK = "A delete cannot be undone: a chat that was deleted does not come back. None of its words were erased."
+LOST = "What it was about was deleted since."
 ALREADY = "It is undone already."
 
 
@@ -115,7 +111,7 @@ class Undoing(Altering):
 
     def _as_it_stands(self, change: Change) -> Change:
         """A change that is undone by now, in words that may be shown: those of what was hidden are told again."""
-        return replace(change, what=_what(self._memory, self._memory.deed(change.seq).events))
+        return replace(change, what=what_was(self._memory, self._memory.deed(change.seq)))
 
     def _undoing(self, seq: int | None) -> tuple[Change, list[Event]]:
         deed = self._memory.deed(seq) if seq is not None else self._last()
@@ -134,114 +130,31 @@ class Undoing(Altering):
             raise AgentError("There is nothing to undo. Nothing was changed.")
         if not last[0].deletes:
             return last[0]
-        before = next((deed for deed in self._memory.standing_deeds(100) if not deed.deletes), None)
+        before = next(filter(self._can_be_undone, self._memory.standing_deeds(100)), None)
         more = "There is nothing before it to undo."
         if before is not None:
-            more = f"The change before it: {_what(self._memory, before.events)}; `clew undo {before.seq}` undoes that."
+            more = f"The change before it: {what_was(self._memory, before)}; `clew undo {before.seq}` undoes that."
         raise AgentError(
-            f"The last change: {_what(self._memory, last[0].events)}. {FOR_GOOD} Nothing was changed. {more}"
+            f"The last change: {what_was(self._memory, last[0])}. {_for_good(last[0])} Nothing was changed. {more}"
         )
+
+    def _can_be_undone(self, deed: Deed) -> bool:
+        if deed.deletes or deed.lost:
+            return False
+        try:
+            return bool(self._memory.undoing(deed))
+        except CannotUndo:
+            return False
 
 
 def _change(memory: Memory, deed: Deed) -> Change:
-    why_not = ALREADY if deed.undone else FOR_GOOD if deed.deletes else ""
-    return Change(deed.seq, deed.seqs, deed.at, _what(memory, deed.events), not why_not, why_not)
+    why_not = ALREADY if deed.undone else _for_good(deed) if deed.deletes else LOST if deed.lost else ""
+    return Change(deed.seq, deed.seqs, deed.at, what_was(memory, deed), not why_not, why_not)
 
 
-def _what(memory: Memory, events: Sequence[Event]) -> str:
-    """What a change did, in words; of several kinds of event the first that says it."""
-    for event in events:
-        match event:
-            case MarkRestored():
-                return "went back to a mark"
-            case Undone(events=undone):
-                return f"undid: {_what(memory, memory.deed(undone[0]).events)}"
-    for event in events:
-        match event:
-            case SessionDeleted(session=session):
-                return f"deleted a chat ({session})"
-            case DocumentRemoved():
-                return "deleted a document"
-            case ObservationDeleted():
-                return "forgot a memory"
-    if deleted := [event for event in events if isinstance(event, TurnDeleted)]:
-        return f"deleted {_messages(memory, deleted)}"
-    return _what_of_chats(memory, events) or _what_of_memories(memory, events) or "changed something"
-
-
-def _what_of_chats(memory: Memory, events: Sequence[Event]) -> str:
-    for event in events:
-        match event:
-            case SessionForked(session=session, world=world):
-                return f"forked {_chat(memory, session)}{' as a what-if' if world == session else ''}"
-            case HeadMoved(session=session):
-                return f"moved in {_chat(memory, session)}"
-            case SessionRenamed(text=name):
-                return f"named a chat {quoted(name)}" if name else "took a chat's name away"
-            case SessionArchived(session=session):
-                return f"archived {_chat(memory, session)}"
-            case SessionUnarchived(session=session):
-                return f"took {_chat(memory, session)} out of the archive"
-            case SessionConfigured(session=session):
-                return f"changed the settings of {_chat(memory, session)}"
-            case ProjectAssigned(session=session, project=project):
-                return f"put {_chat(memory, session)} into {f'the project {project}' if project else 'no project'}"
-            case TurnHidden() | TurnUnhidden() | TurnWithheld() | TurnReleased() | TurnRated():
-                did = {
-                    "turn.hidden": "hid",
-                    "turn.unhidden": "brought back",
-                    "turn.withheld": "kept out of memory",
-                    "turn.released": "let into memory again",
-                    "turn.rated": "rated",
-                }[event.kind]
-                return f"{did} {_messages(memory, [each for each in events if each.kind == event.kind])}"
-    return ""
-
-
-def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
-    for event in reversed(events):
-        match event:
-            case ObservationMade(text=text, supersedes=before):
-                return f"{'corrected a memory' if before else 'remembered'}: {quoted(text or 'erased')}"
-            case CoreWritten(block=block):
-                return f"wrote the core block {block}"
-    for event in events:
-        match event:
-            case PinSet(turn=str()) | PinCleared(turn=str()):
-                return f"{'pinned' if event.kind == 'pin.set' else 'unpinned'} {_messages(memory, [event])}"
-            case (
-                PinSet(observation=str() as id)
-                | PinCleared(observation=str() as id)
-                | ObservationPromoted(observation=id)
-                | ObservationRejected(observation=id)
-                | ObservationReturned(observation=id)
-                | ObservationSupported(observation=id)
-            ):
-                did = {
-                    "pin.set": "pinned",
-                    "pin.cleared": "unpinned",
-                    "observation.promoted": "took into use",
-                    "observation.rejected": "rejected",
-                    "observation.returned": "brought back",
-                    "observation.supported": "said again",
-                }[event.kind]
-                return f"{did} the memory {quoted(memory.stated([id]).get(id) or 'erased')}"
-    return ""
-
-
-def _chat(memory: Memory, session: str) -> str:
-    name = memory.session(session).name
-    return f"the chat {quoted(name)}" if name else f"the chat {session}"
-
-
-def _messages(memory: Memory, events: Iterable[Event]) -> str:
-    """The messages that events are of: one by its words, several by their number."""
-    turns = [turn for event in events if (turn := getattr(event, "turn", None)) is not None]
-    if len(turns) != 1:
-        return f"{len(turns)} messages"
-    said = memory.turns(turns)
-    words = said[0].text if said and not said[0].hidden else None
-    return f"the message {quoted(words)}" if words else f"the message {turns[0]}"
+def _for_good(deed: Deed) -> str:
+    """Why a delete cannot be undone."""
+    return FOR_GOOD if deed.erases else NO_CHAT_BACK
 
 
 _SORTS: dict[type[object], tuple[str, str]] = {

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from graph.brought import OF_THE_LOG, Brought, Merged, Whole, head_of, named_by, renamed
 from graph.codec import Stored
+from graph.edits import edit_of
 from graph.erasing import ERASING
 from graph.errors import InvalidEvent
 from graph.events import (
@@ -115,7 +116,7 @@ class Batch:
             self._one(brought)
         for session in sorted(self._moved):
             self._settle(session)
-        if is_deed(self._stored):  # it was decided elsewhere
+        if is_deed(self._stored) or edit_of(self._db, self._stored):  # it was decided elsewhere
             self._put(MarkSet(mark=new_id(), reason="import"), None)
         return self._stored
 

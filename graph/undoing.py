@@ -10,14 +10,16 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import merge
 from itertools import groupby, islice
 from typing import Any
 
+from graph.calling import begins, named
 from graph.codec import Stored
-from graph.decided import facets, reachable, restoring, standing
+from graph.decided import Facet, facets, reachable, restoring, standing
+from graph.edits import Edit, edit_of, edits
 from graph.errors import CannotUndo, NotFound
 from graph.events import (
     DocumentRemoved,
@@ -28,6 +30,7 @@ from graph.events import (
     Role,
     SessionDeleted,
     SessionStarted,
+    TextErased,
     TurnDeleted,
     TurnSaid,
     Undone,
@@ -87,10 +90,15 @@ SELECT 1 FROM path WHERE turn = :turn
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One change by a person: all that its append stored, and whether it is undone."""
+    """One change by a person: all that its append stored, and whether it is undone.
+
+    `edit` is of a message that was said in the place of another. `lost`: what it was about is deleted by now.
+    """
 
     stored: tuple[Stored, ...]
     undone: bool
+    edit: Edit | None = None
+    lost: bool = False
 
     @property
     def seq(self) -> int:
@@ -113,6 +121,13 @@ class Deed:
     def deletes(self) -> bool:
         """Whether something was deleted for good by it."""
         return any(isinstance(event, DELETES) for event in self.events)
+
+    @property
+    def erases(self) -> bool:
+        """Whether words went for good with it."""
+        return any(
+            isinstance(event, (TurnDeleted, ObservationDeleted, DocumentRemoved, TextErased)) for event in self.events
+        )
 
     @property
     def undoes(self) -> Undone | None:
@@ -144,10 +159,10 @@ class Changes(ABC):
     def deed(self, seq: int) -> Deed:
         """The change by hand that an event is of. Raises NotFound."""
         with self.snapshot() as db:
-            run = _run(db, seq)
-            if not is_deed(run):
+            deed = _deed(db, _run(db, seq), _undone(db))
+            if deed is None:
                 raise NotFound(f"Event {seq} is no change by hand. `clew undo --list` lists those there are.")
-            return Deed(run, run[0].seq in _undone(db))
+            return deed
 
     def undoing(self, deed: Deed) -> list[Event]:
         """The events that make everything stand as before a change. Raises CannotUndo."""
@@ -160,6 +175,11 @@ class Changes(ABC):
         with self.snapshot() as db:
             return dict(db.execute(query, (json.dumps(list(observations)), "observation.made")).fetchall())
 
+    def begins(self, session: str) -> str | None:
+        """The first words of a chat that may be shown, or of what it left."""
+        with self.snapshot() as db:
+            return begins(db, session)
+
 
 def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
     """All changes by hand, read only as far as they are asked for."""
@@ -170,10 +190,26 @@ def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
         )
         for kind, which in _OF_CHANGES.items()
     ]
-    for _, group in groupby(merge(*found, reverse=True), key=lambda each: each[1]):
-        run = _run(db, next(group)[0])
-        if is_deed(run):
-            yield Deed(run, run[0].seq in undone)
+    for _, group in groupby(merge(*found, edits(db), reverse=True), key=lambda each: each[1]):
+        deed = _deed(db, _run(db, next(group)[0]), undone)
+        if deed is not None:
+            yield deed
+
+
+def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> Deed | None:
+    """The change by a person that an append was, if it was one."""
+    edit = edit_of(db, run) if not _is_import(run) else None
+    if edit is None and not is_deed(run):
+        return None
+    deed = Deed(run, run[0].seq in undone, edit)
+    decided = list(_facets(deed))
+    return replace(deed, lost=bool(decided) and not any(reachable(db, facet) for facet in decided))
+
+
+def _facets(deed: Deed) -> Iterator[Facet]:
+    """What a change decided, each once, in order."""
+    head = [Facet("head", deed.edit.session)] if deed.edit is not None else []
+    yield from dict.fromkeys([*head, *(facet for event in deed.events for facet in facets(event))])
 
 
 def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
@@ -192,7 +228,7 @@ def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
 
 def is_deed(run: Sequence[Stored]) -> bool:
     """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
-    if any(isinstance(each.event, MarkSet) and each.event.reason == "import" for each in run):
+    if _is_import(run):
         return False
     if any(
         isinstance(each.event, TurnSaid) and (each.event.role is not Role.NOTE or each.event.source is not None)
@@ -202,6 +238,10 @@ def is_deed(run: Sequence[Stored]) -> bool:
     if any(isinstance(each.event, SessionStarted) and each.event.source is not None for each in run):
         return False
     return any(isinstance(each.event, (*DELETES, MarkRestored, Undone)) or _decides(each.event) for each in run)
+
+
+def _is_import(run: Sequence[Stored]) -> bool:
+    return any(isinstance(each.event, MarkSet) and each.event.reason == "import" for each in run)
 
 
 def _decides(event: Event) -> bool:
@@ -222,16 +262,16 @@ def _undone(db: sqlite3.Connection) -> set[int]:
 
 def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
     events: list[Event] = []
-    for facet in reversed(dict.fromkeys(facet for event in deed.events for facet in facets(event))):
+    for facet in reversed(list(_facets(deed))):
         before = standing(db, facet, before=deed.seq)
         after = standing(db, facet, before=deed.stored[-1].seq + 1)
         now = standing(db, facet, before=LAST)
         if before in (after, now):
             continue
         if not reachable(db, facet):
-            raise CannotUndo(f"The {_NAMES[facet.sort]} {facet.item} was deleted since, so that cannot be undone.")
+            raise CannotUndo(f"{named(db, facet)} was deleted since, so that cannot be undone.")
         if now != after and not (facet.sort == "head" and _goes_on(db, now, after)):
-            raise CannotUndo(f"The {_NAMES[facet.sort]} {facet.item} was changed again since; undo that first.")
+            raise CannotUndo(f"{named(db, facet)} was changed again since; undo that first.")
         events.append(restoring(facet, before))
     if not events:
         raise CannotUndo("Everything stands as it did before that change already.")
@@ -241,11 +281,3 @@ def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
 def _goes_on(db: sqlite3.Connection, head: Any, from_turn: Any) -> bool:
     """Whether a head stands below where it was put: something was said there since."""
     return from_turn is None or db.execute(_PATH, {"head": head, "turn": from_turn}).fetchone() is not None
-
-
-_NAMES = {
-    **dict.fromkeys(("head", "shelf", "name", "settings", "project"), "chat"),
-    **dict.fromkeys(("hidden", "withheld", "rating", "pin"), "message"),
-    **dict.fromkeys(("memory pin", "review"), "memory"),
-    "block": "core block",
-}

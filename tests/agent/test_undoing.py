@@ -8,7 +8,15 @@ from agent.errors import AgentError, EmptyMessage
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import CoreWritten, HeadMoved, ObservationMade, PinCleared, PinSet, SessionForked, TurnRated
+from graph.events import (
+    CoreWritten,
+    HeadMoved,
+    ObservationMade,
+    PinCleared,
+    PinSet,
+    SessionForked,
+    TurnRated,
+)
 from graph.ids import new_id
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat

@@ -28,6 +28,14 @@ from graph.events import Sampling
 from graph.reading import LogReader
 
 TOKENS = 48
+STARTED_S = 20.0  # in which a command line has begun, or never does
+
+
+def _begun(target: Path) -> None:
+    """Wait until there is a piece of the copy: a command line has to start first, and that is not to be met."""
+    deadline = time.monotonic() + STARTED_S
+    while not any(target.parent.glob(f"{target.name}*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 async def measure(home: Home, pairs: int) -> dict[str, Figure]:
@@ -48,7 +56,7 @@ async def measure(home: Home, pairs: int) -> dict[str, Figure]:
             command = [*CLEW, "--home", str(home.root), "backup", str(target)]
             copying = await asyncio.create_subprocess_exec(*command) if backing_up else None
             if copying is not None:
-                await asyncio.sleep(0.6)  # a command line has to start first; the copying is what is to be met
+                await asyncio.to_thread(_begun, target)
             start = time.perf_counter()
             _, turn = await measure_turn(agent, session, f"Tell me one thing about the number {number}.", number, "")
             first[backing_up].append(turn.first_ms)

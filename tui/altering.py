@@ -8,7 +8,7 @@ from textual.content import Content
 from tui.branching import HOW_TO_GO_BACK
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
-from tui.widgets.impact import ImpactScreen, Way, impact_content
+from tui.widgets.impact import ImpactScreen, Way, preview_content
 from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ NO_MARKS = "No marks yet. n sets one here; clew sets some by itself, and one bef
 
 
 async def agreed(
-    app: "ClewApp", title: str, *ways: Way, yes: str, words: str = "", easy: bool = False
+    app: "ClewApp", title: str, *ways: Way, yes: str, words: str = "", easy: bool = False, for_good: bool = False
 ) -> "Plan | None":
-    """Ask with the impact in words; what was agreed to is done, and handed back."""
+    """Ask with the impact in words; what was agreed to is done, and handed back. `for_good`: whatever it erases."""
     chat, backstage = app.chat, app.backstage
     if chat is None or backstage is None:
         app.say(NOT_YET)
         return None
-    screen = ImpactScreen(title, ways, yes=yes, failures=backstage.failures, words=words, easy=easy)
+    screen = ImpactScreen(title, ways, yes=yes, failures=backstage.failures, words=words, easy=easy, for_good=for_good)
     plan: Plan | None = await app.push_screen_wait(screen)
     if plan is not None:
         await chat.service.carry_out(plan)
@@ -168,7 +168,7 @@ async def _choose_mark(app: "ClewApp") -> None:
     async def preview(mark: "Mark") -> Content:
         if not await service.restores(mark.id):
             return plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED)
-        return impact_content(await service.plan_restore(mark.id))
+        return preview_content(await service.plan_restore(mark.id), rows=app.size.height)
 
     async def look(redraw: Callable[[], None]) -> None:
         for mark in listed:

@@ -10,7 +10,7 @@ from tui.dates import when
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
 from tui.widgets.forking import ForkScreen, Wanted
-from tui.widgets.impact import ImpactScreen, Way, impact_content
+from tui.widgets.impact import ImpactScreen, Way, preview_content
 from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
         return
 
     async def preview(stop: Stop) -> Content:
-        return impact_content(await chat.service.rewind_plan(session, stop.before))
+        return preview_content(await chat.service.rewind_plan(session, stop.before), rows=app.size.height)
 
     chosen = await app.push_screen_wait(
         Chooser[Stop](

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui import altering, branching, editor, memory_deeds, tuning
 from tui.leaving import answers_here
 from tui.message_keys import copy_text
-from tui.text import one_line
+from tui.text import cut, one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Reader
 from tui.widgets.impact import Way
@@ -179,9 +179,10 @@ async def delete_session(app: "ClewApp", session: str) -> None:
     assert app.chat is not None
     service = app.chat.service
     about = await service.session(session)
-    title = f"Delete “{one_line(about.name or 'New chat')}” for good? It has {about.turns} messages."
+    title = f"Delete the chat “{cut(about.name or 'New chat', 48)}” for good?"
     way = Way("the chat", lambda: service.plan_delete_session(session))
-    if await altering.agreed(app, title, way, yes="delete it for good", words=DELETE_WORDS) is None:
+    agreed = await altering.agreed(app, title, way, yes="delete it for good", words=DELETE_WORDS, for_good=True)
+    if agreed is None:
         return
     app.drafts.save(session, "")
     if session == app.current_session:

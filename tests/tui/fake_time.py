@@ -59,6 +59,8 @@ class FakeTime:
         self.all_worlds: list[World] = [World("main", None)]
         self.pasts: list[datetime] = []
         self.idle: set[str] = set()  # marks since which nothing changed
+        self.notes: tuple[str, ...] = ()  # what the plan of a restore is told with
+        self.nothing_erased = False  # of a chat that is deleted
         self.impact = Impact()  # what every plan tells besides its turns
 
     def add_session(self, name: str | None, *exchanges: tuple[str, str]) -> str:
@@ -196,7 +198,8 @@ class FakeTime:
         async def do() -> None:
             self.all_sessions[session] = replace(self.all_sessions[session], deleted=True)
 
-        return FakePlan("delete", replace(self.impact, gone=tuple(self.turns[session]), erases=True), do)
+        impact = replace(self.impact, gone=tuple(self.turns[session]), erases=not self.nothing_erased)
+        return FakePlan("delete", impact, do)
 
     async def plan_remove_document(self, document: str) -> FakePlan:
         return FakePlan("remove", replace(self.impact, erases=True), lambda: self.remove_document(document))
@@ -240,7 +243,7 @@ class FakeTime:
         async def do() -> None:
             self.undoable.append(("the mark was restored", do))
 
-        return FakePlan("restore", self.impact, do)
+        return FakePlan("restore", self.impact, do, self.notes)
 
     async def carry_out(self, plan: FakePlan) -> None:
         await plan.do()

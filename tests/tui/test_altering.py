@@ -7,6 +7,7 @@ import pytest
 from graph.impacts import Impact
 from tests.tui.beliefs import BERLIN, learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
 from tests.tui.test_branching import crete, last, texts, words
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
@@ -64,6 +65,54 @@ async def test_both_ways_to_delete_and_all_keys_are_in_sight_on_a_small_screen(
         assert "Tab the other way Esc leave it" in lines
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.focused is last(app, Answer))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_sight_and_the_list_scrolls(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = learned_agent()
+    for number in range(12):
+        agent._say("S000", "user", f"Message number {number} of a chat that went on for long")
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations))
+    keys = ("y delete it for good", "Esc leave it", "This cannot be undone.")
+    async with chat(agent, size=size) as (app, pilot):
+        await pilot.press(*"/delete", "enter")
+        await wait_until(pilot, lambda: ready(app) and "messages go for good" in words(app))
+        assert all(each in words(app) for each in keys), screen_text(app)
+        await pilot.press(*["pagedown"] * 12)
+        await wait_until(pilot, lambda: "Ulysses" in words(app), "the end of the list")
+        assert all(each in words(app) for each in keys), screen_text(app)
+        await pilot.resize_terminal(40, 12)
+        await wait_until(pilot, lambda: all(each in words(app) for each in keys), "the keys after a resize")
+
+
+async def test_deleting_an_empty_chat_is_for_good_too_and_says_so(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Empty")
+    agent.nothing_erased = True
+    async with chat(agent) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await pilot.press("ctrl+x")
+        await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
+        assert "/undo takes it back" not in words(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = crete()
+    agent.impact = Impact(gone=tuple(agent.turns["S000"] * 5))
+    agent.notes = ("3 chats are archived.",)
+    await agent.mark("before Crete")
+    async with chat(agent, size=size) as (app, pilot):
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 chats are archived." in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: ready(app) and "3 chats are archived." in words(app))
+        assert "y restore it" in words(app)
 
 
 async def test_h_hides_a_message_leaves_a_dim_line_and_shows_it_again(chat: Running) -> None:

@@ -50,6 +50,8 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         Binding("escape,q,ctrl+c", "dismiss(None)", show=False),
         Binding("space", "scroll(1)", show=False),
         Binding("b", "scroll(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
     ]
 
     def __init__(
@@ -135,6 +137,14 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         key = next((key for key in self._keys if key.key == pressed), None)
         if key is not None and (self._rows.chosen is not None or key.always):
             self.dismiss(Choice(key.answer, self._rows.chosen))
+
+    def action_page(self, pages: int) -> None:
+        """Further in the preview where it goes on that way, else in the list."""
+        preview = self.query_one(".chooser-preview", VerticalScroll)
+        if preview.scroll_y < preview.max_scroll_y if pages > 0 else preview.scroll_y > 0:
+            self.action_scroll(pages)
+        else:
+            self._rows.action_page(pages)
 
     def action_scroll(self, pages: int) -> None:
         preview = self.query_one(".chooser-preview", VerticalScroll)

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from tui.time_service import Plan
 
 NARROW = 60
+WIDEST, FRAME = 80, 6  # cells, as in styles.tcss; its border and padding
+SHORT = 20  # rows from which a preview needs no summary
+AROUND = 14  # rows at most for all but the list
 LOOKING = "Looking what it changes …"
+GAP = "    "
 FOR_GOOD = "This cannot be undone."
 UNDONE_BY = "/undo takes it back."
 
@@ -34,7 +38,8 @@ class Way:
 class ImpactScreen(ModalScreen["Plan | None"]):
     """Closes with the plan that was agreed to, or None. Tab shows the other way, where there is one.
 
-    With `easy` Enter agrees too: for what can be undone.
+    With `easy` Enter agrees too: for what can be undone. Whether it can, and the keys, stand below the list that
+    scrolls: they are always in sight.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,6 +63,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         failures: tuple[type[Exception], ...],
         words: str = "",
         easy: bool = False,
+        for_good: bool = False,
     ) -> None:
         super().__init__()
         self._title = title
@@ -66,8 +72,10 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         self._failures = failures
         self._words = words
         self._easy = easy
+        self._for_good = for_good  # whatever the plan erases
         self._place = 0
         self.plan: Plan | None = None  # of the way that is shown, once it is known
+        self._content = Content("")
         self._latest: Latest[int, Plan | str] = Latest(self._look, self._show)
 
     def compose(self) -> ComposeResult:
@@ -78,6 +86,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
                 classes="impact-body several" if len(self._ways) > 1 else "impact-body", can_focus=False
             ):
                 yield Static(plain(LOOKING, MUTED), markup=False)
+            yield Static("", classes="impact-last", markup=False)
             yield Static("", classes="dialog-keys", markup=False)
 
     def on_mount(self) -> None:
@@ -110,14 +119,35 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         self._tell(impact_content(answer, self._words))
 
     def _tell(self, content: Content) -> None:
-        self.query_one(".impact-body Static", Static).update(content)
+        body = self.query_one(".impact-body")
+        body.query_one(Static).update(content)
+        body.scroll_home(animate=False)
+        self._content = content
+        last = self.query_one(".impact-last", Static)
+        last.display = self.plan is not None
+        if self.plan is not None:
+            last.update(last_of(self.plan, for_good=self._for_good))
+        self._fit()
+
+    @property
+    def _room(self) -> int:
+        """The cells of a line of the dialog."""
+        return max(1, min(WIDEST, self.size.width) - FRAME)
+
+    def _fit(self) -> None:
+        """The keys in lines of their own. A list that does not fit takes all the height that there is, and scrolls in it."""
+        lines = self._content.get_height({}, max(1, self._room - 1))
+        self.set_class(lines > self.size.height - AROUND, "-full")
         keys = [plain("Esc", "bold") + plain(" leave it" if self.size.width < NARROW else " leave it as it is")]
         if len(self._ways) > 1:
             keys.insert(0, plain("Tab", "bold") + plain(" the other way"))
         if self.plan is not None:
             label = "Enter" if self._easy else "y"
             keys.insert(0, plain(label, "bold" if self._easy else "bold $error") + plain(f" {self._yes}"))
-        self.query_one(".dialog-keys", Static).update(Content("    ").join(keys))
+        self.query_one(".dialog-keys", Static).update(in_lines(keys, self._room))
+
+    def on_resize(self) -> None:
+        self._fit()
 
     def action_agree(self) -> None:
         if self.plan is not None:
@@ -142,14 +172,38 @@ class ImpactScreen(ModalScreen["Plan | None"]):
 
 
 def impact_content(plan: "Plan", words: str = "") -> Content:
-    """What a plan does, a line each, and whether it can be undone."""
+    """What is to be known before it happens, then what a plan does, a line each."""
     from tui.impact import lines_of
 
-    lines = [plain(line) for line in lines_of(plan.impact)]
-    for note in (*plan.notes, *([words] if words else [])):
-        lines += [Content(""), plain(note, MUTED)]
-    if plan.impact.erases:
-        lines += [Content(""), plain(FOR_GOOD, "bold $error")]
-    else:
-        lines += [Content(""), plain(UNDONE_BY, MUTED)]
+    lines = [plain(note, MUTED) for note in (*plan.notes, *([words] if words else []))]
+    if lines:
+        lines.append(Content(""))
+    return Content("\n").join([*lines, *(plain(line) for line in lines_of(plan.impact))])
+
+
+def preview_content(plan: "Plan", *, rows: int) -> Content:
+    """A plan beside a list to choose from; where there are few rows, all of it in one line first."""
+    from tui.impact import counts_of
+
+    lines = [impact_content(plan), Content(""), last_of(plan)]
+    counts = counts_of(plan.impact)
+    if rows < SHORT and counts:
+        lines.insert(0, plain(f"{counts[:1].upper()}{counts[1:]}.", "bold"))
+    return Content("\n").join(lines)
+
+
+def last_of(plan: "Plan", *, for_good: bool = False) -> Content:
+    """Whether it can be undone."""
+    return plain(FOR_GOOD, "bold $error") if for_good or plan.impact.erases else plain(UNDONE_BY, MUTED)
+
+
+def in_lines(parts: Sequence[Content], width: int) -> Content:
+    """Parts one after the other, in as many lines as they need: none is broken that fits into one."""
+    lines: list[Content] = []
+    for part in parts:
+        longer = lines[-1] + Content(GAP) + part if lines else part
+        if lines and longer.cell_length <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
     return Content("\n").join(lines)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from graph.errors import NotFound
+from tui.commands.choosing import SHORT, SHORTEST_PREFIX
 from tui.commands.output import paint, put, put_json, say
 from tui.exit_codes import ExitCode
 from tui.impact import as_json as impact_as_json
@@ -33,25 +35,45 @@ async def carry_out(agent: "Agent", plan: "Plan", *, word: str | None, yes: bool
         await agent.carry_out(plan)
         if plan.impact.erases:
             purged = await agent.purged()
-            say(_told(purged))
+            if purged.pending is not None or (purged.texts and not purged.leftovers):
+                say(told_of(purged))
     if as_json:
         told = {"what": plan.what, "notes": list(plan.notes), "impact": impact_as_json(plan.impact), "done": agreed}
         put_json(told | ({"purged": purged.pending is None and not purged.leftovers} if purged is not None else {}))
+    if purged is not None:
+        end_purge(purged)
     return agreed
+
+
+def end_purge(purged: "Purged") -> None:
+    """Exit with the code for what could not be erased, where words are left in some file."""
+    if purged.pending is None and purged.leftovers:  # the purge told which files by itself
+        say("It is gone from every chat and from memory, but not from every file.")
+    if purged.leftovers or purged.pending is not None:
+        raise typer.Exit(ExitCode.IO_ERROR)
 
 
 def end(done: bool, *, dry_run: bool, said: str, instead: str) -> None:
     """Say how it ended; what was to be done and was not exits with 1."""
     if done:
         say(said)
-    elif not dry_run:
+    elif dry_run:
+        say("Nothing was changed.")
+    else:
         say(instead)
         raise typer.Exit(ExitCode.FAILED)
 
 
 async def turn_of(agent: "Agent", wanted: str) -> str:
     """The id of the turn that is meant, by the beginning of it, whichever of its exchange. Raises NotFound."""
-    exchange = await agent.exchange(wanted)
+    try:
+        exchange = await agent.exchange(wanted)
+    except NotFound as missing:
+        if len(wanted) >= SHORTEST_PREFIX:
+            raise
+        raise NotFound(
+            f"There is no message {one_line(wanted) or 'without an id'}. {SHORT}`clew log` lists them."
+        ) from missing
     said = [exchange.turn, *exchange.tools, *([exchange.reply] if exchange.reply else [])]
     return next((turn.id for turn in said if turn.id.startswith(wanted.upper())), exchange.turn.id)
 
@@ -73,11 +95,8 @@ def _confirmed(word: str) -> bool:
     return sys.stdin.readline().strip().lower() == word
 
 
-def _told(purged: "Purged") -> str:
+def told_of(purged: "Purged") -> str:
     """What a purge came to, in words."""
     if purged.pending is not None:
         return f"It is gone from every chat and from memory, but not yet from every file: {purged.pending}"
-    if purged.leftovers:
-        names = ", ".join(one_line(str(path)) for path in purged.leftovers)
-        return f"It is gone from every chat and from memory. These files may still have words of it: {names}"
     return "Nothing of it is left in any file under the home."

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tui.commands.changing import end_purge
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import lines, with_agent
 from tui.commands.output import put, put_json, say
@@ -40,7 +41,7 @@ def forget(
         allowed = yes or _confirmed(len(going))
         if allowed:
             await agent.forget(going[0].id)
-            await agent.purged()
+            end_purge(await agent.purged())
         return going, allowed
 
     going, done = with_agent(home_of(ctx), ask, client="forget")

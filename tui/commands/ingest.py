@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tui.commands.changing import end_purge
 from tui.commands.opened import with_memory
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
@@ -84,10 +85,12 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
 async def _remove(agent: "Agent", id: str, *, as_json: bool) -> bool:
     document = await agent.document(id)
     await agent.remove_document(document.id)
+    purged = await agent.purged()
     if as_json:
         put_json({"removed": _document(document)})
     else:
         put(f"{one_line(document.title)} is gone from the memory for good; the file stays.")
+    end_purge(purged)
     return True
 
 

@@ -84,9 +84,24 @@ def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
     assert clew("delete", two.turn, "--memory", "--yes").code == ExitCode.NOT_FOUND
     nothing = clew("delete", "01NOTHING", "--yes")
     assert nothing.code == ExitCode.NOT_FOUND
-    assert "no message or session or document or memory 01NOTHING" in nothing.err
+    assert "no message, chat, document or memory 01NOTHING." in nothing.err
     assert clew("delete", two.turn, "--memory", "--session").code == ExitCode.USAGE
     assert texts(home) == {"Another chat.", "Yes."}
+
+
+def test_words_that_are_left_in_a_file_end_a_delete_with_an_error_and_are_told_of_once(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    one, two = remember("The Xylophonbanane leaves at nine.", "Noted."), remember("Another Quastenflosser.", "Yes.")
+    document: list[Event] = read("01DOCUMENT0000000000000000", "01CHUNK0000000000000000000")
+    record(*document, learned(two.turn))
+    mine = home / "mine.txt"
+    mine.write_text("a Xylophonbanane, a Quastenflosser, and what is read and learned")
+    ended = clew("delete", one.turn, "--yes")
+    assert ended.code == ExitCode.IO_ERROR
+    assert ended.err.count(str(mine)) == 1
+    mine.unlink()
+    assert clew("delete", two.turn, "--yes").code == ExitCode.OK
 
 
 def test_where_one_of_several_ids_is_unknown_nothing_is_deleted(clew: Clew, remember: Remember, home: Path) -> None:
@@ -171,3 +186,69 @@ def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember:
     assert clew("marks", "--rm", mark["id"]).code == ExitCode.NOT_FOUND
     assert clew("marks", "--add", " ").code == ExitCode.USAGE
     assert clew("marks", "--add", "x", "--rm", "y").code == ExitCode.USAGE
+
+
+def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    mark = clew("marks", "--add", "before", "--json").json["id"]
+    clew("hide", one.turn)
+    for preview in (clew("unhide", one.turn, "--dry-run"), clew("marks", "--show", mark)):
+        assert "you: The ferry leaves at nine." in preview.out
+        assert "(hidden)" not in preview.out
+    assert clew("unhide", one.turn, "-n").out.startswith("Bring back the message “The ferry leaves at nine.”")
+    back = clew("unhide", one.turn, "-n", "--json").json["impact"]["back"]
+    assert [turn["text"] for turn in back] == ["The ferry leaves at nine."]
+    again = clew("delete", one.turn, "--dry-run")
+    assert "The ferry" not in again.out
+    assert "you: (hidden)" in again.out
+
+
+def test_what_is_only_shown_says_that_nothing_was_changed(clew: Clew, remember: Remember) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    mark = clew("marks", "--add", "before", "--json").json["id"]
+    for asked in (("hide", one.turn, "--dry-run"), ("delete", one.turn, "--dry-run")):
+        assert clew(*asked).err.endswith("Nothing was changed.\n")
+    clew("hide", one.turn)
+    for asked in (("unhide", one.turn, "--dry-run"), ("marks", "--show", mark)):
+        assert clew(*asked).err.endswith("Nothing was changed.\n")
+
+
+def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, remember: Remember, record: Record) -> None:
+    record(learned(remember("The ferry leaves at nine.").turn))
+    by_hand = clew("remember", "I own a boat.", "--json").json["id"]
+    assert "stay in their chats" not in clew("delete", by_hand, "--memory", "--dry-run").out
+    assert "stay in their chats" in clew("delete", "01MEMORYOFTHEFERRY", "--memory", "--dry-run").out
+
+
+def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
+    remember("The ferry leaves at nine.", "Noted.")
+    assert clew("marks", "--add", "").err == "clew: A mark needs a name. Nothing was marked.\n"
+    one = clew("marks", "--add", "here", "--json").json["id"]
+    again = clew("marks", "--add", " here ")
+    assert again.code == ExitCode.FAILED
+    assert f"There is a mark of that name ({one})." in again.err
+    assert len(clew("marks", "--json").json) == 1
+    clew("marks", "--rm", one)
+    assert clew("marks", "--add", "here").code == ExitCode.OK
+
+
+def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remember) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.", title="Ferries")
+    remember("And back?", "At ten.", session=one.session)
+    clew("rewind", one.reply)
+    clew("rewind", "start", "--session", one.session)
+    start, reply = clew("marks").out.splitlines()
+    assert start.endswith("before going back in “Ferries” to its beginning")
+    assert reply.endswith("before going back in “Ferries” to “Noted.”")
+    told = clew("marks", "--json").json
+    assert [(each["session"], each["turn"]) for each in told] == [(one.session, None), (one.session, one.reply)]
+    clew("delete", one.reply, "--yes")
+    assert "to a message that was deleted since" in clew("marks").out
+
+
+@pytest.mark.parametrize("command", ["delete", "hide", "unhide"])
+def test_an_id_that_is_cut_too_short_is_told_so(clew: Clew, remember: Remember, command: str) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    assert "6 characters or more" in clew(command, one.turn[:5]).err
+    assert "6 characters or more" not in clew(command, "01NOTHING").err
+    assert "6 characters or more" in clew(command, "").err

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from graph.beliefs import Observation
 from graph.calling import quoted
 from graph.errors import InvalidEvent
 from graph.events import (
@@ -105,14 +104,15 @@ class Altering(Marking):
         The messages it was made from stay. Raises NotFound or Ambiguous.
         """
         gone = await asyncio.to_thread(self._memory.forgetting, id)
-        stated = await asyncio.to_thread(self._stated, gone)
+        said = {turn for each in gone for turn in (*each.sources, *each.supports)}
+        stated = await asyncio.to_thread(self._stated, said)
         series = dict.fromkeys(each.series for each in gone)
         forgotten = [ObservationDeleted(series=each) for each in series]
         return await self.plan(
             f"Forget {quoted(gone[-1].text)}",
             *forgotten,
             *(TurnDeleted(turn=turn) for turn in sorted(stated)),
-            notes=("The messages it was learned from stay in their chats.",),
+            notes=("The messages it was learned from stay in their chats.",) if said - stated else (),
         )
 
     async def plan_hide(self, turn: str, *, exchange: bool = False) -> Plan:
@@ -127,7 +127,9 @@ class Altering(Marking):
         turns = [each for each in await self._meant(turn, exchange=exchange) if each.hidden]
         if not turns:
             raise AgentError(f"{_that(exchange)} is not hidden. Nothing was changed.")
-        return await self.plan(f"Bring back {_named(turns)}", *(TurnUnhidden(turn=each.id) for each in turns))
+        return await self.plan(
+            f"Bring back {_named(turns, hidden=True)}", *(TurnUnhidden(turn=each.id) for each in turns)
+        )
 
     # -- carrying out ---------------------------------------------------------------------------------------------
 
@@ -212,9 +214,8 @@ class Altering(Marking):
         stay = "One message stays: another chat goes on from it." if shared == 1 else None
         return events, [stay or f"{shared} messages stay: other chats go on from them."]
 
-    def _stated(self, gone: list[Observation]) -> set[str]:
+    def _stated(self, proof: set[str]) -> set[str]:
         """The notes among the proof of some observations: they were said for nothing else."""
-        proof = {turn for each in gone for turn in (*each.sources, *each.supports)}
         return {turn.id for turn in self._memory.quotable(proof).values() if turn.role == "note"}
 
 
@@ -223,10 +224,13 @@ def _sessions(events: Iterable[Event]) -> list[str]:
     return [session for session in map(found, events) if session is not None]
 
 
-def _named(turns: Sequence[Turn]) -> str:
-    """What a plan is about: one message, or the exchange that begins with it."""
+def _named(turns: Sequence[Turn], *, hidden: bool = False) -> str:
+    """What a plan is about: one message, or the exchange that begins with it; by its words, if need be `hidden` ones.
+
+    They are what somebody who brings them back decides by.
+    """
     first = turns[0]
-    said = quoted(first.text) if first.text is not None and not first.hidden else first.id
+    said = quoted(first.text) if first.text is not None and (hidden or not first.hidden) else first.id
     if len(turns) == 1:
         return f"the message {said}"
     return f"the message {said} and {len(turns) - 1} more of its exchange"

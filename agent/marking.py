@@ -15,7 +15,7 @@ from graph.ids import new_id
 from graph.marks import Mark
 from graph.memory import Memory
 
-from .errors import AgentError
+from .errors import AgentError, EmptyMessage
 from .text import clean_message
 
 EVENTS, MINUTES = 100, timedelta(minutes=30)  # of activity between marks that are set by themselves
@@ -38,8 +38,15 @@ class Marking:
         return await asyncio.to_thread(self._memory.marks, now=datetime.now(UTC))
 
     async def mark(self, name: str) -> Mark:
-        """Mark this place by a name, to stay until it is taken off. Raises EmptyMessage."""
-        set = MarkSet(mark=new_id(), reason="named", text=clean_message(name).splitlines()[0][:LONGEST_NAME])
+        """Mark this place by a name, to stay until it is taken off.
+
+        Raises EmptyMessage, and AgentError where a mark has that name.
+        """
+        set = MarkSet(mark=new_id(), reason="named", text=_name(name))
+        if same := next((each for each in await self.marks() if each.name == set.text), None):
+            raise AgentError(
+                f"There is a mark of that name ({same.id}). Nothing was changed: take another name, or that one off."
+            )
         await asyncio.to_thread(self._memory.append, set)
         return await self._mark(set.mark)
 
@@ -76,3 +83,10 @@ class Marking:
     def _mark_place(self) -> None:
         if self._memory.mark_is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):
             self._memory.append(MarkSet(mark=new_id(), reason="automatic"))
+
+
+def _name(given: str) -> str:
+    try:
+        return clean_message(given).splitlines()[0][:LONGEST_NAME]
+    except EmptyMessage as error:
+        raise EmptyMessage("A mark needs a name. Nothing was marked.") from error

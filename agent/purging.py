@@ -81,6 +81,7 @@ class Purges:
     _tell: Callable[[Notice], None]
     _purge_task: asyncio.Task[None] | None = None
     _purge_again = False
+    _purge_told = False  # what it came to was waited for
     _purge_report = Purged()
 
     @property
@@ -92,7 +93,12 @@ class Purges:
         self._purge_soon()
         assert self._purge_task is not None
         await asyncio.shield(self._purge_task)
+        self._purge_told = True
         return self._purge_report
+
+    async def purge_is_left(self) -> bool:
+        """Whether what was deleted is still being erased from the files, and nobody waited to hear of it."""
+        return not self._purge_told and bool(await asyncio.to_thread(self._memory.purging))
 
     def _purge_soon(self) -> None:
         """Work off what waits, in the background, after what is being worked off."""

@@ -52,7 +52,7 @@ class MemoryHeld(MemoryFailure):
         who = f"by `{holder.command}` (process {holder.pid})" if holder else "by another clew"
         super().__init__(
             f"This memory is in use {who}. Nothing was changed. Close that one first; "
-            "`clew log`, `show`, `sessions`, `recent` and `about` work beside it."
+            "`clew log`, `show`, `tree`, `sessions`, `recent`, `about`, `export` and `backup` work beside it."
         )
         self.holder = holder
 

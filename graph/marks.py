@@ -4,6 +4,7 @@ Named ones stay until they are taken off; of those that are set by themselves th
 a rewind or a restore for two weeks. Nothing of a mark that is not offered any more is lost: the log keeps every event.
 """
 
+import json
 import sqlite3
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -21,7 +22,10 @@ NEWEST = 5  # automatic ones
 KEPT = timedelta(days=14)  # those before a rewind or a restore
 
 _MARKS = """
-SELECT seq, at, structure ->> '$.mark', structure ->> '$.reason', text FROM events AS mark
+SELECT seq, at, structure ->> '$.mark', structure ->> '$.reason', text, (
+    SELECT structure FROM events AS moved WHERE moved.seq = mark.seq + 1 AND moved.kind = 'head.moved'
+    AND mark.structure ->> '$.reason' = 'rewind'
+) FROM events AS mark
 WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.reason' <> 'import' AND NOT EXISTS (
     SELECT 1 FROM events AS cleared WHERE cleared.kind <> 'turn.said' AND cleared.kind = 'mark.cleared'
     AND cleared.structure ->> '$.mark' = mark.structure ->> '$.mark'
@@ -42,13 +46,18 @@ _ENDS = "SELECT min(seq), max(seq), (SELECT at FROM events ORDER BY seq LIMIT 1)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in the log: everything before event `seq`. `name` is given for those a person set."""
+    """A place in the log: everything before event `seq`. `name` is given for those a person set.
+
+    One that stands before a rewind has the `session` that went back, and the `turn` it went to (None: its beginning).
+    """
 
     id: str
     seq: int
     at: datetime
     reason: Literal["named", "automatic", "rewind", "restore"]
     name: str | None
+    session: str | None = None
+    turn: str | None = None
 
 
 class Marks(ABC):
@@ -61,7 +70,7 @@ class Marks(ABC):
     def marks(self, *, now: datetime) -> list[Mark]:
         """The marks that are offered, the newest first; `now` is aware."""
         with self.snapshot() as db:
-            found = [Mark(id, seq, as_datetime(at), reason, name) for seq, at, id, reason, name in db.execute(_MARKS)]
+            found = [_mark(*row) for row in db.execute(_MARKS)]
         newest = [mark.id for mark in found if mark.reason == "automatic"][:NEWEST]
         return [
             mark
@@ -86,6 +95,13 @@ class Marks(ABC):
         with self.snapshot() as db:
             erased = db.execute(_ERASED, (seq, seq)).fetchone()[0]
             return _restoring(db, seq), erased
+
+
+def _mark(
+    seq: int, at: int, id: str, reason: Literal["named", "automatic", "rewind", "restore"], name: str, moved: str | None
+) -> Mark:
+    back = json.loads(moved) if moved is not None else {}
+    return Mark(id, seq, as_datetime(at), reason, name, back.get("session"), back.get("turn"))
 
 
 def _restoring(db: sqlite3.Connection, seq: int) -> list[Event]:

@@ -56,7 +56,7 @@ def as_json(impact: "Impact") -> dict[str, object]:
     return {
         "erases": impact.erases,
         "gone": [_turn_json(turn) | {"erased": impact.erases and turn.id not in impact.kept} for turn in impact.gone],
-        "back": [_turn_json(turn) for turn in impact.back],
+        "back": [_turn_json(turn) | {"text": turn.text} for turn in impact.back],
         "lost": [_memory_json(each) for each in impact.lost],
         "fallen_back": [
             {"from": _memory_json(form), "to": _memory_json(earlier)} for form, earlier in impact.fallen_back
@@ -78,7 +78,10 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
     found: list[tuple[str, Sequence[str]]] = [
         (_head(erased_turns, "message", "goes for good", "go for good"), [_turn(turn) for turn in erased_turns]),
         (_head(left, "message", "leaves", "leave"), [_turn(turn) for turn in left]),
-        (_head(impact.back, "message", "comes back", "come back"), [_turn(turn) for turn in impact.back]),
+        (
+            _head(impact.back, "message", "comes back", "come back"),
+            [_turn(turn, hidden=True) for turn in impact.back],
+        ),
         (_head(impact.lost, "memory", *erased), [_memory(each) for each in impact.lost]),
         (
             _head(impact.fallen_back, "memory", "falls back to what it was", "fall back to what they were"),
@@ -113,11 +116,12 @@ def _head(items: Sequence[object], what: str, one: str, several: str) -> str:
     return f"{many(len(items), what)} {one if len(items) == 1 else several}:"
 
 
-def _turn(turn: "Turn") -> str:
+def _turn(turn: "Turn", *, hidden: bool = False) -> str:
+    """Who said what; the words of a `hidden` message only where it comes back."""
     speaker = who(turn.role, turn.speaker)
     if turn.text is None:
         return f"{speaker}: (erased)"
-    return f"{speaker}: {'(hidden)' if turn.hidden else _cut(turn.text)}"
+    return f"{speaker}: {'(hidden)' if turn.hidden and not hidden else _cut(turn.text)}"
 
 
 def _memory(memory: "Observation") -> str:

@@ -35,6 +35,7 @@ from agent.settings import Settings
 from graph.errors import NotFound
 from tui.commands.choosing import choose_session
 from tui.commands.output import LONG_S, Narration, put, put_json, say
+from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.text import shown, size_of
 
@@ -244,6 +245,7 @@ async def _answer(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> E
         if interrupts is None or interrupts.code is None:
             raise
     finally:
+        await tell_erasing(agent)
         await agent.close()
         notices.cancel()
         with suppress(asyncio.CancelledError):

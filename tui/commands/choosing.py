@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LAST = "last"
 OFFERED = 50
+SHORTEST_PREFIX = 6
+SHORT = "An id may be cut, to 6 characters or more. "
 
 
 def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
@@ -40,8 +42,11 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
     """The chat, and the turn of it, that are meant: by a turn's or a chat's id, `last`, or nothing for the last chat.
 
     `session` names the chat where a turn that several share is meant in another than the one it was said in. Ids may be
-    cut to their first 6 or more characters. Raises NotFound or Ambiguous.
+    cut to their first 6 or more characters. Raises NotFound or Ambiguous, and BadParameter for an empty one.
     """
+    for given in (wanted, session):
+        if given is not None and not given.strip():
+            raise typer.BadParameter("An empty id means nothing. `clew log` and `clew sessions` list those there are.")
     known = all_sessions(reader)
     if wanted is None or wanted == LAST:
         return (_last_chat(reader, known) if session is None else choose_session(known, clean(session))), None
@@ -51,15 +56,19 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
         try:
             return choose_session(known, clean(wanted)), None
         except NotFound:
+            short = SHORT if len(clean(wanted).strip()) < SHORTEST_PREFIX else ""
             raise NotFound(
-                f"There is no turn and no chat {wanted}. `clew log` and `clew sessions` list them."
+                f"There is no turn and no chat {wanted}. {short}`clew log` and `clew sessions` list them."
             ) from missing
     return choose_session(known, clean(session) if session is not None else turn.session), turn
 
 
 def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
     """The chat with the newest activity, not the one that keeps what is stated by hand. Raises NotFound."""
-    return choose_session([each for each in sessions if reader.notes_session(each.project) != each.id], LAST)
+    chats = [each for each in sessions if not each.archived and reader.notes_session(each.project) != each.id]
+    if not chats:
+        raise NotFound("There is no chat yet, but for archived ones. `clew` opens a new one, `clew ask` begins one.")
+    return choose_session(chats, LAST)
 
 
 def all_sessions(reader: "LogReader") -> "list[Session]":

@@ -1,21 +1,21 @@
 """`clew delete ID…`: messages, exchanges, chats, documents and memories, for good, after showing what goes along."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tui.commands.changing import carry_out, end, turn_of
+from tui.commands.choosing import SHORT, SHORTEST_PREFIX
 from tui.commands.learned import with_agent
 from tui.commands.place import home_of
-from tui.text import clean
+from tui.text import clean, one_line
 
 if TYPE_CHECKING:
     from agent.plans import Plan
     from agent.service import Agent
 
 WORD = "delete"
-SHORTEST_PREFIX = 6
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -54,6 +54,12 @@ def delete(
     end(done, dry_run=dry_run, said="Deleted.", instead="Nothing was deleted. --yes deletes it.")
 
 
+def _either(kinds: Sequence[str]) -> str:
+    """Kinds of things in words: a message, chat, document or memory."""
+    named = ["chat" if kind == "session" else kind for kind in kinds]
+    return " or ".join(each for each in (", ".join(named[:-1]), named[-1]) if each)
+
+
 def _given(exchange: bool, session: bool, document: bool, memory: bool) -> dict[str, bool]:
     return {"exchange": exchange, "session": session, "document": document, "memory": memory}
 
@@ -77,13 +83,15 @@ async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
         except NotFound:
             continue
     if not found:
+        short = SHORT if len(wanted) < SHORTEST_PREFIX else ""
         raise NotFound(
-            f"There is no {' or '.join(only)} {wanted}. Nothing was deleted; `clew log`, `clew sessions`, "
+            f"There is no {_either(only)} {one_line(wanted) or 'without an id'}. {short}"
+            "Nothing was deleted; `clew log`, `clew sessions`, "
             "`clew memories` and `clew ingest` list what there is."
         )
     if len(found) > 1:
         raise Ambiguous(
-            f"{wanted} may be a {' or a '.join(found)}. Nothing was deleted; give more characters of the id, "
+            f"{wanted} may be a {_either(list(found))}. Nothing was deleted; give more characters of the id, "
             "or one of --exchange, --session, --document and --memory."
         )
     ((what, id),) = found.items()

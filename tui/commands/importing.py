@@ -10,6 +10,7 @@ import typer
 
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
+from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.text import one_line
 
@@ -86,6 +87,7 @@ async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> 
         return report
     finally:
         narration.clear()
+        await tell_erasing(agent)
         await agent.close()
         notices.cancel()
         with suppress(asyncio.CancelledError):

@@ -47,20 +47,23 @@ def marks(
         _restore(ctx, clean(restore or show or "").strip(), dry_run=show is not None, yes=yes, as_json=as_json)
         return
 
-    async def work(agent: "Agent") -> "list[Mark]":
+    async def work(agent: "Agent") -> "dict[Mark, str]":
         if add is not None:
-            return [await agent.mark(clean(add))]
-        return [await agent.unmark(clean(rm))] if rm is not None else await agent.marks()
+            found = [await agent.mark(clean(add))]
+        else:
+            found = [await agent.unmark(clean(rm))] if rm is not None else await agent.marks()
+        return {each: await _words(agent, each) for each in found}
 
-    found = with_agent(home, work, client="marks")
+    told = with_agent(home, work, client="marks")
+    found = list(told)
     one = add is not None or rm is not None
     if as_json:
         put_json(_json(found[0]) if one else [_json(each) for each in found])
     if one:
-        say(f"{'Marked' if add is not None else 'Taken off'}: {_words(found[0])}.")
+        say(f"{'Marked' if add is not None else 'Taken off'}: {told[found[0]]}.")
         return
     for each in [] if as_json else found:
-        put(fit(f"{each.id}  {local(each.at)}  {_words(each)}", width()))
+        put(fit(f"{each.id}  {local(each.at)}  {told[each]}", width()))
     if not found:
         say("No marks yet. `clew marks --add NAME` sets one; clew sets some by itself.")
 
@@ -74,9 +77,34 @@ def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: 
     end(done, dry_run=dry_run, said="Put back as it was.", instead="Nothing was put back. --yes puts it back.")
 
 
-def _words(mark: "Mark") -> str:
-    return one_line(mark.name) if mark.name else REASONS[mark.reason]
+async def _words(agent: "Agent", mark: "Mark") -> str:
+    """The name of a mark; of one without, what it was set before: going back in which chat, and to which message."""
+    from graph.errors import NotFound
+
+    if mark.name or mark.session is None:
+        return one_line(mark.name) if mark.name else REASONS[mark.reason]
+    chat = (await agent.session(mark.session)).name
+    where = f"{REASONS[mark.reason]} in {f'“{one_line(chat)}”' if chat else one_line(mark.session)} to "
+    if mark.turn is None:
+        return f"{where}its beginning"
+    try:
+        exchange = await agent.exchange(mark.turn)
+    except NotFound:
+        return f"{where}a message that was deleted since"
+    said = [turn for turn in (exchange.turn, exchange.reply) if turn is not None and turn.id == mark.turn]
+    if said and not said[0].hidden:
+        text = said[0].text
+        return f"{where}“{one_line(text)}”" if text is not None else f"{where}a message that was deleted since"
+    return f"{where}{'a hidden message' if said else one_line(mark.turn)}"
 
 
 def _json(mark: "Mark") -> dict[str, object]:
-    return {"id": mark.id, "seq": mark.seq, "at": instant(mark.at), "reason": mark.reason, "name": mark.name}
+    return {
+        "id": mark.id,
+        "seq": mark.seq,
+        "at": instant(mark.at),
+        "reason": mark.reason,
+        "name": mark.name,
+        "session": mark.session,
+        "turn": mark.turn,
+    }

@@ -16,6 +16,7 @@ from agent.home import Home
 from agent.service import Agent
 from agent.settings import load_settings
 from tui.commands.output import Narration, say
+from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.text import size_of
 
@@ -64,6 +65,7 @@ async def _work(
         return await work(agent, narration)
     finally:
         narration.clear()
+        await tell_erasing(agent)
         await agent.close()
         notices.cancel()
         with suppress(asyncio.CancelledError):

@@ -41,17 +41,21 @@ def when(text: str | None) -> datetime | int | None:
     """The moment or the event's number that `--as-of` gives, None where it is not given. Raises BadParameter."""
     if text is not None and (number := re.fullmatch(r"\s*#(\d{1,18})\s*", text)):
         return int(number[1])
-    return said_by(text)
+    return _moment(text, also=" Or as #EVENT, the number of an event: right after it.")
 
 
 def said_by(text: str | None) -> datetime | None:
     """The moment that `--true-at` gives, None where it is not given. Raises BadParameter."""
+    return _moment(text)
+
+
+def _moment(text: str | None, *, also: str = "") -> datetime | None:
     if text is None:
         return None
     try:
         return end_of(text, now=datetime.now(UTC))
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise typer.BadParameter(f"{error}{also}") from error
 
 
 @asynccontextmanager
@@ -64,8 +68,8 @@ async def looking_back(agent: "Agent", narration: Narration, at: datetime | int)
 
     async with agent.past(at, tell) as past:
         narration.clear()
-        moment = local(at) if isinstance(at, datetime) else f"event {at}, {local(past.at)}"
-        say(f"As clew knew it on {moment} (the last change before was on {local(past.at)}).")
+        moment = f"on {local(at)}" if isinstance(at, datetime) else f"right after event {at}, {local(past.at)}"
+        say(f"As clew knew it {moment} (the last change before was on {local(past.at)}).")
         yield past
 
 

@@ -1,11 +1,14 @@
-"""What to say of exchanges that nothing was learned from yet, so that nobody takes them for forgotten."""
+"""What to say of work that is left when a command ends: exchanges nothing was learned from yet, words to erase."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui.commands.output import say
 
 if TYPE_CHECKING:
     from agent.service import Agent
+
+STILL_ERASED = "What was deleted is still being erased; the next start goes on."
 
 
 def waiting(count: int, *, by_itself: bool = True) -> str:
@@ -22,3 +25,13 @@ async def tell_waiting(agent: "Agent") -> None:
     words = waiting(await agent.unreflected(), by_itself=agent.settings.reflect)
     if words:
         say(words)
+
+
+async def tell_erasing(agent: "Agent") -> None:
+    """Say on stderr, once, that a purge is not over: the end of this command breaks it off."""
+    from agent.errors import AgentError
+    from graph.errors import MemoryFailure
+
+    with suppress(MemoryFailure, AgentError):  # what the command did is done, whatever the log says now
+        if await agent.purge_is_left():
+            say(STILL_ERASED)

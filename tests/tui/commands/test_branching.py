@@ -185,3 +185,22 @@ def test_an_edit_without_words_is_wrong_usage(spawn: Run, remember: Run, home: P
     ended = spawn("edit", said.turn, *text)
     assert (ended.code, "The message is empty" in ended.err) == (2, True)
     assert path(home, said.session) == [said.turn, said.reply]
+
+
+@pytest.mark.parametrize("command", [("fork", ""), ("tree", " "), ("rewind", ""), ("fork", "--at", "")])
+def test_an_empty_id_means_nothing(clew: Run, remember: Run, command: tuple[str, ...]) -> None:
+    remember("Hello.", "Hi.")
+    ended = clew(*command)
+    assert (ended.code, ended.out) == (2, "")
+    assert "An empty id means nothing" in ended.err
+
+
+@pytest.mark.parametrize("command", ["tree", "fork", "regenerate"])
+def test_where_there_is_no_chat_it_is_said_how_to_begin_one(clew: Run, remember: Run, command: str) -> None:
+    said = remember("Hello.", "Hi.")
+    assert clew("delete", said.session, "--yes").code == 0
+    ended = clew(command)
+    assert ended.code == 66
+    assert "There is no chat yet" in ended.err
+    assert "`clew ask` begins one" in ended.err
+    assert "--session" not in ended.err

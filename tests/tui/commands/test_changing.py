@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph.events import Event, ObservationMade
+from graph.events import Event, ObservationMade, SessionRenamed
 from graph.memory import Memory
 from tests.graph.teach import observed, read
 from tests.tui.commands.conftest import Ended, Said
@@ -232,8 +232,9 @@ def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
     assert clew("marks", "--add", "here").code == ExitCode.OK
 
 
-def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remember) -> None:
-    one = remember("The ferry leaves at nine.", "Noted.", title="Ferries")
+def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remember, record: Record) -> None:
+    one = remember("The ferry leaves at nine.", "Noted.")
+    record(SessionRenamed(session=one.session, text="Ferries"))
     remember("And back?", "At ten.", session=one.session)
     clew("rewind", one.reply)
     clew("rewind", "start", "--session", one.session)

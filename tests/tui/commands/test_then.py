@@ -67,7 +67,7 @@ def test_memories_are_those_of_then_and_the_moment_is_said(clew: Run, boats: int
     assert [(each["text"], each["current"], each["as_of"]) for each in ended.json] == [
         ("My boat is called Wren", True, boats)
     ]
-    assert f"As clew knew it on event {boats}" in ended.err
+    assert f"As clew knew it right after event {boats}" in ended.err
     today = datetime.now().astimezone().date().isoformat()
     ended = clew("memories", "--as-of", today)
     assert "Heron" in ended.out
@@ -93,7 +93,10 @@ def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Run,
     assert "There was nothing yet at 1999-12-31" in ended.err
     assert "The first event is of" in ended.err
     assert clew(*command, "--as-of", "#99999").code == 66
-    assert clew(*command, "--as-of", "once upon a time").code == 2
+    wrong = clew(*command, "--as-of", "once upon a time")
+    assert wrong.code == 2
+    assert "#EVENT" in wrong.err
+    assert "2025-03-01T14:30" in wrong.err
 
 
 @pytest.mark.parametrize("command", [("memories",), ("recall", "boat"), ("query", "RETURN 1")])

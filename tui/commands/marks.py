@@ -90,11 +90,11 @@ async def _words(agent: "Agent", mark: "Mark") -> str:
     try:
         exchange = await agent.exchange(mark.turn)
     except NotFound:
-        return f"{where}a message that was deleted since"
+        return f"{where}a deleted message"
     said = [turn for turn in (exchange.turn, exchange.reply) if turn is not None and turn.id == mark.turn]
     if said and not said[0].hidden:
         text = said[0].text
-        return f"{where}“{one_line(text)}”" if text is not None else f"{where}a message that was deleted since"
+        return f"{where}“{one_line(text)}”" if text is not None else f"{where}a deleted message"
     return f"{where}{'a hidden message' if said else one_line(mark.turn)}"
 
 

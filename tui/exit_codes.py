@@ -11,10 +11,10 @@ class ExitCode(IntEnum):
     """Every code that `clew` ends with; the comment is what README and `clew --help` say."""
 
     OK = 0  # done
-    FAILED = 1  # the reply failed, or the doctor found something
+    FAILED = 1  # the reply failed, what was asked could not be done, or the doctor found something
     USAGE = 2  # wrong usage, or an empty message
     BAD_DATA = 65  # the log is damaged or of a newer clew, or the input is nothing a message or an import can be
-    NOT_FOUND = 66  # no such session, turn, memory or file to import
+    NOT_FOUND = 66  # no such session, turn, memory, world or file to read
     UNAVAILABLE = 69  # the model is not there, cannot be fetched, or cannot be used
     SOFTWARE = 70  # a bug in clew
     CANNOT_CREATE = 73  # the home folder cannot be made or written

@@ -58,10 +58,10 @@ COMMANDS = {
 
 CHAT = """Without a command, `clew` opens the chat; it takes --session ID, --new, --model NAME|PATH, --project NAME.
 
-stdout is data, stderr is narration. Exit codes: 0 done · 1 the reply failed, or the doctor found something · 2 wrong
-usage or an empty message · 65 damaged data · 66 no such session or turn · 69 the model is not available · 70 a bug ·
-73, 74 cannot write · 75 another clew has this memory · 78 a setting is wrong · 129, 130, 141, 143 ended by the terminal
-going away, by Ctrl+C, by the reader going away, by a signal."""
+stdout is data, stderr is narration. Exit codes: 0 done · 1 the reply failed, what was asked could not be done, or the
+doctor found something · 2 wrong usage or an empty message · 65 damaged data · 66 nothing has that id · 69 the model is
+not available · 70 a bug · 73, 74 cannot write · 75 another clew has this memory · 78 a setting is wrong · 129, 130,
+141, 143 ended by the terminal going away, by Ctrl+C, by the reader going away, by a signal."""
 
 
 class Commands(TyperGroup):

@@ -31,7 +31,7 @@ def forget(
 ) -> None:
     """Forget something that was learned, with all its earlier forms. There is no way back.
 
-    The messages it was learned from stay in their chats. Without --yes, and where nobody can be asked, it only shows
+    Messages of chats that it was learned from stay there. Without --yes, and where nobody can be asked, it only shows
     what would go, and exits with 1.
     """
 
@@ -63,6 +63,6 @@ def _confirmed(count: int) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         return False
     say(f"This erases {count} {'form' if count == 1 else 'forms'} of it. There is no way back.")
-    say("The messages it was learned from stay in their chats.")
+    say("Messages of chats that it was learned from stay there.")
     say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
     return sys.stdin.readline().strip().lower() == WORD

@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.killing import CLEW
+from graph.errors import MemoryHeld
 from graph.memory import Memory
 from tests.tui.commands.conftest import modules_of
 from tui.commands import COMMANDS, home_first
@@ -178,3 +180,24 @@ def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
     remember("one")
     heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.service", "models.generator"}
     assert not heavy & modules_of(*argv, environment=environment)
+
+
+def test_the_readme_lists_every_command_once() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| command | does |")[2].partition("\n\n")[0]
+    heads = [row.split("|")[1] for row in table.splitlines()[2:]]
+    listed = [name for head in heads for name in re.findall(r"`clew ([a-z]+)", head)]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+def test_the_commands_that_are_said_to_work_beside_another_clew_do(clew: Run, remember: Run, home: Path) -> None:
+    said = remember("The ferry leaves at nine.")
+    told = str(MemoryHeld(None)).partition("Close that one first;")[2]
+    beside = re.findall(r"`(?:clew )?(\w+)`", told)
+    assert {"log", "tree", "export", "backup"} <= set(beside)
+    given = {"show": (said.turn,), "about": ("ferry",), "backup": (str(home / "copy.sqlite"),)}
+    with closing(Memory.open(home / "memory", command="test")):
+        for name in beside:
+            ended = clew(name, *given.get(name, ()))
+            assert ended.code == 0, (name, ended.err)
+        assert clew("memories").code == ExitCode.HELD

@@ -151,7 +151,8 @@ class Altering(Marking):
             raise AgentError(f"That changed meanwhile. Nothing was changed; look again. {error}") from error
         if not recorded:
             raise AgentError("What that would do changed meanwhile. Nothing was changed; look again.")
-        going = {form.id for form in plan.impact.lost} if plan.impact.erases else set()
+        impact = plan.impact
+        going = {form.id for form in (*impact.lost, *impact.erased)} if impact.erases else set()
         sessions = {turn.session for turn in (*plan.impact.gone, *plan.impact.back)}
         await self._after_change(plan.events, forgotten=going, sessions=sessions)
         return recorded[0]

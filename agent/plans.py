@@ -4,11 +4,13 @@ What changes is rehearsed on log and graph (graph/rehearsing.py); which of it is
 is decided here, and what stays although it says the same words is looked up beside it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from graph.beliefs import Observation
+from graph.branches import World
 from graph.events import (
+    MAIN_WORLD,
     DocumentRemoved,
     Event,
     ObservationDeleted,
@@ -17,7 +19,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.impacts import Impact, Rehearsal, Standing
+from graph.impacts import Both, Impact, Rehearsal, Standing, WorldImpact
 from graph.memory import Memory
 from graph.values import Turn
 
@@ -48,13 +50,14 @@ def plan(memory: Memory, what: str, events: Iterable[Event], notes: Iterable[str
 def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> Impact:
     gone, back = _turns(memory, events, rehearsal)
     going = {turn.id for turn in gone}
-    forms = memory.formed(rehearsal.observations)
+    here, worlds = acted_in(memory, events), memory.worlds()
+    changes = _changes(memory, rehearsal, [world.id for world in worlds] + [here])
+    erased = tuple(memory.erased_with(rehearsal.texts))
+    forms = memory.formed({id for each in changes.values() for id in each} | {form.id for form in erased})
     lost, fallen_back, returning = _beliefs(
-        forms, rehearsal, {e.series for e in events if isinstance(e, ObservationDeleted)}
+        forms, changes[here], {e.series for e in events if isinstance(e, ObservationDeleted)}
     )
-    weaker = _weaker(memory, rehearsal, going) if going else ()
-    erased = {each.id for each in lost} | {old.id for old, _ in fallen_back}
-    taken = going | erased | _pieces(memory, events)
+    left = {each.id for each in lost} | {old.id for old, _ in fallen_back} | {form.id for form in erased}
     erases = any(isinstance(event, ERASING) for event in events)
     hides = any(isinstance(event, TurnHidden) for event in events)
     seqs = (set(rehearsal.texts) if erases else set()) | (memory.seqs_of(going) if erases or hides else set())
@@ -64,14 +67,49 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
         lost=lost,
         fallen_back=fallen_back,
         returning=returning,
-        weaker=weaker,
+        weaker=_weaker(forms, changes[here], going),
         pins=_pins(memory, gone, lost),
-        references=tuple(turn for turn in memory.given(taken) if turn.id not in going),
+        references=tuple(turn for turn in memory.given(going | left | _pieces(memory, events)) if turn.id not in going),
         quoting=tuple(memory.quoting(seqs, but=going)) if seqs else (),
         backups=tuple(memory.backups_holding(rehearsal.texts)) if rehearsal.texts else (),
         erases=erases,
+        world=here,
+        elsewhere=tuple(_elsewhere(forms, changes, [world for world in worlds if world.id != here])),
+        erased=erased,
         kept=frozenset(going - {e.turn for e in events if isinstance(e, TurnDeleted)}) if erases else frozenset(),
     )
+
+
+def acted_in(memory: Memory, events: Iterable[Event]) -> str:
+    """The world of the chats or memories that events are about, if that is one; else main."""
+    found: set[str] = set()
+    for event in events:
+        session, turn = getattr(event, "session", None), getattr(event, "turn", None)
+        if isinstance(event, ObservationDeleted):
+            found |= {form.world for form in memory.formed([event.series]).values()}
+        elif session is not None:
+            found.add(memory.session(session).world)
+        elif turn is not None:
+            found.add(memory.session(memory.turn(turn).session).world)
+    return found.pop() if len(found) == 1 else MAIN_WORLD
+
+
+def _changes(memory: Memory, rehearsal: Rehearsal, worlds: Iterable[str]) -> dict[str, Both]:
+    """How observations that are touched stand in every world, before and after: main's as the graph has them."""
+    forms = memory.formed(rehearsal.observations)
+    own = {id: both for id, both in rehearsal.observations.items() if id in forms and forms[id].world == MAIN_WORLD}
+    others = list(dict.fromkeys(world for world in worlds if world != MAIN_WORLD))
+    return {MAIN_WORLD: own} | memory.supposing(others, rehearsal.supposed, also=rehearsal.observations)
+
+
+def _elsewhere(
+    forms: dict[str, Observation], changes: dict[str, Both], worlds: Iterable[World]
+) -> Iterator[WorldImpact]:
+    """What changes in other worlds than the one acted in."""
+    for world in worlds:
+        lost, fallen_back, returning = _beliefs(forms, changes[world.id], ())
+        if lost or fallen_back or returning:
+            yield WorldImpact(world.id, world.name, lost, fallen_back, returning)
 
 
 def _turns(
@@ -88,13 +126,13 @@ def _turns(
 
 
 def _beliefs(
-    forms: dict[str, Observation], rehearsal: Rehearsal, forgotten: Collection[str]
+    forms: dict[str, Observation], changes: Both, forgotten: Collection[str]
 ) -> tuple[tuple[Observation, ...], tuple[tuple[Observation, Observation], ...], tuple[Observation, ...]]:
     """What is lost, what falls back to an earlier form, and what returns.
 
     A form whose place a later one takes is neither: that one returns. All forms of what is forgotten are lost.
     """
-    standing = {id: both for id, both in rehearsal.observations.items() if id in forms}
+    standing = {id: both for id, both in changes.items() if id in forms}
     left = [forms[id] for id, (before, after) in standing.items() if before.current and not after.current]
     came = {id for id, (before, after) in standing.items() if after.current and not before.current}
     lost, fallen_back = [], []
@@ -106,7 +144,7 @@ def _beliefs(
             lost.append(form)
     paired = {earlier.id for _, earlier in fallen_back}
     counted = {form.id for form in lost} | {form.id for form, _ in fallen_back}
-    lost += [form for form in forms.values() if form.series in forgotten and form.id not in counted]
+    lost += [form for form in forms.values() if form.series in forgotten and form.text and form.id not in counted]
     returning = sorted((forms[id] for id in came - paired), key=lambda each: each.at)
     return tuple(sorted(lost, key=lambda each: each.at)), tuple(fallen_back), tuple(returning)
 
@@ -125,11 +163,10 @@ def _superseded(both: tuple[Standing, Standing]) -> bool:
     return both[1].live and both[1].status == "superseded"
 
 
-def _weaker(memory: Memory, rehearsal: Rehearsal, going: set[str]) -> tuple[Observation, ...]:
+def _weaker(forms: dict[str, Observation], changes: Both, going: set[str]) -> tuple[Observation, ...]:
     """What stays believed, and has one of the turns that go among its proof."""
-    stay = [id for id, (before, after) in rehearsal.observations.items() if before.current and after.current]
-    forms = memory.formed(stay)
-    found = [form for form in forms.values() if not going.isdisjoint((*form.sources, *form.supports))]
+    stay = [forms[id] for id, (before, after) in changes.items() if before.current and after.current and id in forms]
+    found = [form for form in stay if not going.isdisjoint((*form.sources, *form.supports))]
     return tuple(sorted(found, key=lambda each: each.at))
 
 

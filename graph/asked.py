@@ -5,7 +5,7 @@ One log reader, one graph and one recall answer everything here; none of it writ
 
 import sqlite3
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from graph.console import Answer, Pages
 from graph.entities import Entities
 from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters, Hit, Vector
+from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
 from graph.reading import LogReader
 from graph.recall.search import Recall
@@ -86,6 +87,13 @@ class Asked(Remembered, Entities):
     def in_world(self, world: str) -> InWorld:
         """How everything stands in a world. Raises GraphFailure while the graph is behind."""
         return self._recall.in_world(world)
+
+    def supposing(self, worlds: Iterable[str], supposed: Supposed, *, also: Iterable[str]) -> dict[str, Both]:
+        """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some.
+
+        Raises GraphFailure while the graph is behind.
+        """
+        return self._recall.supposing(worlds, supposed, also=also)
 
     def near(
         self,

@@ -1,8 +1,9 @@
 """What events would change, or did: the plain values that a preview and an effect are compared by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph.beliefs import Observation
+from graph.events import MAIN_WORLD
 from graph.values import Turn
 
 
@@ -16,15 +17,55 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Flags:
+    """What decides about a turn in every world; `live` is of its own."""
+
+    live: bool
+    hidden: bool
+    deleted: bool
+    withheld: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Supposed:
+    """How what is touched would be, by its id: what every world's view is worked out from.
+
+    `pieces` of documents: whether they are live. `judged` of observations: as what, and whether they are deleted;
+    nothing speaks any more against the `pardoned`.
+    """
+
+    turns: dict[str, Flags] = field(default_factory=dict)
+    pieces: dict[str, bool] = field(default_factory=dict)
+    judged: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    pardoned: frozenset[str] = frozenset()
+
+
+Both = dict[str, tuple[Standing, Standing]]  # by id: how an observation stands before and after
+
+
+@dataclass(frozen=True, slots=True)
 class Rehearsal:
     """What a list of events does to the graph: ids of what changes, with how it stood and will stand.
 
-    `turns` by id: whether it is live before and after. `texts` are the numbers of the events whose texts are erased.
+    `turns` by id: whether it is live before and after. `observations` stand as they do in their own worlds. `texts` are
+    the numbers of the events whose texts are erased.
     """
 
     turns: dict[str, tuple[bool, bool]]
-    observations: dict[str, tuple[Standing, Standing]]
+    observations: Both
     texts: tuple[int, ...] = ()
+    supposed: Supposed = field(default_factory=Supposed)
+
+
+@dataclass(frozen=True, slots=True)
+class WorldImpact:
+    """What a change does to the memories of one more world, by its id and its name."""
+
+    world: str
+    name: str | None
+    lost: tuple[Observation, ...] = ()
+    fallen_back: tuple[tuple[Observation, Observation], ...] = ()
+    returning: tuple[Observation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +74,8 @@ class Impact:
 
     `gone` leave (the path, view, or for good, where `erases`), `back` return. `lost` memories are no more believed;
     `fallen_back` are those that an earlier form stands for again, as pairs of the form that goes and the one that
-    comes; `returning` are believed again; `weaker` lose a part of their proof and stay.
+    comes; `returning` are believed again; `weaker` lose a part of their proof and stay. All that is as `world` sees it,
+    the one acted in; `elsewhere` is what it does in others. The words of `erased` go for good, in use or not.
     """
 
     gone: tuple[Turn, ...] = ()
@@ -47,4 +89,7 @@ class Impact:
     quoting: tuple[Turn, ...] = ()  # later turns that say words of these, and stay
     backups: tuple[str, ...] = ()  # paths of copies made by hand that hold words of these, and stay
     erases: bool = False
+    world: str = MAIN_WORLD
+    elsewhere: tuple[WorldImpact, ...] = ()
+    erased: tuple[Observation, ...] = ()
     kept: frozenset[str] = frozenset()  # of a change that erases: turns among `gone` that leave and keep their words

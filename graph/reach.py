@@ -130,6 +130,11 @@ class Reach(Remembered):
         wanted = sorted(set(ids))
         return {each.id: each for each in self._all("o.id IN $ids", {"ids": wanted}, None)} if wanted else {}
 
+    def erased_with(self, seqs: Iterable[int]) -> list[Observation]:
+        """The observations whose words are those of some events, the oldest first. Raises GraphFailure."""
+        listed = sorted(set(seqs))
+        return [each for each in self._all("o.seq IN $seqs", {"seqs": listed}, None) if each.text] if listed else []
+
     def given(self, ids: Collection[str]) -> list[Turn]:
         """The live replies that one of some turns, observations or chunks was put before. Raises GraphFailure."""
         return self.turns(row["id"] for row in self.query(_GIVEN, {"ids": sorted(ids)})) if ids else []

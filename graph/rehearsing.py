@@ -11,9 +11,9 @@ from typing import Any
 
 from graph.codec import Stored
 from graph.errors import GraphFailure
-from graph.events import Event, TextErased
+from graph.events import Event, ObservationReturned, TextErased
 from graph.follower import Follower
-from graph.impacts import Rehearsal, Standing
+from graph.impacts import Flags, Rehearsal, Standing, Supposed
 from graph.log import Log
 from graph.overlay import Overlay
 from graph.projection import project
@@ -66,7 +66,10 @@ def rehearse(store: GraphStore, stored: Sequence[Stored], event: Callable[[int],
     for each in stored:
         project(each, watched)
     texts = {seq for each in stored if isinstance(each.event, TextErased) for seq in each.event.events}
-    return Rehearsal(watched.turns(), watched.observations(), tuple(sorted(texts)))
+    pardoned = {each.event.observation for each in stored if isinstance(each.event, ObservationReturned)}
+    return Rehearsal(
+        watched.turns(), watched.observations(), tuple(sorted(texts)), watched.supposed(frozenset(pardoned))
+    )
 
 
 class Watched(Overlay):
@@ -94,6 +97,23 @@ class Watched(Overlay):
     def observations(self) -> dict[str, tuple[Standing, Standing]]:
         """The observations that are touched: those that stand otherwise, and those whose proof changes."""
         return {id: (_standing(before), _standing(now)) for id, before, now in self._of("Observation") if before}
+
+    def supposed(self, pardoned: frozenset[str]) -> Supposed:
+        """How what is touched would be, for whoever works out what other worlds make of it."""
+        return Supposed(
+            {
+                id: Flags(bool(now["live"]), bool(now["hidden"]), bool(now["deleted"]), bool(now["withheld"]))
+                for id, before, now in self._of("Turn")
+                if before
+            },
+            {id: bool(now["live"]) for id, before, now in self._of("Chunk") if before},
+            {
+                id: (str(now["judged"]), bool(now["deleted"]))
+                for id, before, now in self._of("Observation")
+                if before and (before["judged"], before["deleted"]) != (now["judged"], now["deleted"])
+            },
+            pardoned,
+        )
 
     def _of(self, wanted: str) -> list[tuple[str, dict[str, Any] | None, dict[str, Any]]]:
         found = [(id, before, self.node(table, id)) for (table, id), before in self._before.items() if table == wanted]

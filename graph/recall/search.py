@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
+from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
 from graph.recall.asking import Asked, Sight, rows_of, see, tells
 from graph.recall.columns import Columns
@@ -32,7 +33,7 @@ from graph.recall.scoring import score
 from graph.recall.standing import Standings
 from graph.recall.table import Table
 from graph.recall.telling import tell
-from graph.recall.telling_worlds import observations_of, turns_of
+from graph.recall.telling_worlds import changes_of, observations_of, turns_of
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.store import GraphStore
@@ -140,6 +141,18 @@ class Recall:
             lineage = lineage_of(db, world)
             found = observations_of(db, columns, self._learned, self._standings, world)
         return InWorld(lineage, found, lambda turns: self._seen(world, turns))
+
+    def supposing(self, worlds: Iterable[str], supposed: Supposed, *, also: Iterable[str]) -> dict[str, Both]:
+        """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some.
+
+        Raises GraphFailure while the graph is behind.
+        """
+        listed = list(also)
+        with self._lock, self._reading() as (columns, db):
+            return {
+                world: changes_of(db, columns, self._learned, self._standings, world, supposed, listed)
+                for world in worlds
+            }
 
     def _seen(self, world: str, turns: Iterable[str]) -> dict[str, bool]:
         with self._lock, self._reading() as (columns, db):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
+from graph.impacts import Supposed
 from graph.pinning import pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
 from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, Learned
@@ -93,16 +94,46 @@ class Standings:
         beliefs[[row for id in revisions if (row := learned.beliefs.row_of(id)) != NONE]] = True
         return Pins(turns, beliefs)
 
+    def supposing(
+        self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str, supposed: Supposed
+    ) -> Stood:
+        """How they would stand in a what-if if things were as supposed. Raises GraphFailure."""
+        self.of(db, columns, learned, world)  # what decides is up to date then
+        turns = would_stand(columns, world, self._inheritance.inherited(db, columns, world), supposed)
+        judged, deleted = self._deciding["judged"].copy(), self._deciding["deleted"] != 0
+        for id, (status, gone) in supposed.judged.items():
+            if (row := learned.beliefs.row_of(id)) != NONE:
+                judged[row], deleted[row] = STATUSES.index(status), gone
+        pieces = learned.pieces["live"].copy()
+        for id, live in supposed.pieces.items():
+            if (row := learned.pieces.row_of(id)) != NONE:
+                pieces[row] = live
+        pardoned = [row for id in supposed.pardoned if (row := learned.beliefs.row_of(id)) != NONE]
+        return self._stand(learned, self._inheritance.lineage(db, world), turns, pieces, judged, deleted, pardoned)
+
     def _work_out(self, learned: Learned, lineage: Lineage, turns: "Mask") -> Stood:
+        judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
+        return self._stand(learned, lineage, turns, learned.pieces["live"], judged, deleted, [])
+
+    def _stand(
+        self,
+        learned: Learned,
+        lineage: Lineage,
+        turns: "Mask",
+        pieces: "Mask",
+        judged: "NDArray[np.int64]",
+        deleted: "Mask",
+        pardoned: list[int],
+    ) -> Stood:
         import numpy as np
 
         table = learned.beliefs
-        judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
         before, instead_of = self._deciding["supersedes"], self._deciding["instead_of"]
         seen = _seen(learned, lineage)
-        live = seen & ~deleted & whole(learned, turns)
+        live = seen & ~deleted & whole(learned, turns, pieces)
         assert self._retired is not None
         retired = self._retired.count(turns, table.size) > 0
+        retired[pardoned] = False
         in_use = (judged == ACTIVE) & ~retired
         later = _said_later(live, in_use, before)
         status = np.where(later, np.int8(SUPERSEDED), judged.astype(np.int8))
@@ -148,12 +179,23 @@ class Standings:
             self._deciding[name][rows[here]] = column[here]
 
 
-def whole(learned: Learned, turns: "Mask") -> "Mask":
-    """Observations of which every source stands."""
+def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: Supposed) -> "Mask":
+    """The turns that would stand in a what-if if some of them were as supposed."""
+    stands: Mask = sources(columns, world, inherited).copy()
+    own = columns.worlds.code(world)
+    for id, turn in supposed.turns.items():
+        if (row := columns.row_of(id)) != NONE:
+            held = turn.live if columns["world"][row] == own else inherited[row] and not turn.hidden
+            stands[row] = held and not turn.deleted and not turn.withheld
+    return stands
+
+
+def whole(learned: Learned, turns: "Mask", pieces: "Mask | None" = None) -> "Mask":
+    """Observations of which every source stands; `pieces` of documents that do, if not those that are live."""
     size = learned.beliefs.size
     made_from = learned.of_turns[DERIVED].all(size) + learned.of_chunks[DERIVED].all(size)
     standing = learned.of_turns[DERIVED].count(turns, size)
-    standing = standing + learned.of_chunks[DERIVED].count(learned.pieces["live"], size)
+    standing = standing + learned.of_chunks[DERIVED].count(learned.pieces["live"] if pieces is None else pieces, size)
     complete: Mask = (made_from > 0) & (standing == made_from)
     return complete
 

@@ -3,11 +3,11 @@
 import sqlite3
 from collections.abc import Iterable
 
-from graph.impacts import Standing
+from graph.impacts import Both, Standing, Supposed
 from graph.recall.columns import Columns
 from graph.recall.learned import STATUSES, Learned
 from graph.recall.mask import seen, sources
-from graph.recall.standing import Standings
+from graph.recall.standing import Standings, Stood
 from graph.recall.table import NONE
 
 
@@ -22,6 +22,35 @@ def observations_of(
     facts = zip(*(column[rows].tolist() for column in (stood.live, stood.current, stood.status)), strict=True)
     found = (Standing(live, current, STATUSES[status]) for live, current, status in facts)
     return dict(zip(learned.beliefs.ids(rows.tolist()), found, strict=True))
+
+
+def changes_of(
+    db: sqlite3.Connection,
+    columns: Columns,
+    learned: Learned,
+    standings: Standings,
+    world: str,
+    supposed: Supposed,
+    also: Iterable[str],
+) -> Both:
+    """The observations that would stand otherwise in a what-if if things were as supposed, and some others it sees."""
+    import numpy as np
+
+    if not learned.beliefs.size:
+        return {}
+    was = standings.of(db, columns, learned, world)
+    becomes = standings.supposing(db, columns, learned, world, supposed)
+    differ = (was.live != becomes.live) | (was.current != becomes.current) | (was.status != becomes.status)
+    differ[[row for id in also if (row := learned.beliefs.row_of(id)) != NONE]] = True
+    rows = np.flatnonzero(differ & was.seen).tolist()
+
+    def standing(stood: Stood, row: int) -> Standing:
+        return Standing(bool(stood.live[row]), bool(stood.current[row]), STATUSES[stood.status[row]])
+
+    return {
+        id: (standing(was, row), standing(becomes, row))
+        for id, row in zip(learned.beliefs.ids(rows), rows, strict=True)
+    }
 
 
 def turns_of(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent.plans import Plan, plan
 from graph.events import (
+    MAIN_WORLD,
     DocumentRemoved,
     Event,
     HeadMoved,
@@ -17,6 +18,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
+from graph.impacts import Standing
 from graph.memory import Memory
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught
@@ -83,7 +85,27 @@ def standing(memory: Memory) -> dict[str, Any]:
         "kept": {row["id"] for row in turns if not row["deleted"]},
         "current": {row["id"] for row in forms if row["current"]},
         "remembered": {row["id"] for row in forms if not row["deleted"]},
+        "stands": {world.id: stands(memory, world.id) for world in memory.worlds()},
+        "words": words(memory),
     }
+
+
+def stands(memory: Memory, world: str) -> dict[str, Standing]:
+    """How everything that was learned stands in a world."""
+    if world != MAIN_WORLD:
+        return memory.in_world(world).observations
+    query = "MATCH (o:Observation) WHERE o.world = 'main' RETURN o.id AS id, o.live AS live, o.current AS current"
+    return {
+        row["id"]: Standing(row["live"], row["current"], row["status"])
+        for row in memory.query(f"{query}, o.status AS status")
+    }
+
+
+def words(memory: Memory) -> set[str]:
+    """The observations whose words are there."""
+    with memory.snapshot() as db:
+        query = "SELECT item FROM events WHERE kind = 'observation.made' AND text IS NOT NULL AND text <> ''"
+        return {id for (id,) in db.execute(query)}
 
 
 def hold(planned: Plan, before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -97,11 +119,21 @@ def hold(planned: Plan, before: dict[str, Any], after: dict[str, Any]) -> None:
     assert {turn.id for turn in impact.gone} == left("live") | left("in view") | left("kept")
     came = (after["live"] - before["live"]) | (after["in view"] - before["in view"])
     assert {turn.id for turn in impact.back} == came
-    lost, fell = {form.id for form in impact.lost}, {form.id for form, _ in impact.fallen_back}
-    returned = {form.id for form in impact.returning} | {earlier.id for _, earlier in impact.fallen_back}
-    assert returned == after["current"] - before["current"]
-    gone = left("current") | left("remembered")
-    assert lost | fell <= gone
-    replaced = gone - lost - fell  # a later form takes the place of each again
-    assert {planned.rehearsal.observations[form][1].status for form in replaced} <= {"superseded"}
-    assert not lost & fell
+    assert {form.id for form in impact.erased} == before["words"] - after["words"]
+    told = {impact.world: (impact.lost, impact.fallen_back, impact.returning)}
+    told |= {each.world: (each.lost, each.fallen_back, each.returning) for each in impact.elsewhere}
+    for world in after["stands"].keys() & before["stands"].keys():
+        believed = {id for id, each in before["stands"][world].items() if each.current}
+        then = {id for id, each in after["stands"][world].items() if each.current}
+        lost, fallen, returning = told.get(world, ((), (), ()))
+        left, fell = {form.id for form in lost}, {form.id for form, _ in fallen}
+        assert {form.id for form in returning} | {earlier.id for _, earlier in fallen} == then - believed
+        forgotten = {form.id for form in impact.erased} if world == impact.world else set()
+        assert left - forgotten <= believed - then
+        assert fell <= believed - then
+        assert not left & fell
+        replaced = {id: after["stands"][world][id] for id in believed - then - left - fell}
+        assert all(each.live and each.status == "superseded" for each in replaced.values()), (
+            "a later form stands for it"
+        )
+    assert {each.world for each in impact.elsewhere} <= before["stands"].keys() - {impact.world}

@@ -86,7 +86,7 @@ class Altering(Marking):
         self._quiet(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
         planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
-        return replace(planned, notes=(*planned.notes, *_left_beside(planned)))
+        return replace(planned, notes=(*planned.notes, *_left_beside(planned, session)))
 
     async def plan_remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
@@ -237,9 +237,9 @@ def _named(turns: Sequence[Turn], *, hidden: bool = False) -> str:
     return f"the message {said} and {len(turns) - 1} more of its exchange"
 
 
-def _left_beside(planned: Plan) -> list[str]:
+def _left_beside(planned: Plan, session: str) -> list[str]:
     """What is said of turns that leave with a chat, and are not erased: the chats they were said in have them still."""
-    count = len(planned.impact.kept)
+    count = sum(turn.session != session for turn in planned.impact.gone if turn.id in planned.impact.kept)
     if not count:
         return []
     if count == 1:

@@ -11,7 +11,7 @@ from tui.text import one_line
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation
-    from graph.impacts import Impact
+    from graph.impacts import Impact, WorldImpact
     from graph.values import Turn
 
 MOST = 20  # items of a kind that are shown
@@ -67,6 +67,20 @@ def as_json(impact: "Impact") -> dict[str, object]:
         "references": [_turn_json(turn) for turn in impact.references],
         "quoting": [_turn_json(turn) for turn in impact.quoting],
         "backups": list(impact.backups),
+        "world": impact.world,
+        "erased": [_memory_json(each) for each in impact.erased],
+        "elsewhere": [
+            {
+                "world": each.world,
+                "name": each.name,
+                "lost": [_memory_json(form) for form in each.lost],
+                "fallen_back": [
+                    {"from": _memory_json(form), "to": _memory_json(earlier)} for form, earlier in each.fallen_back
+                ],
+                "returning": [_memory_json(form) for form in each.returning],
+            }
+            for each in impact.elsewhere
+        ],
     }
 
 
@@ -74,7 +88,10 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
     """What there is to say, each with its items; kinds of which there is nothing are left out."""
     erased_turns = [turn for turn in impact.gone if impact.erases and turn.id not in impact.kept]
     left = [turn for turn in impact.gone if not impact.erases or turn.id in impact.kept]
-    erased = ("is erased", "are erased") if impact.erases else ("is believed no more", "are believed no more")
+    goes, comes, stays = _told(impact)
+    erased = {each.id for each in impact.erased}
+    in_use = {each.id for each in impact.lost} | {form.id for form, _ in impact.fallen_back}
+    beside = [each for each in impact.erased if each.id not in in_use]
     found: list[tuple[str, Sequence[str]]] = [
         (_head(erased_turns, "message", "goes for good", "go for good"), [_turn(turn) for turn in erased_turns]),
         (_head(left, "message", "leaves", "leave"), [_turn(turn) for turn in left]),
@@ -82,19 +99,13 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
             _head(impact.back, "message", "comes back", "come back"),
             [_turn(turn, hidden=True) for turn in impact.back],
         ),
-        (_head(impact.lost, "memory", *erased), [_memory(each) for each in impact.lost]),
-        (
-            _head(impact.fallen_back, "memory", "falls back to what it was", "fall back to what they were"),
-            [f"{_memory(form)} → {_memory(earlier)}" for form, earlier in impact.fallen_back],
-        ),
-        (
-            _head(impact.returning, "memory", "is believed again", "are believed again"),
-            [_memory(each) for each in impact.returning],
-        ),
-        (
-            _head(impact.weaker, "memory", "stays with less proof", "stay with less proof"),
-            [_memory(each) for each in impact.weaker],
-        ),
+        _memories([each for each in goes if each.id in erased], "is erased", "are erased"),
+        _memories([each for each in goes if each.id not in erased], "is believed no more", "are believed no more"),
+        _fallen_back(impact),
+        _memories(comes, "is believed again", "are believed again"),
+        _memories(stays, "stays with less proof", "stay with less proof"),
+        _memories(beside, "is erased with it, not in use", "are erased with it, not in use"),
+        *(section for each in impact.elsewhere for section in _elsewhere(each)),
         (_head(impact.pins, "pin", "goes with it", "go with it"), _pins(impact)),
         (
             _head(impact.references, "reply", "was given this, and stays", "were given this, and stay"),
@@ -110,6 +121,43 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
         ),
     ]
     return [(head, items) for head, items in found if items]
+
+
+def _told(impact: "Impact | WorldImpact") -> "tuple[list[Observation], list[Observation], list[Observation]]":
+    """What goes, what comes, and what stays with less proof; the same words never go and come."""
+    again = {each.text for each in impact.returning if each.text} & {each.text for each in impact.lost}
+    goes = [each for each in impact.lost if each.text not in again]
+    comes = [each for each in impact.returning if each.text not in again]
+    stays = {each.text: each for each in impact.lost if each.text in again}  # once, however many say it
+    return goes, comes, [*getattr(impact, "weaker", ()), *stays.values()]
+
+
+def _elsewhere(impact: "WorldImpact") -> Iterable[tuple[str, Sequence[str]]]:
+    """What changes in another world, each head with its name before it."""
+    goes, comes, stays = _told(impact)
+    where = "In the main world" if impact.world == "main" else f"In the what-if {_named(impact)}"
+    for head, items in (
+        _memories(goes, "is believed no more", "are believed no more"),
+        _fallen_back(impact),
+        _memories(comes, "is believed again", "are believed again"),
+        _memories(stays, "stays with less proof", "stay with less proof"),
+    ):
+        yield f"{where}: {head}", items
+
+
+def _named(impact: "WorldImpact") -> str:
+    return f"“{_cut(impact.name)}”" if impact.name else impact.world
+
+
+def _memories(memories: "Sequence[Observation]", one: str, several: str) -> tuple[str, Sequence[str]]:
+    return _head(memories, "memory", one, several), [_memory(each) for each in memories]
+
+
+def _fallen_back(impact: "Impact | WorldImpact") -> tuple[str, Sequence[str]]:
+    return (
+        _head(impact.fallen_back, "memory", "falls back to what it was", "fall back to what they were"),
+        [f"{_memory(form)} → {_memory(earlier)}" for form, earlier in impact.fallen_back],
+    )
 
 
 def _head(items: Sequence[object], what: str, one: str, several: str) -> str:

@@ -126,13 +126,13 @@ def hold(planned: Plan, before: dict[str, Any], after: dict[str, Any]) -> None:
         believed = {id for id, each in before["stands"][world].items() if each.current}
         then = {id for id, each in after["stands"][world].items() if each.current}
         lost, fallen, returning = told.get(world, ((), (), ()))
-        left, fell = {form.id for form in lost}, {form.id for form, _ in fallen}
+        going, fell = {form.id for form in lost}, {form.id for form, _ in fallen}
         assert {form.id for form in returning} | {earlier.id for _, earlier in fallen} == then - believed
         forgotten = {form.id for form in impact.erased} if world == impact.world else set()
-        assert left - forgotten <= believed - then
+        assert going - forgotten <= believed - then
         assert fell <= believed - then
-        assert not left & fell
-        replaced = {id: after["stands"][world][id] for id in believed - then - left - fell}
+        assert not going & fell
+        replaced = {id: after["stands"][world][id] for id in believed - then - going - fell}
         assert all(each.live and each.status == "superseded" for each in replaced.values()), (
             "a later form stands for it"
         )

@@ -43,4 +43,4 @@ def test_nothing_is_said_to_be_nothing_and_of_many_the_first_are_shown() -> None
 
 def test_items_are_one_line_each_without_what_is_hidden_or_would_move_the_cursor() -> None:
     told = lines_of(Impact(back=(turn("a", "two\nlines\x1b[2J"), turn("b", "secret", hidden=True)), pins=("c",)))
-    assert told == ["2 messages come back:", "  you: two lines␛[2J", "  you: (hidden)", "1 pin goes with it:", "  c"]
+    assert told == ["2 messages come back:", "  you: two lines␛[2J", "  you: secret", "1 pin goes with it:", "  c"]

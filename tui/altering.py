@@ -13,6 +13,7 @@ from tui.widgets.message import Answer, Message, Said
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+    from tui.service import Service
     from tui.time_service import Mark, Plan
 
 PRIVATE = "Nothing of a private chat is kept: it is gone when it is left."
@@ -96,20 +97,21 @@ async def hide_message(app: "ClewApp", message: Message) -> None:
     plan = await (service.plan_hide(turn) if hidden else service.plan_unhide(turn))
     await service.carry_out(plan)
     app.chat.hidden(turn, hidden=hidden)
-    app.say(f"{'Hidden from chat, memory and prompts' if hidden else 'Shown again'}{_memories(plan)}. h undoes it.")
+    app.say(
+        f"{'Hidden from chat, memory and prompts' if hidden else 'Shown again'}{_memories(plan, hidden)}. h undoes it."
+    )
     app.remembering.refresh_soon()
 
 
-def _memories(plan: "Plan") -> str:
-    """How many memories go or come with it, for one line."""
+def _memories(plan: "Plan", hidden: bool) -> str:
+    """What memories go or come with it, for one line."""
     impact = plan.impact
-    gone, back = len(impact.lost) + len(impact.fallen_back), len(impact.returning)
-    parts = [
-        f"{count} {'memory' if count == 1 else 'memories'} {words}"
-        for count, words in ((gone, "with it"), (back, "back"))
-        if count
-    ]
-    return f", {', '.join(parts)}" if parts else ""
+    gone, back = len(impact.lost) + len(impact.fallen_back), len(impact.returning) + len(impact.fallen_back)
+    if hidden:
+        counted = ((gone, "went with it"), (back, "believed instead"))
+    else:
+        counted = ((back, "believed again"), (gone, "gave way to that"))
+    return "".join(f"; {count} {'memory' if count == 1 else 'memories'} {words}" for count, words in counted if count)
 
 
 def _is_over(app: "ClewApp", message: Message) -> bool:
@@ -163,6 +165,7 @@ async def _choose_mark(app: "ClewApp") -> None:
     service = app.chat.service
 
     listed: list[Mark] = list(await service.marks())
+    told = {mark.id: await _told(service, mark, app.backstage.failures) for mark in listed}
     idle: set[str] = set()  # those at which everything stands already
 
     async def preview(mark: "Mark") -> Content:
@@ -185,7 +188,7 @@ async def _choose_mark(app: "ClewApp") -> None:
         Chooser["Mark"](
             "Marks: places to come back to",
             listed,
-            paint=lambda mark, width: _mark_row(mark, idle=mark.id in idle),
+            paint=lambda mark, width: _mark_row(mark, told[mark.id], idle=mark.id in idle),
             identity=lambda mark: mark.id,
             preview=preview,
             keys=keys,
@@ -225,9 +228,24 @@ def _name(mark: "Mark") -> str:
     return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark of {mark.at.astimezone():%-d %b, %H:%M}"
 
 
-def _mark_row(mark: "Mark", *, idle: bool) -> list[Content]:
+async def _told(service: "Service", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
+    """What a mark is called in the list: its name, or what it stands before, in which chat."""
+    words = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
+    if mark.session is None:
+        return words
+    chat = (await service.session(mark.session)).name or "a chat without a name"
+    if mark.turn is None:
+        return f"{words} to the start of “{cut(chat, 40)}”"
+    try:
+        turn = (await service.exchange(mark.turn)).turn
+        text = "erased" if turn.text is None else "hidden" if turn.hidden else turn.text
+    except failures:  # it was deleted since
+        text = "erased"
+    return f"{words} to “{cut(text, 30)}” in “{cut(chat, 30)}”"
+
+
+def _mark_row(mark: "Mark", head: str, *, idle: bool) -> list[Content]:
     """A mark in two lines; dim where everything stands as it was there already."""
-    head = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
     when = f"{mark.at.astimezone():%-d %b %Y, %H:%M}"
     if idle:
         return [plain(head, MUTED), plain(f"{NOTHING_BACK.lower()} · {when}", MUTED)]

@@ -25,7 +25,7 @@ from tui.palette import ActionProvider
 from tui.parts import Parts
 from tui.service import Backstage
 from tui.state import State
-from tui.text import one_line
+from tui.text import in_chat, one_line
 from tui.themes import DARK, THEMES
 from tui.trail import Trail
 from tui.widgets.approval import Approval
@@ -102,6 +102,7 @@ class ClewApp(Parts):
         self.early = State()  # until there is a chat
         self.trail = Trail()
         self.sought = ""  # what was searched for last
+        self.refusal = ""  # words that hold while a reply is written in this chat
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
         self._leaving = Leaving(self)
 
@@ -266,7 +267,7 @@ class ClewApp(Parts):
         try:
             await deed
         except failures as error:
-            self.say(str(error), error=True)
+            self.say(in_chat(str(error)), error=True)
 
     def action_perform(self, name: str) -> None:
         self.perform(name)
@@ -355,6 +356,9 @@ class ClewApp(Parts):
         self.run_worker(lazy.message_keys().copy_text(self, event.href, f"The link {one_line(event.href)[:60]}"))
 
     def reply_ended(self, event: "ReplyEnded") -> None:
+        if self.refusal:
+            self.screen_stack[0].query_one(Banner).unsay_this(self.refusal)
+            self.refusal = ""
         limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
         if limit and event.total_ms > 1000 * limit:
             self.bell()

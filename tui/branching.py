@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.dates import when
-from tui.text import MUTED, cut, one_line, plain
+from tui.leaving import answers_here
+from tui.replies import question_of
+from tui.text import MUTED, cut, in_chat, one_line, plain
 from tui.widgets.chooser import Chooser, Key
 from tui.widgets.forking import ForkScreen, Wanted
 from tui.widgets.impact import ImpactScreen, Way, preview_content
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.branches import TreeRow
     from tui.chat import Chat
+    from tui.time_service import Plan
 
 NO_CHAT = "This chat has no message yet."
 HOW_TO_GO_BACK = "/undo takes it back."
@@ -38,7 +41,7 @@ def chat_of(app: "ClewApp") -> "tuple[Chat, str] | None":
 
 async def regenerate(app: "ClewApp", argument: str) -> None:
     if (found := chat_of(app)) is not None:
-        found[0].regenerate(refused=lambda words: app.say(words, error=True))
+        found[0].regenerate(refused=lambda words: _refused(app, words))
 
 
 def answer_again(app: "ClewApp", message: Message) -> None:
@@ -46,7 +49,31 @@ def answer_again(app: "ClewApp", message: Message) -> None:
     if not isinstance(message, Said | Answer):
         app.say("A reply is answered again with r; this is what was looked up for one.")
     elif (found := chat_of(app)) is not None:
-        found[0].regenerate(message.turn, refused=lambda words: app.say(words, error=True), keys=True)
+        app.run_worker(app.guarded(_answer_again(app, *found, message)))
+
+
+async def _answer_again(app: "ClewApp", chat: "Chat", session: str, message: Said | Answer) -> None:
+    """Where more follows the reply, it is said what left with it."""
+    app.unsay()
+    messages = app.transcript.messages
+    asked = message if isinstance(message, Said) else question_of(messages, messages.index(message))
+    later = _followed(app, message)
+    plan = None
+    if later and asked is not None and not (isinstance(asked, Said) and asked.queued) and not answers_here(app):
+        plan = await chat.service.rewind_plan(session, asked.turn)
+
+    def began() -> None:
+        if plan is not None:
+            app.say(left_with(plan, later))
+
+    chat.regenerate(message.turn, refused=lambda words: _refused(app, words), began=began, keys=True)
+
+
+def _refused(app: "ClewApp", words: str) -> None:
+    """Say why not: as long as it holds, where it is for a reply that is being written."""
+    words = in_chat(words)
+    app.say(words, error=True)
+    app.refusal = words if answers_here(app) else ""
 
 
 async def edit(app: "ClewApp", argument: str) -> None:
@@ -73,15 +100,40 @@ async def walk(app: "ClewApp", message: Message, step: int) -> None:
     if found is None or alternatives is None or len(alternatives.turns) < 2:
         app.say("There is only this one. r has it answered again; e says it otherwise.")
         return
+    app.unsay()
     chat, session = found
     place = alternatives.place + step
     if not 0 <= place < len(alternatives.turns):
         app.say(f"That is the {'first' if step < 0 else 'last'} of {len(alternatives.turns)}.")
         return
     turn = alternatives.turns[place]
+    later = _followed(app, message)
+    plan = await chat.service.switch_plan(session, turn) if later else None
     await chat.service.switch(session, turn)
     await chat.reread(at=turn, focus=True)
+    if plan is not None:
+        app.say(left_with(plan, later))
     app.remembering.refresh_soon()
+
+
+def _followed(app: "ClewApp", message: Message) -> int:
+    """How many messages of the chat stand after one on the screen, and after the reply to it."""
+    turns = [turn for turn in app.transcript.window.turns if turn.role != "tool" and not turn.queued]
+    place = next((place for place, turn in enumerate(turns) if turn.id == message.turn), len(turns))
+    later = turns[place + 1 :]
+    if isinstance(message, Said) and later and later[0].role != "user":
+        later = later[1:]
+    return len(later)
+
+
+def left_with(plan: "Plan", later: int) -> str:
+    """What left with the way that a chat went on, in a line."""
+    memories = len(plan.impact.lost) + len(plan.impact.fallen_back)
+    told = f"{later} later {'message' if later == 1 else 'messages'} left this chat"
+    if memories:
+        with_it = "it" if later == 1 else "them"
+        told += f", {memories} {'memory' if memories == 1 else 'memories'} with {with_it}"
+    return f"{told}. {HOW_TO_GO_BACK}"
 
 
 # Going back
@@ -152,8 +204,13 @@ async def _go_back(app: "ClewApp", chat: "Chat", session: str, turn: str | None,
     if before and not app.composer.text:
         app.composer.put(stop.turn.text or "")
     where = "before" if before else "after the answer to"
-    app.say(f"Gone back to {where} “{cut(stop.turn.text or 'erased', 40)}”. {HOW_TO_GO_BACK}")
+    app.say(f"Gone back to {where} “{_quoted(stop.turn.text)}”. {HOW_TO_GO_BACK}")
     app.remembering.refresh_soon()
+
+
+def _quoted(text: str | None) -> str:
+    """The first words of a message, for the end of a sentence."""
+    return cut(text or "erased", 40).rstrip(".")
 
 
 def _stop_row(stop: Stop, width: int) -> list[Content]:
@@ -225,7 +282,7 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
     app.transcript.follow = True
     await chat.reread()
     app.composer.focus()
-    app.say(f"The chat goes on from “{cut(row.branch.text or 'erased', 40)}”. {HOW_TO_GO_BACK}")
+    app.say(f"The chat goes on from “{_quoted(row.branch.text)}”. {HOW_TO_GO_BACK}")
     app.remembering.refresh_soon()
 
 

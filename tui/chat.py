@@ -97,14 +97,22 @@ class Chat(Reading):
         self._spawn(self._follow(self.service.retry(self.session), ""))
         return True
 
-    def regenerate(self, turn: str | None = None, *, refused: Callable[[str], None], keys: bool = False) -> bool:
+    def regenerate(
+        self,
+        turn: str | None = None,
+        *,
+        refused: Callable[[str], None],
+        began: Callable[[], None] = lambda: None,
+        keys: bool = False,
+    ) -> bool:
         """Another reply beside the one in that turn, the last one where None; False where there is no chat yet.
 
-        `refused` is told why there will be none. With `keys` the new reply gets the focus.
+        `refused` is told why there will be none, `began` is called once it is on its way. With `keys` the new reply
+        gets the focus.
         """
         if self.session is None:
             return False
-        self._spawn(self._branch(self.service.regenerate(self.session, turn), "", refused, keys=keys))
+        self._spawn(self._branch(self.service.regenerate(self.session, turn), "", refused, began, keys=keys))
         return True
 
     def edit(self, turn: str, text: str, *, refused: Callable[[str], None]) -> None:
@@ -113,7 +121,13 @@ class Chat(Reading):
         self._spawn(self._branch(self.service.edit(self.session, turn, text), text, refused))
 
     async def _branch(
-        self, events: AsyncIterator[AgentEvent], text: str, refused: Callable[[str], None], *, keys: bool = False
+        self,
+        events: AsyncIterator[AgentEvent],
+        text: str,
+        refused: Callable[[str], None],
+        began: Callable[[], None] = lambda: None,
+        *,
+        keys: bool = False,
     ) -> None:
         """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
         begun = False
@@ -125,6 +139,7 @@ class Chat(Reading):
                 begun = True
                 if event.session == self.session:
                     await self.branched(event.turn)
+                    began()
             async with self._lock:
                 await self._take(event, text)
             if keys and isinstance(event, TurnAccepted | ReplyStarted):

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from tui.chat import Chat
 
 EDITING = "Editing: Enter makes a new branch, Esc leaves it"
+STILL_EDITING = "Editing"  # before what else there is to say
+LEFT = "Editing left; nothing was changed."
 
 
 class Editing:
@@ -34,7 +36,7 @@ class Editing:
         composer.put(text)
         composer.focus()
         self._app.unsay()
-        self._banner.hold(EDITING)
+        self._banner.hold(EDITING, STILL_EDITING)
 
     def leave(self) -> bool:
         """Give up: the composer is as it was before; False if nothing is being edited."""
@@ -42,6 +44,7 @@ class Editing:
             return False
         self._end()
         self._app.composer.put(self.kept)
+        self._app.say(LEFT)
         return True
 
     def send(self, chat: "Chat", text: str) -> None:

@@ -38,7 +38,10 @@ class Leaving:
         self._app.run_worker(self.leave(code))
 
     def interrupt(self) -> None:
-        """Ctrl+C: copy what is selected, else stop the reply, else clear the text, else quit on the second press."""
+        """Ctrl+C: the first that there is to do: copy what is selected, leave an edit, stop the reply, clear the text.
+
+        Where there is nothing: quit on the second press.
+        """
         app, composer = self._app, self._app.composer
         selected = composer.selected_text or app.screen.get_selected_text()
         if selected:
@@ -47,6 +50,10 @@ class Leaving:
             app.screen.clear_selection()
             composer.move_cursor(composer.cursor_location)
             app.run_worker(copy_text(app, selected, "The selection"))
+        elif app.writing.editing.under_way:
+            if composer.text:
+                composer.remember(composer.text)
+            app.writing.editing.leave()
         elif answers_here(app):
             app.perform("stop")
         elif composer.text:

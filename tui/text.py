@@ -33,6 +33,7 @@ _SUSPECT = re.compile(
     r"\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _ONE_TO_ONE = {code: mark for code, mark in _TABLE.items() if mark is not None and len(mark) == 1 and mark != "\n"}
+_COMMAND = re.compile(r"`clew ((?:undo|marks|fork|tree|rewind)(?: [^`-]*)?)`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -71,6 +72,12 @@ def plain(text: str, style: "str | Style" = "") -> "Content":
     from textual.content import Content  # the commands print without Textual, which takes 100 ms to import
 
     return Content.styled(shown(text), style) if style else Content(shown(text))
+
+
+def in_chat(words: str) -> str:
+    """What was said for the command line, for the chat: its commands begin with a slash there, and keys are its own."""
+    words = _COMMAND.sub(r"/\1", words)
+    return words.replace(" (Esc in the chat, Ctrl+C on the command line)", " (Esc)")
 
 
 def size_of(count: int) -> str:

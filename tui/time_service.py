@@ -55,6 +55,16 @@ class Mark(Protocol):
     def reason(self) -> str: ...
 
     @property
+    def session(self) -> str | None:
+        """The chat that went back after it."""
+        ...
+
+    @property
+    def turn(self) -> str | None:
+        """Where that went: None is its beginning."""
+        ...
+
+    @property
     def name(self) -> str | None: ...
 
 
@@ -72,6 +82,8 @@ class KeepsTime(Protocol):
     async def rewind(self, session: str, turn: str | None, *, plan: Any = None) -> Any: ...
 
     async def switch(self, session: str, turn: str) -> Any: ...
+
+    async def switch_plan(self, session: str, turn: str) -> Any: ...
 
     async def fork(
         self, session: str, *, at: str | None = None, what_if: bool = False, name: str | None = None

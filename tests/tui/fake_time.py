@@ -42,6 +42,8 @@ class FakeMark:
     reason: str = "named"
     seq: int = 1
     at: datetime = NOW
+    session: str | None = None
+    turn: str | None = None
 
 
 class FakeTime:
@@ -140,6 +142,9 @@ class FakeTime:
         while later := [each for each in known.values() if each.parent == turn]:
             turn = later[-1].id
         self._take_path(session, turn)
+
+    async def switch_plan(self, session: str, turn: str) -> FakePlan:
+        return FakePlan("switch", self.impact, lambda: self.switch(session, turn))
 
     async def fork(self, session: str, *, at: str | None = None, what_if: bool = False, name: str | None = None) -> str:
         made = self.add_session(name)

@@ -8,6 +8,7 @@ from graph.impacts import Impact
 from tests.tui.beliefs import BERLIN, learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
+from tests.tui.fake_time import FakeMark
 from tests.tui.test_branching import crete, last, texts, words
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
@@ -135,7 +136,7 @@ async def test_hiding_says_how_many_memories_go_with_it(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         last(app, Said).focus()
         await pilot.press("h")
-        await wait_until(pilot, lambda: "2 memories with it" in words(app))
+        await wait_until(pilot, lambda: "2 memories went with it" in words(app))
 
 
 async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
@@ -246,3 +247,17 @@ async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: R
         await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
         await pilot.press("y")
         await wait_until(pilot, lambda: len(agent.memory_of.documents) == 1)
+
+
+async def test_a_mark_before_going_back_tells_in_which_chat_and_to_where(chat: Running) -> None:
+    agent = crete()
+    first = agent.turns["S000"][0].id
+    agent.marked = [
+        FakeMark("M0", None, "rewind", session="S000", turn=first),
+        FakeMark("M1", None, "rewind", session="S000"),
+    ]
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await wait_until(pilot, lambda: "before going back to “What now?” in “Trip”" in words(app))
+        assert "before going back to the start of “Trip”" in words(app)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from graph.impacts import Impact
+from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
@@ -241,3 +243,95 @@ async def test_a_chat_with_no_message_has_nothing_to_branch_from(chat: Running) 
             app.unsay()
             app.perform(name)
             await wait_until(pilot, lambda: "This chat has no message yet." in words(app), name)
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "escape"])
+async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_its_own(chat: Running, key: str) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        app.perform("edit")
+        await wait_until(pilot, lambda: app.composer.text == "And then?")
+        await pilot.press("ctrl+u")
+        await wait_until(pilot, lambda: app.composer.text == "")
+        await pilot.press(key)
+        await wait_until(pilot, lambda: "Editing left; nothing was changed." in words(app))
+        assert not app.writing.editing.under_way
+        await pilot.press(*"new", "enter")
+        await wait_until(pilot, lambda: texts(app)[2:5] == ["And then?", "Sleep.", "new"])
+
+
+async def test_that_something_is_edited_stays_said_whatever_else_is(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        app.perform("edit")
+        await wait_until(pilot, lambda: app.composer.text == "And then?")
+        app.say("Copied.")
+        await wait_until(pilot, lambda: "Editing · Copied." in words(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Editing · Change it first" in words(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_the_picker_tells_the_impact_in_a_line_and_pagedown_shows_the_rest_of_it(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = learned_agent()
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations))
+    for number in range(9):
+        agent._say("S000", "user", f"Message number {number}")
+    async with chat(agent, size=size) as (app, pilot):
+        app.perform("rewind")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "Message number 8" in words(app))
+        if size == (40, 12):
+            await wait_until(pilot, lambda: "1 message gone, " in words(app))
+        preview = app.screen.query_one(".chooser-preview")
+        await wait_until(pilot, lambda: preview.max_scroll_y > 0 and "1 message" in words(app))
+        while preview.scroll_y < preview.max_scroll_y:
+            await pilot.press("pagedown")
+        await wait_until(pilot, lambda: "/undo takes it back" in words(app), "the end of the preview")
+        while preview.scroll_y > 0:
+            await pilot.press("pageup")
+        await wait_until(pilot, lambda: "1 message leaves" in words(app), "the beginning of the preview")
+
+
+async def test_another_reply_in_the_midst_says_what_left_with_the_one_before(chat: Running) -> None:
+    agent = learned_agent()
+    session = agent.add_session("Long", ("one", "1."), ("two", "2."), ("three", "3."))
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations[:2]))
+    async with chat(agent) as (app, pilot):
+        await app.open_session(session)
+        await wait_until(pilot, lambda: len(texts(app)) == 6)
+        app.transcript.messages[1].focus()
+        await pilot.press("r")
+        told = "4 later messages left this chat, 2 memories with them. /undo takes it back."
+        await wait_until(pilot, lambda: told in words(app))
+        await wait_until(pilot, lambda: texts(app) == ["one", agent.reply] and "‹2/2›" in screen_text(app))
+        app.unsay()
+        await pilot.press("left")
+        await wait_until(pilot, lambda: len(texts(app)) == 6)
+        assert "left this chat" not in words(app), "nothing stood behind the new reply"
+        await pilot.press("right")
+        await wait_until(pilot, lambda: told in words(app))
+
+
+async def test_why_not_is_said_as_long_as_the_reply_is_written(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent) as (app, pilot):
+        agent.go.clear()
+        await pilot.press(*"more", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        app.perform("regenerate")
+        await wait_until(pilot, lambda: "then this can be done." in words(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: agent.answering is None and "then this can be done." not in words(app))
+
+
+async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_step(chat: Running) -> None:
+    async with chat(crete()) as (app, pilot):
+        last(app, Answer).focus()
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "‹2/2›" in screen_text(app) and app.focused is last(app, Answer))
+        await pilot.press("right")
+        await wait_until(pilot, lambda: "That is the last of 2." in words(app))
+        await pilot.press("left")
+        await wait_until(pilot, lambda: "‹1/2›" in screen_text(app))
+        assert "That is the last of 2." not in words(app)

@@ -103,6 +103,7 @@ async def test_a_day_that_cannot_be_shown_is_explained_and_now_stays(chat: Runni
         await opened(app, pilot, "at", shows="As clew knew it on which day?")
         await pilot.press(*typed, "enter")
         await wait_until(pilot, lambda: told in words(app), told)
+        await pilot.press("escape")
         await ready(app, pilot)
         assert len(listed(app)) == 4
         assert BERLIN in listed(app)
@@ -117,3 +118,16 @@ async def test_this_very_day_is_not_to_come_and_shows_now(chat: Running) -> None
         await wait_until(pilot, lambda: "As clew knew it on" in words(app))
         await ready(app, pilot)
         assert before <= agent.pasts[0] <= datetime.now(UTC) + timedelta(0)
+
+
+async def test_a_day_that_cannot_be_shown_stays_in_its_field_to_be_put_right(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "at", shows="As clew knew it on which day?")
+        assert "Enter show" in words(app)
+        await pilot.press(*"2027-13-45", "enter")
+        await wait_until(pilot, lambda: "is no time. Write it as" in words(app))
+        assert isinstance(app.screen, AskLine)
+        assert "2027-13-45" in words(app)
+        await pilot.press("ctrl+u", *"2026-10-01", "enter")
+        await wait_until(pilot, lambda: "As clew knew it on 1 Oct 2026" in words(app))

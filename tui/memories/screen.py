@@ -22,7 +22,7 @@ from tui.memories.ratings import Ratings
 from tui.memories.view import MAIN, View
 from tui.memories.where import PAST_STAYS
 from tui.memories.words import graph_trouble
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.impact import Way
 
@@ -217,7 +217,7 @@ class MemoriesScreen(Screen[Goal | None]):
             if told := await deed:
                 self.say(told)
         except self.failures as error:
-            self.say(str(error), error=True)
+            self.say(in_chat(str(error)), error=True)
         try:
             if self.is_mounted and self.is_attached:
                 await self.refresh_page()
@@ -234,8 +234,16 @@ class MemoriesScreen(Screen[Goal | None]):
         """Whether it may be kept for good; in a private chat the person is asked."""
         return await self._clew.keeping.keeps()
 
-    async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None:
-        return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder))
+    async def ask_line(
+        self,
+        title: str,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        yes: str = "keep",
+        check: Callable[[str], Awaitable[str | None]] | None = None,
+    ) -> str | None:
+        return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder, yes=yes, check=check))
 
     async def ask_text(self, title: str, value: str, *, words: str = "") -> str | None:
         return await self.app.push_screen_wait(AskText(title, value, words=words))

@@ -13,7 +13,7 @@ PAST_STAYS = "The past stays as it was. Esc: now."
 ONE_WORLD = "There is only the main world. /fork what-if begins another."
 DAY = "As clew knew it on which day?"
 DAYS = "2026-10-01, 2026-10-01 14:30, 3d or 2w"
-LATER = "That is still to come. Esc shows now."
+LATER = "That is still to come."
 
 
 async def tell(screen: "MemoriesScreen") -> None:
@@ -43,12 +43,22 @@ async def next_world(screen: "MemoriesScreen") -> str | None:
 
 async def ask_day(screen: "MemoriesScreen") -> str | None:
     """Ask for a day, and show the memory as it was at its end, or now if that is still to come; or at a time."""
+
+    async def show(said: str) -> str | None:
+        try:
+            return await _show_day(screen, said)
+        except screen.failures as error:
+            return str(error)
+
+    await screen.ask_line(DAY, placeholder=DAYS, yes="show", check=show)
+    return None
+
+
+async def _show_day(screen: "MemoriesScreen", said: str) -> str | None:
+    """Show the memory as it was then; what is wrong with what was said, if it cannot be shown."""
     from tui.commands.since import parse_since
     from tui.commands.then import end_of
 
-    said = await screen.ask_line(DAY, placeholder=DAYS)
-    if said is None:
-        return None
     now = datetime.now(UTC)
     try:
         begins, when = parse_since(said, now=now), min(now, end_of(said, now=now))
@@ -56,9 +66,7 @@ async def ask_day(screen: "MemoriesScreen") -> str | None:
         return str(error)
     if begins > now:
         return LATER
-    screen.say("Looking back …")
     await screen.view.go_to(when)
-    screen.unsay()
     await tell(screen)
     return None
 

@@ -23,6 +23,7 @@ class Banner(Static):
         self._said = ""
         self._said_is_error = False
         self._held = ""
+        self._held_short = ""
         self._timer: Timer | None = None
 
     @property
@@ -42,15 +43,22 @@ class Banner(Static):
         self._said = ""
         self.paint(self._state)
 
-    def hold(self, words: str) -> None:
-        """Words that stay until others, or none, are held; what is said for a while stands before them."""
-        self._held = words
+    def unsay_this(self, words: str) -> None:
+        """Take these words back, if they are still shown."""
+        if self._said == words:
+            self.unsay()
+
+    def hold(self, words: str, short: str = "") -> None:
+        """Words that stay until others, or none, are held; `short` of them, before what is said for a while."""
+        self._held, self._held_short = words, short
         self.paint(self._state)
 
     def paint(self, state: State) -> None:
         self._state = state
         if self._said:
             content, failed = plain(self._said), self._said_is_error
+            if self._held_short:
+                content = plain(f"{self._held_short} · ", "$primary") + content
         elif self._held:
             content, failed = plain(self._held, "$primary"), False
         else:

@@ -1,9 +1,10 @@
 """Small screens over the chat: a question, one line to fill in, a text to edit, a text to read."""
 
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -38,26 +39,52 @@ class Confirm(ModalScreen[bool]):
 
 
 class AskLine(ModalScreen[str | None]):
-    """One line to fill in; None if left."""
+    """One line to fill in; None if left.
+
+    `check` answers with what is wrong with a line, None where nothing is: only such a line closes it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
 
-    def __init__(self, title: str, value: str = "", *, placeholder: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        yes: str = "keep",
+        check: Callable[[str], Awaitable[str | None]] | None = None,
+    ) -> None:
         super().__init__()
         self._title = title
         self._value = value
         self._placeholder = placeholder
+        self._yes = yes
+        self._check = check
+        self._checking = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
-            keys = Content.assemble(("Enter", "bold"), " keep    ", ("Esc", "bold"), " leave it as it is")
+            yield Static("", classes="dialog-wrong", markup=False)
+            keys = Content.assemble(("Enter", "bold"), f" {self._yes}    ", ("Esc", "bold"), " leave it as it is")
             yield Static(keys, classes="dialog-keys", markup=False)
 
     @on(Input.Submitted)
-    def _done(self, event: Input.Submitted) -> None:
-        self.dismiss(clean(event.value).strip() or None)
+    @work
+    async def _done(self, event: Input.Submitted) -> None:
+        said = clean(event.value).strip() or None
+        if said is not None and self._check is not None:
+            if self._checking:
+                return
+            self._checking = True
+            wrong = await self._check(said)
+            self._checking = False
+            if wrong is not None:
+                self.query_one(".dialog-wrong", Static).update(plain(wrong, "$text-error"))
+                return
+        self.dismiss(said)
 
 
 class Lines(TextArea):

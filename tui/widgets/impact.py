@@ -135,7 +135,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         return max(1, min(WIDEST, self.size.width) - FRAME)
 
     def _fit(self) -> None:
-        """The keys in lines of their own. A list that does not fit takes all the height that there is, and scrolls in it."""
+        """The keys in lines of their own; a list that is too long takes all the height there is, and scrolls in it."""
         lines = self._content.get_height({}, max(1, self._room - 1))
         self.set_class(lines > self.size.height - AROUND, "-full")
         keys = [plain("Esc", "bold") + plain(" leave it" if self.size.width < NARROW else " leave it as it is")]

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from graph.errors import SURPRISES, Ambiguous, MemoryFailure, NotFound
@@ -25,6 +26,10 @@ SHORTEST_PREFIX = 6
 
 class Marking:
     """The part of the Agent that marks places in the log; what it works with is the Agent's."""
+
+    @cached_property
+    def _one_mark(self) -> asyncio.Lock:
+        return asyncio.Lock()
 
     @property
     def _memory(self) -> Memory:
@@ -78,7 +83,8 @@ class Marking:
         with suppress(
             MemoryFailure, AgentError, *SURPRISES
         ):  # a mark that cannot be set now is set after the next message
-            await asyncio.to_thread(self._mark_place)
+            async with self._one_mark:  # or two that look at once would both set one
+                await asyncio.to_thread(self._mark_place)
 
     def _mark_place(self) -> None:
         if self._memory.mark_is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):

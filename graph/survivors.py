@@ -12,6 +12,9 @@ from typing import Any
 from graph.beliefs import Unreflected
 from graph.proof import Query
 from graph.unreflected import Living
+from graph.worlds import lineage_of, worlds
+
+Row = dict[str, Any]
 
 _DEAD = """
 MATCH (o:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
@@ -27,40 +30,69 @@ RETURN DISTINCT o.id AS id, o.world AS world, t.id AS source, label(t) AS label,
     coalesce(t.session, t.document) AS place, t.at AS at, t.seq AS seq
 ORDER BY at, seq
 """
+# A reflection is of the world of what it made, just before it ended; one that made nothing counts everywhere.
 _DONE = """
-SELECT done.structure -> '$.turns' FROM named JOIN events AS done USING (seq)
+SELECT done.structure -> '$.turns', (
+    SELECT made.structure ->> '$.world' FROM events AS made
+    WHERE made.seq BETWEEN done.seq - 500 AND done.seq AND made.kind = 'observation.made'
+    AND made.structure ->> '$.reflection' = done.structure ->> '$.reflection' LIMIT 1
+) FROM named JOIN events AS done USING (seq)
 WHERE named.name = ? AND named.kind = 'reflection.done' AND done.structure ->> '$.instead_of' = ?
 """
 
 
 def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) -> list[Unreflected]:
-    """What is to be reflected on anew, of the newest observation first."""
+    """What is to be reflected on anew, of the newest observation first: in its world, and in what-ifs that see more."""
     dead = query(_DEAD, {})
     revised = {row["supersedes"] for row in dead}
     last = [row for row in dead if row["id"] not in revised]
-    left: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in _standing(db, query(_LEFT, {"ids": [row["id"] for row in last]}), living) if last else []:
-        left[row["id"]].append(row)
+    left: dict[str, list[Row]] = defaultdict(list)
+    for each in query(_LEFT, {"ids": [row["id"] for row in last]}) if last else []:
+        left[each["id"]].append(each)
+    views = _Views(db, living, left)
     found: list[Unreflected] = []
     for row in last:
-        turns = tuple(each["source"] for each in left[row["id"]])
-        if turns and len(found) < limit and not _was_done(db, row["id"], turns):
-            place = left[row["id"]][-1]["place"]
-            found.append(Unreflected(turns, place, row["world"], row["project"], instead_of=row["id"]))
+        known: list[set[str]] = []  # what is reflected on in a world that the next one sees the memories of
+        for world in views.of(row["world"]) if left[row["id"]] else ():
+            standing = views.standing(row["id"], world)
+            turns = tuple(each["source"] for each in standing)
+            if not turns or any(set(turns) <= each for each in known):
+                continue
+            known.append(set(turns))
+            if len(found) < limit and not _was_done(db, row["id"], turns, world):
+                place = standing[-1]["place"]
+                found.append(Unreflected(turns, place, world, row["project"], instead_of=row["id"]))
     return found
 
 
-def _standing(db: sqlite3.Connection, rows: list[dict[str, Any]], living: Living) -> list[dict[str, Any]]:
-    """Those whose source stands in the world of what it proves."""
-    turns: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row["label"] == "Turn":
-            turns[row["world"]].add(row["source"])
-    standing = {world: living(db, each, world) for world, each in turns.items()}
-    return [row for row in rows if row["label"] != "Turn" or row["source"] in standing[row["world"]]]
+class _Views:
+    """What is left of dead observations, as each world that is there sees it."""
+
+    def __init__(self, db: sqlite3.Connection, living: Living, left: dict[str, list[Row]]) -> None:
+        self._db, self._living, self._left = db, living, left
+        self._worlds: list[tuple[str, list[str]]] | None = None  # with the worlds above each
+        self._turns = {each["source"] for rows in left.values() for each in rows if each["label"] == "Turn"}
+        self._standing: dict[str, set[str]] = {}
+
+    def of(self, world: str) -> list[str]:
+        """A world, and the what-ifs that see what was learned there."""
+        if self._worlds is None:
+            there = [each.id for each in worlds(self._db)]
+            self._worlds = [(each, lineage_of(self._db, each).worlds) for each in there]
+        return [world, *(each for each, above in self._worlds if world in above[1:])]
+
+    def standing(self, observation: str, world: str) -> list[Row]:
+        """The proof of an observation that stands in a world."""
+        if world not in self._standing:
+            self._standing[world] = self._living(self._db, self._turns, world)
+        stands = self._standing[world]
+        return [each for each in self._left[observation] if each["label"] != "Turn" or each["source"] in stands]
 
 
-def _was_done(db: sqlite3.Connection, observation: str, turns: tuple[str, ...]) -> bool:
-    """Whether a reflection had all these turns, and maybe more that are gone since."""
-    done = db.execute(_DONE, (observation, observation))
-    return any(set(turns) <= set(json.loads(named)) for (named,) in done)
+def _was_done(db: sqlite3.Connection, observation: str, turns: tuple[str, ...], world: str) -> bool:
+    """Whether a reflection had all these turns, and maybe more that are gone since, where the world sees it."""
+    above = {None, *lineage_of(db, world).worlds}
+    return any(
+        set(turns) <= set(json.loads(named)) and made_in in above
+        for named, made_in in db.execute(_DONE, (observation, observation))
+    )

@@ -1,7 +1,7 @@
 """What is left of observations that died because a source was taken away: hidden, deleted, withheld, or read no more.
 
 Their live sources and supports are to be reflected on anew, once for each set of them that has not been already. A
-revision stands for those before it, since it stands on all that they do.
+revision stands for those before it in its world, since it stands on all that they do.
 """
 
 import json
@@ -20,8 +20,9 @@ _DEAD = """
 MATCH (o:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
 WHERE NOT o.live AND NOT o.deleted AND o.status <> 'invalid'
     AND (t.hidden OR t.deleted OR t.withheld OR (label(t) = 'Chunk' AND NOT t.live))
-RETURN DISTINCT o.id AS id, o.supersedes AS supersedes, o.world AS world, o.project AS project, o.seq AS seq
-ORDER BY seq DESC
+RETURN DISTINCT o.id AS id, o.supersedes AS supersedes, o.world AS world, o.project AS project, o.seq AS seq,
+    o.series AS series
+ORDER BY seq
 """
 _LEFT = """
 MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn:Chunk)
@@ -29,6 +30,10 @@ WHERE o.id IN $ids AND NOT coalesce(t.withheld, false) AND (t.live OR label(t) =
 RETURN DISTINCT o.id AS id, o.world AS world, t.id AS source, label(t) AS label,
     coalesce(t.session, t.document) AS place, t.at AS at, t.seq AS seq
 ORDER BY at, seq
+"""
+_BEGAN = """
+MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn:Chunk) WHERE o.series IN $series
+RETURN o.series AS series, t.id AS source, min(o.seq) AS first
 """
 # A reflection is of the world of what it made, just before it ended; one that made nothing counts everywhere.
 _DONE = """
@@ -42,27 +47,48 @@ WHERE named.name = ? AND named.kind = 'reflection.done' AND done.structure ->> '
 
 
 def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) -> list[Unreflected]:
-    """What is to be reflected on anew, of the newest observation first: in its world, and in what-ifs that see more."""
+    """What is to be reflected on anew, of the oldest observation first: in its world, and in what-ifs that see more.
+
+    What came with each revision is reflected on by itself, in order: so the later says more than the earlier again.
+    """
     dead = query(_DEAD, {})
-    revised = {row["supersedes"] for row in dead}
-    last = [row for row in dead if row["id"] not in revised]
+    revised = {(row["supersedes"], row["world"]) for row in dead}
+    last = [row for row in dead if (row["id"], row["world"]) not in revised]
     left: dict[str, list[Row]] = defaultdict(list)
     for each in query(_LEFT, {"ids": [row["id"] for row in last]}) if last else []:
         left[each["id"]].append(each)
     views = _Views(db, living, left)
+    began = _began(query, {row["series"] for row in last if left[row["id"]]})
     found: list[Unreflected] = []
     for row in last:
         known: list[set[str]] = []  # what is reflected on in a world that the next one sees the memories of
         for world in views.of(row["world"]) if left[row["id"]] else ():
             standing = views.standing(row["id"], world)
-            turns = tuple(each["source"] for each in standing)
-            if not turns or any(set(turns) <= each for each in known):
+            whole = {each["source"] for each in standing}
+            if not whole or any(whole <= each for each in known):
                 continue
-            known.append(set(turns))
-            if len(found) < limit and not _was_done(db, row["id"], turns, world):
-                place = standing[-1]["place"]
-                found.append(Unreflected(turns, place, world, row["project"], instead_of=row["id"]))
-    return found
+            known.append(whole)
+            place = standing[-1]["place"]
+            found += [
+                Unreflected(turns, place, world, row["project"], instead_of=row["id"])
+                for turns in _in_order(standing, began, row["series"])
+                if not _was_done(db, row["id"], turns, world)
+            ]
+    return found[: max(limit, 0)]
+
+
+def _began(query: Query, series: set[str]) -> dict[tuple[str, str], int]:
+    """By series and source: the revision that came with it."""
+    rows = query(_BEGAN, {"series": sorted(series)}) if series else []
+    return {(row["series"], row["source"]): row["first"] for row in rows}
+
+
+def _in_order(standing: list[Row], began: dict[tuple[str, str], int], series: str) -> list[tuple[str, ...]]:
+    """The sources that stand, those that came with one revision together."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for each in standing:
+        groups[began[series, each["source"]]].append(each["source"])
+    return [tuple(groups[first]) for first in sorted(groups)]
 
 
 class _Views:

@@ -1,0 +1,89 @@
+"""What is left when proof is taken away is learned anew, in every world that has it, once, and in its order."""
+
+from agent.service import Agent
+from agent.settings import Settings
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_plans import chat
+from tests.agent.test_recall import ready
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
+OSLO, ROME, TOKYO = (
+    "My sister Anna lives in Oslo.",
+    "My sister Anna moved to Rome.",
+    "My sister Anna moved to Tokyo.",
+)
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+def in_use(agent: Agent, world: str = "main") -> list[str]:
+    """What is believed in a world, as texts."""
+    with_now = agent._memory.worlds()
+    assert world in [each.id for each in with_now]
+    found = agent._memory.in_world(world).observations if world != "main" else None
+    if found is None:
+        rows = agent._memory.query("MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.text AS text")
+        return sorted(row["text"] for row in rows)
+    ids = [id for id, stands in found.items() if stands.current]
+    return sorted(text or "" for text in agent._memory.stated(ids).values())
+
+
+async def learn(agent: Agent) -> None:
+    await agent.reflect(by_model=False)
+    await agent.idle()
+
+
+async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, _) = await chat(agent, OSLO, ROME)
+    await learn(agent)
+    fork = await agent.fork(session, what_if=True)
+    await agent.rewind(session, one.reply_turn)
+    await agent.carry_out(await agent.plan_delete(one.turn))
+    await learn(agent)
+    assert in_use(agent) == []
+    assert in_use(agent, fork) == [ROME]
+    await learn(agent)
+    assert agent._memory.unreflected(9) == []
+
+
+async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothing_twice(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await started(make_agent)
+    _, (one, _, _) = await chat(agent, OSLO, ROME, TOKYO)
+    await learn(agent)
+    assert in_use(agent) == [TOKYO]
+    await agent.carry_out(await agent.plan_hide(one.turn))
+    await learn(agent)
+    assert in_use(agent) == [TOKYO]
+    await agent.carry_out(await agent.plan_unhide(one.turn))
+    await learn(agent)
+    assert in_use(agent) == [TOKYO]
+    await agent.carry_out(await agent.plan_delete(one.turn))
+    await learn(agent)
+    assert in_use(agent) == [TOKYO]
+
+
+async def test_so_does_a_journey_told_over_what_ifs_of_what_ifs(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one,) = await chat(agent, OSLO)
+    await learn(agent)
+    first = await agent.fork(session, what_if=True)
+    async for _ in agent.send(first, ROME):
+        pass
+    await learn(agent)
+    second = await agent.fork(first, what_if=True)
+    async for _ in agent.send(second, TOKYO):
+        pass
+    await learn(agent)
+    assert [in_use(agent, each) for each in ("main", first, second)] == [[OSLO], [ROME], [TOKYO]]
+    await agent.carry_out(await agent.plan_hide(one.turn))
+    await learn(agent)
+    assert [in_use(agent, each) for each in ("main", first, second)] == [[], [ROME], [TOKYO]]
+    await agent.carry_out(await agent.plan_unhide(one.turn))
+    await learn(agent)
+    assert [in_use(agent, each) for each in ("main", first, second)] == [[OSLO], [ROME], [TOKYO]]

@@ -8,7 +8,7 @@ from datetime import datetime
 class World:
     """`main`, or a what-if: its `parent` world as it was at event `seq`, without what follows turn `fork`, and its own.
 
-    Of main, parent, fork, session and began_at are None and seq is 0. `name` is that of the session that began it.
+    Of main, parent, fork, session, began_at and origin are None and seq is 0. `name` is that of the session that began it.
     """
 
     id: str
@@ -18,6 +18,7 @@ class World:
     session: str | None = None
     seq: int = 0
     began_at: datetime | None = None
+    origin: str | None = None  # the session it left
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def worlds(db: sqlite3.Connection) -> list[World]:
         if fork["world"] not in homes and (parent := world_of(db, fork["origin"])) != fork["world"]:
             homes.add(fork["world"])
             began = as_datetime(at)
-            found.append(World(fork["world"], None, parent, fork["at"], fork["session"], seq, began))
+            found.append(World(fork["world"], None, parent, fork["at"], fork["session"], seq, began, fork["origin"]))
     ended = {world for world, of in sessions.items() if all(db.execute(_ENDED, (each,)).fetchone() for each in of)}
     return [world for world in found if world.id not in ended]
 

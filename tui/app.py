@@ -40,7 +40,7 @@ from tui.widgets.status import StatusBar
 from tui.widgets.title import Title
 from tui.widgets.transcript import Transcript
 from tui.window import Window
-from tui.worlds import MAIN, world_name
+from tui.worlds import MAIN, what_if
 from tui.writing import Writing
 
 if TYPE_CHECKING:
@@ -198,18 +198,22 @@ class ClewApp(Parts):
             await self._show_about()
 
     async def _show_about(self) -> None:
-        name = None
+        name, found, session = None, None, None
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
             about = await service.session(session) if session is not None else None
             world = about.world if about is not None else MAIN
-            what_if = await world_name(service, world)
+            found = await what_if(service, world)
             if session != self.chat.session:
                 return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
-            self.chat.belongs(world, what_if, (about.model if about is not None else None) or service.settings.model)
+            short = found.short if found is not None else ""
+            self.chat.belongs(world, short, (about.model if about is not None else None) or service.settings.model)
         self.screen_stack[0].query_one(Title).name_chat(
-            name, private=self.chat is not None and self.chat.session in self.state.private, what_if=self.state.what_if
+            name,
+            private=self.chat is not None and self.chat.session in self.state.private,
+            what_if=found,
+            session=session,
         )
 
     # Sessions

@@ -6,7 +6,7 @@ from tui.text import one_line
 from tui.trail import Place
 from tui.widgets.dialogs import Reader
 from tui.widgets.search import SearchScreen
-from tui.worlds import MAIN, UNNAMED
+from tui.worlds import MAIN, named
 
 if TYPE_CHECKING:
     from graph.values import Turn
@@ -24,7 +24,8 @@ async def search(app: "ClewApp", text: str = "") -> None:
     if chat is None or backstage is None:
         app.say(NOT_YET)
         return
-    what_ifs = {world.id: world.name or UNNAMED for world in await chat.service.worlds() if world.id != MAIN}
+    worlds = [world for world in await chat.service.worlds() if world.id != MAIN]
+    what_ifs = {world.id: (await named(chat.service, world)).short for world in worlds}
     screen = SearchScreen(chat.service.search, backstage.failures, text or app.sought, what_ifs=what_ifs)
     found = await app.push_screen_wait(screen)
     app.sought = screen.text

@@ -1,20 +1,50 @@
-"""Which world a screen shows, in words: the main one, or a what-if by the name of the chat that began it."""
+"""Which world a screen shows, in words: the main one, or a what-if by its name and by the chat that it left."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tui.text import cut
+
 if TYPE_CHECKING:
+    from graph.branches import World
     from tui.service import Service
 
 MAIN = "main"
-UNNAMED = "what-if"
+UNNAMED = "a chat without a name"
+LONGEST = 40  # characters of the name of the chat that a what-if left
 
 
-async def world_name(service: "Service", world: str) -> str:
-    """The name of a what-if for people; empty for the main world."""
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """A what-if: its name (None: it has none yet), the chat that began it and the name of the one that this left."""
+
+    name: str | None
+    session: str | None
+    of: str
+
+    @property
+    def short(self) -> str:
+        """What it is called after the word what-if."""
+        return self.name or f"of “{cut(self.of, LONGEST)}”"
+
+    @property
+    def quoted(self) -> str:
+        """As `short`, in a sentence."""
+        return f"“{cut(self.name, LONGEST)}”" if self.name else self.short
+
+
+async def what_if(service: "Service", world: str) -> WhatIf | None:
+    """The what-if that a world is; None for the main one."""
     if world == MAIN:
-        return ""
+        return None
     found = next((each for each in await service.worlds() if each.id == world), None)
-    return (found.name if found is not None else None) or UNNAMED
+    return await named(service, found) if found is not None else WhatIf(None, None, UNNAMED)
+
+
+async def named(service: "Service", world: "World") -> WhatIf:
+    """A what-if with its names."""
+    origin = (await service.session(world.origin)).name if world.origin is not None else None
+    return WhatIf(world.name, world.session, origin or UNNAMED)
 
 
 async def world_of(service: "Service", session: str | None) -> str:

@@ -151,7 +151,7 @@ class FakeTime:
         ids = [each.id for each in self.turns[session]]
         self.turns[made] = self.turns[session][: ids.index(at) + 1 if at is not None else None]
         if what_if:
-            self.all_worlds.append(World(made, name, "main", at, made, 1, NOW))
+            self.all_worlds.append(World(made, name, "main", at, made, 1, NOW, session))
             self.all_sessions[made] = replace(self.all_sessions[made], world=made)
         return made
 

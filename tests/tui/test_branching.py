@@ -335,3 +335,16 @@ async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_st
         await pilot.press("left")
         await wait_until(pilot, lambda: "‹1/2›" in screen_text(app))
         assert "That is the last of 2." not in words(app)
+
+
+async def test_a_fresh_what_if_is_named_by_the_chat_that_it_left_and_stays_so_once_it_has_a_name(chat: Running) -> None:
+    agent = crete()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/fork what-if", "enter")
+        await wait_until(pilot, lambda: "New what-if what-if of “Trip”" in words(app))
+        await wait_until(pilot, lambda: "what-if of “Trip”" in status_line(app))
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "what-if · " in words(app))
+        await pilot.press("escape")
+        await pilot.press(*"/rename Atlantis", "enter")
+        await wait_until(pilot, lambda: "Atlantis what-if of “Trip”" in words(app))

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from tui.text import cut
-from tui.worlds import world_name
+from tui.worlds import what_if
 
 if TYPE_CHECKING:
     from tui.memories.screen import MemoriesScreen
@@ -18,14 +17,14 @@ LATER = "That is still to come."
 
 async def tell(screen: "MemoriesScreen") -> None:
     """Say above the page what is shown, where it is not the main world as it is now."""
-    name = await world_name(screen.service, screen.view.world)
+    world = await what_if(screen.service, screen.view.world)
     at = screen.view.at
     parts = []
     if at is not None:
         local = at.astimezone()
         parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc: now")
-    if name:
-        parts.append(f"the what-if “{cut(name, 36)}” · w: another world")
+    if world is not None:
+        parts.append(f"the what-if {world.quoted} · w: another world")
     words = " · ".join(parts)
     screen.tell_where(words[:1].upper() + words[1:])
 

@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 from tui.dates import when
 from tui.text import MUTED, one_line, plain
 from tui.widgets.rows import Rows
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from graph.values import Session
@@ -115,5 +116,6 @@ def _title(session: "Session") -> str:
 def _row(session: "Session", current: bool, now: datetime) -> Content:
     style = "bold $primary" if current else "$foreground" if session.name else "italic $text-muted"
     title = plain(_title(session), style).truncate(200, ellipsis=True)
+    kind = "" if session.world == MAIN else "what-if · "
     turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
-    return Content.assemble(title, "\n", plain(f"{when(session.last_at, now)} · {turns}", MUTED))
+    return Content.assemble(title, "\n", plain(f"{kind}{when(session.last_at, now)} · {turns}", MUTED))

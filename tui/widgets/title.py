@@ -1,9 +1,16 @@
 """The line above the transcript: the name of the chat."""
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, cut, one_line, plain
+
+if TYPE_CHECKING:
+    from tui.worlds import WhatIf
+
+NEW, NEW_WHAT_IF = "New chat", "New what-if"
 
 
 class Title(Static):
@@ -12,19 +19,23 @@ class Title(Static):
     def __init__(self) -> None:
         super().__init__("", id="title", markup=False)
 
-    def name_chat(self, name: str | None, *, private: bool = False, what_if: str = "") -> None:
+    def name_chat(
+        self, name: str | None, *, private: bool = False, what_if: "WhatIf | None" = None, session: str | None = None
+    ) -> None:
         if private:
             self.update(
                 Content.assemble(("clew", "bold $primary"), plain("  Private chat: nothing of it is kept", "$warning"))
             )
             return
-        title = plain(f"  {one_line(name or 'New chat')}", MUTED)
-        world = plain(in_world(what_if, name), "$warning")
+        title = plain(f"  {one_line(name or (NEW if what_if is None else NEW_WHAT_IF))}", MUTED)
+        world = plain(in_world(what_if, session), "$warning")
         self.update(Content.assemble(("clew", "bold $primary"), title, world))
 
 
-def in_world(what_if: str, name: str | None) -> str:
+def in_world(what_if: "WhatIf | None", session: str | None) -> str:
     """The world of a chat, to be put behind its name; empty in the main one."""
-    if not what_if:
+    if what_if is None:
         return ""
-    return "  what-if" if what_if == name else f"  what-if of “{one_line(what_if)}”"
+    return (
+        f"  what-if of “{cut(what_if.of, 40)}”" if what_if.session == session else f"  in the what-if {what_if.quoted}"
+    )

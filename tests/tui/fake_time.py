@@ -211,7 +211,8 @@ class FakeTime:
 
     async def plan_forget(self, id: str) -> FakePlan:
         lost = tuple(await self.forgetting(id))
-        return FakePlan("forget", replace(self.impact, lost=lost, erases=True), lambda: self._forget(id))
+        impact = replace(self.impact, lost=lost, erased=lost, erases=True)
+        return FakePlan("forget", impact, lambda: self._forget(id))
 
     async def _forget(self, id: str) -> None:
         await self.forget(id)

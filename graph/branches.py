@@ -8,7 +8,8 @@ from datetime import datetime
 class World:
     """`main`, or a what-if: its `parent` world as it was at event `seq`, without what follows turn `fork`, and its own.
 
-    Of main, parent, fork, session, began_at and origin are None and seq is 0. `name` is that of the session that began it.
+    Of main, parent, fork, session, began_at and origin are None and seq is 0. `name` is that of the session that began
+    it.
     """
 
     id: str

@@ -1,0 +1,15 @@
+"""Bar 2 in small: kill -9 while a person goes back, forth and deletes loses nothing; bench/killed.py runs long."""
+
+from pathlib import Path
+
+from bench.killed import kill_many
+
+KILLS = 30
+
+
+def test_kill_minus_nine_between_any_two_deeds_loses_nothing_and_brings_no_word_back(tmp_path: Path) -> None:
+    toll = kill_many(tmp_path, kills=KILLS, seed=30, longest_s=0.6)
+    assert toll.clean, toll.first_failure
+    assert toll.kills == KILLS
+    assert toll.deeds >= KILLS, "most kills should meet deeds, or this shows little"
+    assert toll.deletions > 0

@@ -110,7 +110,8 @@ class History:
 
     def _learn(self, what: int, session: str, turn: str, a: int, b: int, flag: bool) -> None:
         known, world = self.reference, self.reference.world[session]
-        made = [each for each in known.made.values() if each.series not in known.deleted]
+        seen = (world, *known.worlds[world].above)
+        made = [each for each in known.made.values() if each.series not in known.deleted and each.world in seen]
         old = made[b % len(made)] if made else None
         turns = list(known.parent)
         other = turns[a % len(turns)]
@@ -132,10 +133,19 @@ class History:
                 sources = (turn,) if flag else ()
                 self.add(CoreWritten(block=f"b{b % 2}", world=world, by="user", sources=sources, text=text))
             case _ if a % 6 == 0:
-                self.add(ObservationDeleted(series=old.series))
+                self._forget(old.series)
             case _:
                 pins = PinSet if flag or a % 3 else PinCleared
                 self.add(pins(observation=old.observation, world=world if b % 2 else None))
+
+    def _forget(self, series: str) -> None:
+        """A series, and what was made instead of one of it: that goes with it, as the Agent has it."""
+        made = self.reference.made
+        self.add(ObservationDeleted(series=series))
+        for each in list(made.values()):
+            instead = made.get(each.instead_of or "")
+            if instead is not None and instead.series == series and each.series not in self.reference.deleted:
+                self._forget(each.series)
 
     def _observe(
         self, world: str, one: str, other: str, after: ObservationMade | None, instead: ObservationMade | None
@@ -212,9 +222,7 @@ def compare(memory: Memory, world: str, history: History) -> None:
     }
     current = {id for id, stand in believed.items() if stand.current}
     assert {each.id for each in memory.memories(Wanted(world=world), now=NOON)} == current
-    # What was made instead of one that is forgotten loses its words with it; the Agent forgets it too.
-    worded = {id for id, each in found.items() if each.text is not None}
-    assert memory.observations(known.made, world=world).keys() == worded
+    assert memory.observations(known.made, world=world).keys() == believed.keys()
     active = {id for id in current if believed[id].status == "active"}
     near = memory.near("word", vector=None, world=world, project=None, limit=99, status=("active",))
     assert {each.observation.id for each in near} == active

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.timeline import Timeline
 
-STEPS = 2_000
+STEPS = 2_600  # a fifth of the deeds make no sense as things are, and are not done: 2,000 are
 STEPS_OF_ONE = 50
 
 TestTimeline = Timeline.TestCase

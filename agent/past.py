@@ -11,12 +11,12 @@ from datetime import datetime
 
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
 from graph.branches import World
-from graph.console import ROWS, TIMEOUT_S, Answer
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD
 from graph.hits import Filters, Hit
 from graph.memory import Memory
 from graph.past import Past
+from graph.querying.console import ROWS, TIMEOUT_S, Answer
 from graph.values import Progress, Session, Turn
 
 from .embedding import Embedding

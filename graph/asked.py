@@ -10,14 +10,15 @@ from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
-from graph import console, contents
+from graph import contents
 from graph.beliefs import Near
-from graph.console import Answer, Pages
 from graph.entities import Entities
 from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters, Hit, Vector
 from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
+from graph.querying import console
+from graph.querying.console import Answer, Pages
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from graph.console import Answer, plain
 from graph.errors import QueryFailed, QueryTimeout, Refused
 from graph.events import ObservationKind, ObservationMade
-from graph.grammar import FUNCTIONS, KEYWORDS, REACHING, checked
-from graph.lexing import LONGEST
 from graph.memory import Memory
+from graph.querying.console import Answer, plain
+from graph.querying.grammar import FUNCTIONS, KEYWORDS, REACHING, checked
+from graph.querying.lexing import LONGEST
 from tests.graph.talk import talk
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agent.home import Home
     from agent.service import Agent
-    from graph.console import Answer
+    from graph.querying.console import Answer
     from tui.commands.output import Narration
 
 MOST_ROWS = 10_000
@@ -64,7 +64,7 @@ def query(
     the rest has main; `t.live` and `o.current` tell how it stands there. `WHERE o.world = $world` keeps to one world.
     """
     from graph.errors import QueryFailed, QueryTimeout
-    from graph.grammar import checked
+    from graph.querying.grammar import checked
     from graph.reading import LogReader
 
     at = when(as_of)

@@ -1,7 +1,7 @@
 """The query console: people's own Cypher, read only, with its first rows, how many there are, and how long it took.
 
-Two walls: what a query may say is a list (`graph.grammar`), and it runs in a read-only transaction on a connection of
-its own. The face under the screen and under `clew query` is this one.
+Two walls: what a query may say is a list (`graph.querying.grammar`), and it runs in a read-only transaction on a
+connection of its own. The face under the screen and under `clew query` is this one.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from graph.events import MAIN_WORLD
-from graph.grammar import checked
-from graph.lexing import asks_for_world
+from graph.querying.grammar import checked
+from graph.querying.lexing import asks_for_world
 
 MOST_ROWS = 10_000
 ROWS = 500

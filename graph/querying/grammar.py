@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from graph.errors import Refused
-from graph.lexing import Sort, Token, refused, tokens_of, written
+from graph.querying.lexing import Sort, Token, refused, tokens_of, written
 
 DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentially long, and cannot be stopped
 DEEPEST_CASE = 5

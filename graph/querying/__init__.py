@@ -1,0 +1,1 @@
+"""People's own queries to the graph: what they may say, where they run, what they find."""

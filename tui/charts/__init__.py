@@ -1,0 +1,1 @@
+"""Charts of the memory: how it grew, what weighs, what is strengthening, how fast replies came."""

@@ -1,0 +1,1 @@
+"""Graphs drawn in a terminal: layouts, braille lines, labels, and the same as SVG and PNG."""

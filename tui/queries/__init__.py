@@ -1,0 +1,1 @@
+"""The query screen: schema, editor, results, history, saved queries."""

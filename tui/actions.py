@@ -13,6 +13,7 @@ class Group(StrEnum):
     CHATS = "Chats"
     TIME = "Going back"
     MEMORY = "Memory"
+    GRAPH = "The graph"
     VIEW = "View"
     CLEW = "clew"
 
@@ -58,7 +59,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("undo", "Undo the last change; a delete cannot be undone", Group.TIME, "undo", argument="[number]"),
     Action("marks", "Places to come back to; with a name: set one", Group.TIME, "marks", argument="[name]"),
     Action("search", "Search everything ever said", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
-    Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f3",), aliases=("why",)),
+    Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f7",), aliases=("why",)),
     Action("recall", "Look what would be recalled for words of yours", Group.MEMORY, "recall", argument="[words]"),
     Action("about", "All there is about a person, place or project", Group.MEMORY, "about", argument="[name]"),
     Action("memories", "What was learned, with its proof", Group.MEMORY, "memories", ("f4",), "[words|id]"),
@@ -71,6 +72,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("ingest", "Read documents in; Esc stops it", Group.MEMORY, "ingest", argument="path"),
     Action("documents", "The documents that were read in", Group.MEMORY, "documents"),
     Action("back", "Go back to where you were before a jump", Group.MEMORY, "back", ("alt+left",)),
+    Action("graph", "Ask the graph of your memory in Cypher", Group.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
+    Action("ego", "Walk the graph from this chat", Group.GRAPH, "ego"),
+    Action(
+        "stats",
+        "Charts of what the memory holds and how fast clew is",
+        Group.GRAPH,
+        "stats",
+        ("f9",),
+        aliases=("charts",),
+    ),
     Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name|file] [here]"),
     Action("theme", "Change the colours", Group.VIEW, "theme", argument="[dark|light|name]"),
     Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
@@ -102,6 +113,7 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("b", "copy its code block; again for the next one"),
     ("Enter", "open a long message whole; unfold a tool call"),
     ("m", "show what was recalled for it"),
+    ("g", "walk the graph from it: what it is joined to, and how"),
     ("p", "pin it: it is always given to the model; again: unpin"),
     ("o", "keep it out of memory, with its reply; again: remember it"),
     ("r", "answer again, beside the reply there is"),
@@ -113,10 +125,11 @@ MESSAGE_KEYS: tuple[tuple[str, str], ...] = (
     ("Esc", "back to the composer"),
 )
 MEMORY_KEYS: tuple[tuple[str, str], ...] = (
-    ("F3", "open the panel; again: go to it; once more: close it"),
+    ("F7", "open the panel; again: go to it; once more: close it"),
     ("↑ ↓ Enter", "choose, and go to where it was said"),
     ("p", "pin: it is always given to the model; again: unpin"),
     ("h", "hide: recall leaves it out; again: bring it back"),
+    ("g", "walk the graph from it"),
     ("u", "undo the last pin or hide"),
     ("← →", "the reply before, the reply after"),
     ("Esc", "back to the composer; the panel stays if there is room"),
@@ -125,6 +138,7 @@ MEMORIES_KEYS: tuple[tuple[str, str], ...] = (
     ("1 – 5, Tab", "observations, review, core blocks, significance, documents"),
     ("↑ ↓ or j k", "choose; Home and End: the first, the last"),
     ("Enter", "go to where it was said; ← → choose among its source words"),
+    ("g", "walk the graph from it: what it is joined to, and how"),
     ("p", "pin: it is always given to the model; again: unpin"),
     ("c", "correct it in your own words"),
     ("a e x", "under review: promote, edit, reject"),
@@ -143,6 +157,7 @@ MEMORIES_KEYS: tuple[tuple[str, str], ...] = (
 LIST_KEYS: tuple[tuple[str, str], ...] = (
     ("type", "search the titles"),
     ("↑ ↓ Enter", "choose and open"),
+    ("Ctrl+G", "walk the graph from it"),
     ("Ctrl+R", "rename"),
     ("Ctrl+A", "archive, or bring back"),
     ("Ctrl+X", "delete for good, after asking; this cannot be undone"),

@@ -72,7 +72,7 @@ class ClewApp(Parts):
                 f"perform('{action.name}')",
                 action.title,
                 show=False,
-                priority=action.name not in ("stop", "top", "bottom"),
+                priority=action.name not in ("stop", "top", "bottom", "editor"),
             )
             for action in actions.ACTIONS
             if action.keys

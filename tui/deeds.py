@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from graph.subgraphs import Ref
 from tui import altering, branching, editor, memory_deeds, tuning
 from tui.leaving import answers_here
 from tui.message_keys import copy_text
@@ -135,6 +136,30 @@ async def about(app: "ClewApp", argument: str) -> None:
         found = await app.chat.service.about(name, world=app.state.world)
         beliefs = await app.keeping.about(name)
         app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width, beliefs)))
+
+
+async def graph(app: "ClewApp", argument: str) -> None:
+    from tui.queries.opening import open_graph
+
+    await open_graph(app, argument.strip())
+
+
+async def ego(app: "ClewApp", argument: str) -> None:
+    from tui.egos.opening import open_ego
+
+    if app.chat is None:
+        app.say("The memory is still being opened.")
+        return
+    if app.current_session is not None:
+        await open_ego(app, Ref("Session", app.current_session))
+    else:
+        app.say("This chat has no message yet; the graph begins with one.")
+
+
+async def stats(app: "ClewApp", argument: str) -> None:
+    from tui.charts.opening import open_charts
+
+    await open_charts(app)
 
 
 async def back(app: "ClewApp", argument: str) -> None:
@@ -281,6 +306,9 @@ DEEDS: dict[str, Deed] = {
     "memory": memory,
     "recall": recall,
     "about": about,
+    "graph": graph,
+    "ego": ego,
+    "stats": stats,
     "memories": memory_deeds.memories,
     "review": memory_deeds.review,
     "blocks": memory_deeds.blocks,

@@ -53,7 +53,7 @@ async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
-    await pilot.press("f3")
+    await pilot.press("f7")
     await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == count, "the panel")
     await pilot.pause()
     return panel_of(app)
@@ -73,7 +73,7 @@ async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Runn
     agent = agent_that_recalls()
     agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("escape")
         assert app.focused is app.composer
@@ -102,7 +102,7 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         assert panel_of(app).pack.note == pack.NOTHING_THEN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
-        await pilot.press("f3", "left")
+        await pilot.press("f7", "left")
         await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
         await pilot.press("right")
         await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
@@ -114,7 +114,7 @@ async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Run
         await say(app, pilot, "one")
         agent.hits, agent.note = [], "Nothing is older than this chat."
         await say(app, pilot, "two")
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: "Nothing is older than this chat." in words(app))
         assert panel_of(app).has_keys
         await pilot.press("left")
@@ -143,7 +143,7 @@ async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) 
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("tab", "k", "p")
         await wait_until(pilot, lambda: agent.turn(turn).pinned and "Pinned. p again unpins it." in screen_text(app))
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         await pilot.press("escape", "tab", "k", "p")
         await wait_until(pilot, lambda: not agent.turn(turn).pinned and not panel_of(app).pack.pinned)
@@ -219,35 +219,35 @@ async def test_the_line_below_a_reply_leads_to_the_panel(chat: Running) -> None:
         await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
         await pilot.click(".recalled")
         await wait_until(pilot, lambda: app.remembering.open and "for “pools?”" in panel_of(app).pack.title)
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: not app.remembering.open)
         await pilot.press("tab", "m")
         await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
 
 
-async def test_f3_shows_goes_there_and_hides(chat: Running) -> None:
+async def test_f7_shows_goes_there_and_hides(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(100, 30)) as (app, pilot):
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
         await pilot.press("escape")
         assert app.remembering.open
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: panel_of(app).has_keys)
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: not app.remembering.open)
         assert app.focused is app.composer
 
 
 async def test_the_list_of_chats_and_the_panel_stand_together_only_where_there_is_room(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(80, 24)) as (app, pilot):
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("f2")
         await wait_until(pilot, lambda: app.sessions.display and not app.remembering.open)
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open and not app.sessions.display)
     async with chat(agent_that_recalls(), size=(140, 40)) as (app, pilot):
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("f2")
         await wait_until(pilot, lambda: app.sessions.display)
@@ -266,7 +266,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
         await wait_until(pilot, lambda: agent.turns["S001"][0].pinned)
         await pilot.press("escape")
         await wait_until(pilot, lambda: not app.remembering.open and app.focused is app.composer)
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session == "S001" and not app.remembering.open)
@@ -274,7 +274,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
 
 async def test_a_terminal_that_becomes_narrow_keeps_what_has_the_keys(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.has_keys)
         await pilot.resize_terminal(50, 20)
         await wait_until(pilot, lambda: not app.composer.region)
@@ -370,7 +370,7 @@ async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> Non
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
         await wait_until(pilot, lambda: isinstance(app.transcript.last_answer, Answer))
-        await pilot.press("f3")
+        await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
         await asyncio.sleep(0)
         assert "\x1b" not in screen_text(app)

@@ -96,7 +96,7 @@ def recalling_agent() -> FakeAgent:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 15)])
 def test_the_memory_panel(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     app = make_app(recalling_agent(), tmp_path)
-    keys = ("ctrl+n", *"tide pools?", "enter", "f3")
+    keys = ("ctrl+n", *"tide pools?", "enter", "f7")
     run = before(app, *keys, shows="answers a hit" if size[1] > 15 else "you are named", wait=panel_is_whole)
     assert snap_compare(app, terminal_size=size, run_before=run)
 

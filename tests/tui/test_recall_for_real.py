@@ -86,7 +86,7 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         await pilot.press("ctrl+n")
         await say(app, pilot, "What did I say about the tide pools at Falassarna?")
         await wait_until(pilot, lambda: "recalled" in screen_text(app))
-        await pilot.press("f3")
+        await pilot.press("f7")
         panel = app.remembering.panel
         await wait_until(pilot, lambda: app.remembering.panel is not None and app.remembering.panel.pack.recalled)
         panel = app.remembering.panel

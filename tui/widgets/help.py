@@ -16,7 +16,7 @@ def help_content(width: int) -> Content:
         ("Writing", COMPOSER_KEYS),
         ("Messages (Tab)", MESSAGE_KEYS),
         ("List of chats (F2)", LIST_KEYS),
-        ("Recalled (F3)", MEMORY_KEYS),
+        ("Recalled (F7)", MEMORY_KEYS),
         ("What was learned (F4)", MEMORIES_KEYS),
     )
     for title, keys in places:

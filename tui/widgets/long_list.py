@@ -26,8 +26,8 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
         Binding("down,j", "move(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
-        Binding("home,g", "end(-1)", show=False),
-        Binding("end,G", "end(1)", show=False),
+        Binding("home", "end(-1)", show=False),
+        Binding("end", "end(1)", show=False),
         Binding("enter", "choose", show=False),
     ]
 

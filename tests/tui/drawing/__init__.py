@@ -1,0 +1,1 @@
+"""Tests of drawn graphs and plots."""

@@ -7,6 +7,8 @@ AgentError            every message says what happened, what is safe and what to
 │   └── ExportMissing there is no such file
 ├── DocumentUnreadable a file to ingest is broken, too large or no text; nothing of it was taken in
 │   └── DocumentMissing there is no such file
+├── QueriesUnwritable a query could not be saved or removed; the saved queries are as they were
+├── NotUnderstood     a question in plain words became no query; nothing was run
 └── EmptyMessage      nothing was said; the composer keeps what is there
 """
 
@@ -37,6 +39,14 @@ class DocumentUnreadable(AgentError):
 
 class DocumentMissing(DocumentUnreadable):
     """There is no such file."""
+
+
+class QueriesUnwritable(AgentError):
+    """A query could not be saved or removed: the saved queries are as they were."""
+
+
+class NotUnderstood(AgentError):
+    """A question in plain words that became no query: nothing was run."""
 
 
 class EmptyMessage(AgentError):

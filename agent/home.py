@@ -59,6 +59,11 @@ class Home:
         return self.cache / "trusted.json"
 
     @property
+    def queries(self) -> Path:
+        """The folder of the queries that were run in the query screen, and of those that were saved."""
+        return self.root / "queries"
+
+    @property
     def states(self) -> Path:
         """The folder of the KV states."""
         return self.cache / "kv"

@@ -14,6 +14,7 @@ from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
+from .asking.queries import Queries
 from .backups import Nightly
 from .branching import Branching
 from .chats import UNCHANGED as UNCHANGED
@@ -74,6 +75,7 @@ class Agent(
     Keeping,
     Documents,
     Looking,
+    Queries,
     Reflects,
 ):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""

@@ -1,0 +1,265 @@
+"""The queries that people ran and saved, in the home folder: two files of JSON, a line for each.
+
+Invariants:
+- A reader sees whole lines. The history grows by one line at a time; the saved queries are written whole beside their
+  file and moved over it. Two clews take turns by a lock, and a kill in the middle costs the line in the making alone.
+- A damaged line is left out and counted. One of the saved queries stays in the file as it is, for whoever can mend it.
+- Nobody else may read the files (0600). The history has MOST entries at most.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from agent.errors import QueriesUnwritable
+from graph.absence import Finder, Forms
+
+from .values import Ran, Saved
+
+MOST = 500
+SLACK = 100  # lines that the history may grow by before it is cut to MOST
+LONGEST = 64_000  # bytes of one line
+MOST_SAVED = 1_000
+LONGEST_NAME = 80
+PATIENCE_S = 2.0  # for another clew that writes just now
+READ = 8 << 20  # bytes from the end of the history that are read
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(Generic[T]):
+    """What was read, and how many lines of the file say nothing that can be read."""
+
+    entries: list[T]
+    damaged: int
+
+
+class QueryStore:
+    """The history and the saved queries under `folder`. Blocking; from any thread, and from several processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.history_file = folder / "history.jsonl"
+        self.saved_file = folder / "saved.jsonl"
+        self._lock_file = folder / "lock"
+
+    # -- history --------------------------------------------------------------------------------------------------
+
+    def keep(self, ran: Ran) -> bool:
+        """Add to the history; False where the disk refuses, or the query is too long to be kept."""
+        line = _line(_of_ran(ran))
+        if len(line) > LONGEST:
+            return False
+        try:
+            with self._alone():
+                count = _append(self.history_file, line)
+                if count > MOST + SLACK:
+                    self._write(self.history_file, _lines_of(self.history_file)[-MOST:])
+        except OSError:
+            return False
+        return True
+
+    def history(self, limit: int = MOST) -> Lines[Ran]:
+        """What was run, the newest first."""
+        found = _read(self.history_file, _as_ran)
+        return Lines(found.entries[::-1][: max(0, min(limit, MOST))], found.damaged)
+
+    # -- saved queries --------------------------------------------------------------------------------------------
+
+    def saved(self) -> Lines[Saved]:
+        """The saved queries by name."""
+        found = _read(self.saved_file, _as_saved)
+        return Lines(sorted(found.entries, key=lambda each: each.name.casefold()), found.damaged)
+
+    def save(self, saved: Saved) -> None:
+        """Save a query; one of that name, in any case, is replaced. Raises QueriesUnwritable."""
+        name = " ".join(saved.name.split())
+        if not name or len(name) > LONGEST_NAME:
+            raise QueriesUnwritable(f"A query is saved under a name of 1 to {LONGEST_NAME} letters. Nothing was saved.")
+        if not saved.cypher.strip():
+            raise QueriesUnwritable("There is no query to save. Write one first.")
+        line = _line({"name": name, "cypher": saved.cypher, "parameters": dict(saved.parameters)})
+        if len(line) > LONGEST:
+            raise QueriesUnwritable(f"This query is too long to be saved ({len(line):,} bytes). Nothing was saved.")
+        self._change(name, line)
+
+    def remove(self, name: str) -> bool:
+        """Remove the saved query of that name, in any case; False where there is none. Raises QueriesUnwritable."""
+        return self._change(" ".join(name.split()), None)
+
+    def _change(self, name: str, line: bytes | None) -> bool:
+        """Put a line in the place of the one of that name, or at the end; whether there was one."""
+        try:
+            with self._alone():
+                lines = _lines_of(self.saved_file)
+                at = next((at for at, each in enumerate(lines) if _is_named(each, name)), None)
+                if line is None and at is None:
+                    return False
+                if at is None and len(lines) >= MOST_SAVED:
+                    raise QueriesUnwritable(f"{MOST_SAVED:,} queries are saved already. Remove one first.")
+                new = [] if line is None else [line]
+                place = len(lines) if at is None else at
+                self._write(self.saved_file, [*lines[:place], *new, *lines[place + 1 :]])
+                return at is not None
+        except OSError as error:
+            raise QueriesUnwritable(
+                f"{self.saved_file} cannot be written: {error.strerror or error}. The saved queries are as they were."
+            ) from error
+
+    # -- what was deleted -----------------------------------------------------------------------------------------
+
+    def forget(self, path: Path, words: Forms) -> int:
+        """Take the lines out of one of the files here that hold one of some words; how many.
+
+        Any other file here is what a kill left of a write: it goes. Raises OSError.
+        """
+        if path == self._lock_file:
+            return 0
+        with self._alone():
+            if path not in (self.history_file, self.saved_file):
+                path.unlink(missing_ok=True)
+                return 0
+            lines = _lines_of(path, torn=True)
+            forms = [form for each in words.values() for form in each]
+            kept = [line for line in lines if not Finder(forms).find([line])]
+            self._write(path, kept)
+            return len(lines) - len(kept)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One writer at a time. Raises OSError, also where another does not let go."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            end = time.monotonic() + PATIENCE_S
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= end:
+                        raise
+                    time.sleep(0.005)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _write(self, path: Path, lines: Sequence[bytes]) -> None:
+        """All lines, beside the file and then over it."""
+        beside = path.with_name(f"{path.name}.part")
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except OSError:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _append(path: Path, line: bytes) -> int:
+    """Add a line after the last whole one, or nothing; how many lines there are then. Raises OSError."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        there = file.read()
+        whole = there.rfind(b"\n") + 1  # what follows was being written when somebody killed clew
+        try:
+            file.seek(whole)
+            file.truncate()
+            if file.write(line) != len(line):
+                raise OSError("the disk is full")
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(whole)
+            raise
+    return there.count(b"\n") + 1
+
+
+def _lines_of(path: Path, *, torn: bool = False) -> list[bytes]:
+    """The lines of a file, each with its end; without the one in the making, unless it is to be looked at too."""
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
+    return [line if line.endswith(b"\n") else line + b"\n" for line in lines if torn or line.endswith(b"\n")]
+
+
+def _read(path: Path, make: Callable[[dict[str, Any]], T]) -> Lines[T]:
+    entries: list[T] = []
+    damaged = 0
+    try:
+        lines = _lines_of(path)
+    except OSError:
+        return Lines([], 1)
+    for line in lines:
+        try:
+            entries.append(make(json.loads(line)))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+            damaged += bool(line.strip())
+    return Lines(entries, damaged)
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
+
+
+def _of_ran(ran: Ran) -> dict[str, Any]:
+    values: dict[str, Any] = {"at": ran.at.astimezone(UTC).isoformat(timespec="milliseconds"), "cypher": ran.cypher}
+    if ran.parameters:
+        values["parameters"] = dict(ran.parameters)
+    if ran.rows is not None:
+        values["rows"] = ran.rows
+    if ran.took_ms is not None:
+        values["took_ms"] = round(ran.took_ms, 3)
+    if ran.error:
+        values["error"] = ran.error
+    return values
+
+
+def _as_ran(values: dict[str, Any]) -> Ran:
+    at = datetime.fromisoformat(values["at"])
+    rows, took_ms = values.get("rows"), values.get("took_ms")
+    return Ran(
+        _text(values["cypher"]),
+        at if at.tzinfo else at.replace(tzinfo=UTC),
+        dict(values.get("parameters") or {}),
+        None if rows is None else int(rows),
+        None if took_ms is None else float(took_ms),
+        _text(values.get("error", "")),
+    )
+
+
+def _as_saved(values: dict[str, Any]) -> Saved:
+    return Saved(_text(values["name"]), _text(values["cypher"]), dict(values.get("parameters") or {}))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _is_named(line: bytes, name: str) -> bool:
+    try:
+        return _as_saved(json.loads(line)).name.casefold() == name.casefold()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False

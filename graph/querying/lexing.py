@@ -15,6 +15,14 @@ from graph.errors import Refused
 
 LONGEST = 20_000  # characters
 MOST_TOKENS = 2_000
+WORLD = "$world"
+# Words that the engine's parser takes for themselves even behind a dollar sign.
+_RESERVED = (
+    "ACYCLIC ALL AND ANY ASC ASCENDING CASE COLUMN CREATE DEFAULT DESC DESCENDING DISTINCT ELSE END ENDS EXISTS FALSE "
+    "GLOB GROUP HEADERS HINT IN INSTALL JOIN MACRO MULTI_JOIN NONE NOT NULL ON ONLY OPTIONAL OR ORDER PRIMARY PROFILE "
+    "SHORTEST SINGLE STARTS TABLE THEN TRAIL TRUE UNION UNWIND WHEN WHERE WITH WSHORTEST XOR"
+)
+NO_PARAMETERS = frozenset(_RESERVED.split())
 
 
 class Sort(StrEnum):
@@ -53,7 +61,7 @@ _TOKEN = re.compile(
     rf"""
     (?P<comment> /\*.*?\*/ | //[^\r\n]* )
     | (?P<string> '(?:[^'\\]|{_ESCAPE})*' | "(?:[^"\\]|{_ESCAPE})*" )
-    | (?P<parameter> \$world\b )
+    | (?P<parameter> \$[A-Za-z_][A-Za-z0-9_]* )
     | (?P<quoted> `[^`]+` )
     | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | \.\d+(?:[eE][-+]?\d+)? )
     | (?P<word> [A-Za-z_][A-Za-z0-9_]* )
@@ -81,9 +89,18 @@ def tokens_of(query: str) -> list[Token]:
     return tokens
 
 
+def parameters_of(query: str) -> tuple[str, ...]:
+    """The names of the values a query asks for, each once, as they come; `$world`, which has one, is left out.
+
+    What stands in strings and comments is none. Raises Refused as `tokens_of`.
+    """
+    asked = (token.text for token in tokens_of(query) if token.sort is Sort.PARAMETER)
+    return tuple(dict.fromkeys(each[1:] for each in asked if each != WORLD))
+
+
 def asks_for_world(query: str) -> bool:
     """Whether `$world` stands in a query, and not only in a string of it. Raises Refused as `tokens_of`."""
-    return any(token.sort is Sort.PARAMETER for token in tokens_of(query))
+    return any(token.text == WORLD for token in tokens_of(query) if token.sort is Sort.PARAMETER)
 
 
 def written(query: str, tokens: list[Token]) -> str:
@@ -107,6 +124,8 @@ def _tokens(query: str) -> Iterator[Token]:
         if found.lastgroup != "comment":
             if odd := next((each for each in text if _is_odd(each)), None):
                 raise refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
+            if found.lastgroup == "parameter" and text[1:].upper() in NO_PARAMETERS:
+                raise refused(query, place, f"{text} is a word of the language, and no name: say {text}_ for it")
             yield Token(_SORTS[found.lastgroup], text, place)
         place = found.end()
 
@@ -120,7 +139,7 @@ def _unknown(query: str, place: int) -> str:
         case "/":
             return "This comment does not end"
         case "$":
-            return "There are no parameters here but $world; write the value itself"
+            return "A parameter is a dollar sign and a name: $name"
         case other if other.isalpha():
             return f"Write names with letters like {other!r} in backticks"
         case other:

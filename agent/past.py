@@ -5,9 +5,10 @@ its place once it is there; leaving it, or closing the Agent, lets go of it and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
+from typing import Any
 
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
 from graph.branches import World
@@ -19,7 +20,9 @@ from graph.past import Past
 from graph.querying.console import ROWS, TIMEOUT_S, Answer
 from graph.values import Progress, Session, Turn
 
+from . import querying
 from .embedding import Embedding
+from .querying import First
 from .recall import Embed, Recaller
 
 ANY = Wanted()
@@ -104,10 +107,38 @@ class PastView:
         return await asyncio.to_thread(self._past.worlds)
 
     async def console(
-        self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS, world: str = MAIN_WORLD
+        self,
+        cypher: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        limit: int = ROWS,
+        world: str = MAIN_WORLD,
+        live_only: bool = False,
+        first: First | None = None,
     ) -> Answer:
-        """Ask the graph as it was a query of one's own. Raises Refused, QueryFailed or QueryTimeout."""
-        return await asyncio.to_thread(self._past.console, cypher, timeout_s=timeout_s, limit=limit, world=world)
+        """Ask the graph as it was a query of one's own, as the Agent's `console` does.
+
+        Raises Refused, QueryFailed or QueryTimeout.
+        """
+        return await querying.console(
+            self._past,
+            cypher,
+            parameters=parameters,
+            timeout_s=timeout_s,
+            limit=limit,
+            world=world,
+            live_only=live_only,
+            first=first,
+        )
+
+    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
+        await querying.validate(self._past, cypher, parameters)
+
+    async def prepare_console(self) -> None:
+        """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
+        await asyncio.to_thread(self._past.prepare_console)
 
 
 class _Then(Recaller):
@@ -158,10 +189,39 @@ class Looking:
                 await _leave(opening)
 
     async def console(
-        self, cypher: str, *, timeout_s: float = TIMEOUT_S, limit: int = ROWS, world: str = MAIN_WORLD
+        self,
+        cypher: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        limit: int = ROWS,
+        world: str = MAIN_WORLD,
+        live_only: bool = False,
+        first: First | None = None,
     ) -> Answer:
-        """Ask the graph a query of one's own, which only reads. Raises Refused, QueryFailed or QueryTimeout."""
-        return await asyncio.to_thread(self._memory.console, cypher, timeout_s=timeout_s, limit=limit, world=world)
+        """Ask the graph a query of one's own, which only reads; cancelling the task ends it.
+
+        `first` is called on the event loop with the first rows, before they are counted. Only what is live in main is
+        there when it is `live_only`. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
+        """
+        return await querying.console(
+            self._memory,
+            cypher,
+            parameters=parameters,
+            timeout_s=timeout_s,
+            limit=limit,
+            world=world,
+            live_only=live_only,
+            first=first,
+        )
+
+    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
+        await querying.validate(self._memory, cypher, parameters)
+
+    async def prepare_console(self) -> None:
+        """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
+        await asyncio.to_thread(self._memory.prepare_console)
 
 
 async def _leave(past: "AbstractContextManager[Past] | None") -> None:

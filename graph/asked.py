@@ -4,8 +4,9 @@ One log reader, one graph and one recall answer everything here; none of it writ
 """
 
 import sqlite3
+import threading
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
 from graph.querying import console
 from graph.querying.console import Answer, Pages
+from graph.querying.grammar import checked
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
@@ -56,17 +58,41 @@ class Asked(Remembered, Entities):
         self,
         cypher: str,
         *,
+        parameters: Mapping[str, Any] | None = None,
         timeout_s: float = console.TIMEOUT_S,
         limit: int = console.ROWS,
         world: str = MAIN_WORLD,
+        live_only: bool = False,
+        first: Callable[[Answer], None] | None = None,
+        cancelled: threading.Event | None = None,
     ) -> Answer:
         """Read the graph with a person's own query: one statement that only reads, and its first rows.
 
-        `$world` in it is `world`; it sees the whole graph, whichever that is.
+        `$world` in it is `world`; it sees the whole graph, whichever that is, or, `live_only`, nothing but what is live
+        in main. `first` is called with the first rows, on the caller's thread, before they are counted; setting
+        `cancelled` ends the query, which then raises QueryTimeout.
 
         Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
         """
-        return console.ask(self._asked_graph, cypher, timeout_s=timeout_s, limit=limit, world=world)
+        return console.ask(
+            self._asked_graph,
+            cypher,
+            parameters=parameters,
+            timeout_s=timeout_s,
+            limit=limit,
+            world=world,
+            first=first,
+            cancelled=cancelled,
+        )
+
+    def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
+        self._asked_graph.query(
+            f"EXPLAIN {checked(cypher)}", console.given_to(cypher, parameters, MAIN_WORLD), timeout_s=console.TIMEOUT_S
+        )
+
+    def prepare_console(self) -> None:
+        """Make ready what answers people's own queries, ahead of the first. Raises GraphFailure."""
 
     def recall(
         self,

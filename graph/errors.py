@@ -121,15 +121,19 @@ class NoRoom(GraphFailure):
 
 
 class QueryFailed(GraphFailure):
-    """The graph refused a query."""
+    """The graph refused a query; `line` and `column` from 1 say where, 0 where that is not known."""
+
+    def __init__(self, why: str, *, line: int = 0, column: int = 0) -> None:
+        super().__init__(why)
+        self.line, self.column = line, column
 
 
 class Refused(QueryFailed):
-    """A query that the console does not run: it is wrong, or would do more than read. `line` and `column` from 1."""
+    """A query that the console does not run: it is wrong, or would do more than read."""
 
     def __init__(self, why: str, *, line: int, column: int) -> None:
-        super().__init__(f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed.")
-        self.line, self.column = line, column
+        told = f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed."
+        super().__init__(told, line=line, column=column)
 
 
 class QueryTimeout(QueryFailed):

@@ -5,31 +5,38 @@ connection of its own. The face under the screen and under `clew query` is this 
 """
 
 import math
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from graph.events import MAIN_WORLD
 from graph.querying.grammar import checked
-from graph.querying.lexing import asks_for_world
+from graph.querying.lexing import Sort, tokens_of
 
-MOST_ROWS = 10_000
+MOST_ROWS = 100_000
+MOST_BYTES = 64 << 20  # of the rows as JSON
 ROWS = 500
 TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The first rows of an answer, of plain values as JSON has them, and how many rows there are in all."""
+    """The first rows of an answer, of plain values as JSON has them, and how many rows there are in all.
+
+    `total` is None where they are not counted (yet); `cut` says what kept rows out that there are: how many were
+    asked for or can be had, or how many bytes.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    total: int
+    total: int | None
     took_ms: float
+    cut: Literal["", "rows", "bytes"] = ""
 
 
 class Pages(Protocol):
@@ -40,17 +47,38 @@ class Pages(Protocol):
     ) -> tuple[list[str], list[list[Any]], int]: ...
 
 
-def ask(graph: Pages, cypher: str, *, timeout_s: float, limit: int, world: str = MAIN_WORLD) -> Answer:
+def ask(
+    graph: Pages,
+    cypher: str,
+    *,
+    parameters: Mapping[str, Any] | None,
+    timeout_s: float,
+    limit: int,
+    world: str = MAIN_WORLD,
+    first: Callable[[Answer], None] | None = None,
+    cancelled: threading.Event | None = None,
+) -> Answer:
     """Run one reading statement; `$world` in it is the id of a world, which changes nothing else.
 
     Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
     """
     statement = checked(cypher)
-    parameters = {"world": world} if asks_for_world(statement) else {}  # one that is not asked for is an error
+    given = given_to(statement, parameters, world)
     began = time.perf_counter()
-    names, rows, total = graph.page(statement, parameters, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
+    names, rows, total = graph.page(statement, given, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
     took_ms = (time.perf_counter() - began) * 1000
-    return Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms)
+    cut: Literal["", "rows"] = "rows" if total > len(rows) else ""
+    answer = Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms, cut)
+    if first is not None:
+        first(answer)
+    return answer
+
+
+def given_to(statement: str, parameters: Mapping[str, Any] | None, world: str) -> dict[str, Any]:
+    """The parameters that a statement asks for: the engine takes one that it does not ask for as an error."""
+    given = {"world": world, **(parameters or {})}
+    asked = {token.text[1:] for token in tokens_of(statement) if token.sort is Sort.PARAMETER}
+    return {name: value for name, value in given.items() if name in asked}
 
 
 def plain(value: Any) -> Any:

@@ -101,6 +101,8 @@ def _asked(
 
 def summary(answer: "Answer") -> str:
     """How many rows there are, how many of them are shown, and how long it took."""
+    if answer.total is None:
+        return f"the first {len(answer.rows):,} rows, not counted further, {answer.took_ms:.0f} ms"
     there = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
     shown_of = there if len(answer.rows) == answer.total else f"{len(answer.rows):,} of {there}"
     return f"{shown_of}, {answer.took_ms:.0f} ms"

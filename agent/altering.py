@@ -216,8 +216,8 @@ class Altering(Marking):
         return events, [stay or f"{shared} messages stay: other chats go on from them."]
 
     def _stated(self, proof: set[str]) -> set[str]:
-        """The notes among the proof of some observations: they were said for nothing else."""
-        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role == "note"}
+        """The notes and the proposals among the proof of some observations: they were said for nothing else."""
+        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role in ("note", "tool")}
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:

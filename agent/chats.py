@@ -23,6 +23,7 @@ from .prompts import Prompts
 from .text import clean_message
 
 UNCHANGED: Any = object()
+NO_CHATS = ("notes", "mcp")  # clients whose sessions hold no conversation
 
 
 class Chats(Altering):
@@ -80,8 +81,14 @@ class Chats(Altering):
         return await asyncio.to_thread(self._memory.exchange, turn)
 
     async def _is_notes(self, session: Session) -> bool:
-        """Whether a session holds what was stated by hand: it is nobody's last chat."""
-        return session.id == await asyncio.to_thread(self._memory.notes_session, session.project, world=session.world)
+        """Whether a session holds what was stated by hand, or proposed by programs: it is nobody's last chat."""
+        notes = self._memory.notes_session
+        return any(
+            [
+                session.id == await asyncio.to_thread(notes, session.project, world=session.world, client=client)
+                for client in NO_CHATS
+            ]
+        )
 
     # -- changing -------------------------------------------------------------------------------------------------
 

@@ -28,11 +28,11 @@ from .foreground import Foreground
 from .home import Home, keep_place
 from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
-from .keeping import Keeping
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .past import Looking
 from .privately import Privately
 from .prompts import Prompts
+from .proposing import Proposing
 from .purging import Purges
 from .recall import Recaller
 from .reflecting import Reflects
@@ -72,7 +72,7 @@ class Agent(
     Chats,
     Undoing,
     Remembering,
-    Keeping,
+    Proposing,
     Documents,
     Looking,
     Queries,

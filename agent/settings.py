@@ -54,6 +54,10 @@ CONFIG_TEXT = """\
 # reflect = true
 # review = "auto"
 
+# What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for your review,
+# "active" takes it into use at once, "off" refuses it.
+# mcp_remember = "review"
+
 # Looks: "dark", "light", or the name of any theme in the palette (Ctrl+P).
 # theme = "dark"
 
@@ -94,6 +98,7 @@ class Settings(BaseSettings):
     tools: Literal["auto", "on", "off"] = "auto"
     reflect: bool = True
     review: Literal["auto", "ask"] = "auto"
+    mcp_remember: Literal["review", "active", "off"] = "review"
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10
     sampling: Sampling = Sampling()

@@ -34,7 +34,7 @@ SELECT DISTINCT structure ->> '$.document' FROM events
 WHERE item IN (SELECT value FROM json_each(?)) AND kind = 'chunk.read'
 """
 _NOTES = f"""
-SELECT begun.session FROM events AS begun WHERE {BEGUN} AND begun.structure ->> '$.client' = 'notes'
+SELECT begun.session FROM events AS begun WHERE {BEGUN} AND begun.structure ->> '$.client' = ?
 AND {PROJECT} = ? AND begun.structure ->> '$.world' = ? AND NOT EXISTS (
     SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
 ) ORDER BY begun.seq LIMIT 1
@@ -147,9 +147,9 @@ def rated(db: sqlite3.Connection, significance: int, world: str) -> Iterator[Raw
     return (row for row in db.execute(_RATED, (significance,)).fetchall() if paths.sees(turn_of(row, 0), world))
 
 
-def notes_session(db: sqlite3.Connection, project: str | None, world: str) -> str | None:
-    """Where what the user states by hand in a world is kept, for a project or for none."""
-    row = db.execute(_NOTES, (project or "", world)).fetchone()
+def notes_session(db: sqlite3.Connection, project: str | None, world: str, client: str) -> str | None:
+    """Where a client that holds no chats keeps what is stated in a world, for a project or for none."""
+    row = db.execute(_NOTES, (client, project or "", world)).fetchone()
     return row[0] if row is not None else None
 
 

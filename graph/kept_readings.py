@@ -80,7 +80,10 @@ class KeptReadings(WorldReadings):
         with self.snapshot() as db:
             return turns_of(db, list(islice(kept.rated(db, significance, world), max(limit, 0))))
 
-    def notes_session(self, project: str | None, *, world: str = MAIN_WORLD) -> str | None:
-        """The session that keeps what is stated by hand in a world, of a project or of none; None before the first."""
+    def notes_session(self, project: str | None, *, world: str = MAIN_WORLD, client: str = "notes") -> str | None:
+        """The session that keeps what is stated by hand in a world, of a project or of none; None before the first.
+
+        With another `client`, what that one states.
+        """
         with self.snapshot() as db:
-            return kept.notes_session(db, project, world)
+            return kept.notes_session(db, project, world, client)

@@ -10,7 +10,7 @@ from graph.ids import as_ms
 from graph.recall.columns import Columns
 from graph.recall.intent import Intent
 from graph.recall.learned import Learned
-from graph.recall.mask import allowed, visible
+from graph.recall.mask import allowed, proposed, visible
 from graph.recall.standing import Pins, Standings, Stood
 from graph.recall.table import NONE, Table
 
@@ -42,6 +42,7 @@ class Sight:
     turns: "Mask"
     turns_allowed: "Mask"
     turns_free: "Mask"
+    proposals: "Mask"  # of other programs: no hits themselves, but what was taken into use of them may be
     chunks: "Mask"
     chunks_allowed: "Mask"
     chunks_free: "Mask"
@@ -51,7 +52,8 @@ class Sight:
 
 def see(db: sqlite3.Connection, columns: Columns, learned: Learned, standings: Standings, filters: Filters) -> Sight:
     """The masks of the filters over turns, chunks and observations. Raises GraphFailure."""
-    turns = visible(columns, filters, standings.inherited(db, columns, filters.world))
+    inherited = standings.inherited(db, columns, filters.world)
+    turns = visible(columns, filters, inherited)
     turns_allowed = allowed(columns, filters, turns)
     chunks: Mask = learned.pieces["live"].copy()
     chunks_allowed = _chunks_allowed(learned, filters) if learned.pieces.size else chunks
@@ -59,6 +61,7 @@ def see(db: sqlite3.Connection, columns: Columns, learned: Learned, standings: S
         turns,
         turns_allowed,
         _without(turns_allowed, columns, filters.exclude) & ("turn" in filters.kinds),
+        proposed(columns, filters, inherited),
         chunks,
         chunks_allowed,
         _without(chunks_allowed, learned.pieces, filters.exclude) & ("chunk" in filters.kinds),

@@ -1,5 +1,6 @@
 """Which turns recall may see, and which of them it may answer with: filters as masks over the columns."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graph.hits import Filters
@@ -53,6 +54,17 @@ def allowed(columns: Columns, filters: Filters, seen: "Mask") -> "Mask":
     if filters.until is not None:
         mask &= columns["at"] < as_ms(filters.until)
     return mask
+
+
+def proposed(columns: Columns, filters: Filters, inherited: "Mask | None") -> "Mask":
+    """The calls by which other programs proposed what to remember: nobody's words, and no hits themselves.
+
+    What the user took into use of that may be one, where not only people's own words are asked for.
+    """
+    stands = sources(columns, filters.world, inherited)
+    if "assistant" not in filters.roles:
+        return stands & False
+    return allowed(columns, replace(filters, roles=frozenset({"tool"})), stands)
 
 
 def _held(columns: Columns, world: str, own: "Mask", inherited: "Mask | None") -> "Mask":

@@ -132,7 +132,7 @@ def confidence(learned: Learned, turns: "Mask") -> "Floats":
 
 def _asked_for(learned: Learned, sight: Sight, filters: Filters) -> "Mask":
     """Made from some turn or chunk that may be answered with: said in the time, by the person, in the session asked."""
-    asked: Mask = proof(learned, sight.turns_allowed, sight.chunks_allowed, (DERIVED,)) > 0
+    asked: Mask = proof(learned, sight.turns_allowed | sight.proposals, sight.chunks_allowed, (DERIVED,)) > 0
     if filters.project is not None:
         asked &= learned.beliefs["project"] == learned.projects.code(filters.project)
     return asked

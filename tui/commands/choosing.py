@@ -64,8 +64,15 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
 
 
 def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
-    """The chat with the newest activity, not the one that keeps what is stated by hand. Raises NotFound."""
-    chats = [each for each in sessions if not each.archived and reader.notes_session(each.project) != each.id]
+    """The chat with the newest activity, not one that keeps what is stated by hand or proposed. Raises NotFound."""
+    from agent.chats import NO_CHATS
+
+    chats = [
+        each
+        for each in sessions
+        if not each.archived
+        and all(reader.notes_session(each.project, client=client) != each.id for client in NO_CHATS)
+    ]
     if not chats:
         raise NotFound("There is no chat yet, but for archived ones. `clew` opens a new one, `clew ask` begins one.")
     return choose_session(chats, LAST)

@@ -1,0 +1,129 @@
+"""What other programs propose to remember: candidates for the user's review, never words of the user.
+
+Invariants: the proof of a proposal is the call by which it was made, a turn of role tool in a session of its own, said
+by the program under a name that no person and no assistant has. So it is evidence of nothing, reflection never reads
+it, and it is not recalled; what the user takes into use of it is, as a memory. A proposal adds nothing to what is known
+already, and what the user rejected is not proposed again.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from graph.beliefs import Observation, Wanted
+from graph.events import (
+    MAIN_WORLD,
+    Event,
+    ObservationKind,
+    ObservationMade,
+    Role,
+    SessionStarted,
+    SessionTitled,
+    TurnSaid,
+)
+from graph.ids import new_id
+
+from . import notes
+from .errors import AgentError
+from .keeping import Keeping, statement
+
+CLIENT = "mcp"
+TITLE = "Proposals of other programs"
+NAMELESS = "another program"
+LONGEST_NAME = 40
+MOST_WAITING = 200  # in the review queue: one that is full is not read
+CONFIDENCE = 0.5
+
+Outcome = Literal["waits", "in use", "known", "waits already", "rejected before"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What became of a proposal; `memory` is what was made, or what says the same already."""
+
+    outcome: Outcome
+    memory: Observation
+
+
+class Proposing(Keeping):
+    """The part of the Agent that takes proposals."""
+
+    async def propose(
+        self, text: str, *, by: str, kind: ObservationKind | None = None, in_use: bool = False
+    ) -> Proposal:
+        """Take what a program says is to be remembered, of no project, for review or (`in_use`) at once.
+
+        Raises EmptyMessage, AgentError for a text that is too long or a review queue that is full, and GraphFailure;
+        then nothing was stored.
+        """
+        said = statement(text)
+        async with self._one_change:
+            now = datetime.now(UTC)
+            near = await asyncio.to_thread(
+                self._memory.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
+            )
+            same = [each for each in near if each.project is None and notes.same(said, each.text)]
+            if (known := _known(same)) is not None:
+                return known
+            if not in_use and len(await self.review(limit=MOST_WAITING)) >= MOST_WAITING:
+                raise AgentError(
+                    f"{MOST_WAITING} memories wait for the user's review already. Nothing was stored; "
+                    "it can be proposed again when the user has reviewed some (`clew review`)."
+                )
+            events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, in_use)
+            await self._note(*events)
+            return Proposal("in use" if in_use else "waits", (await self.memory(_made(events))).observation)
+
+    def _proposing(self, said: str, by: str, kind: ObservationKind | None, in_use: bool) -> list[Event]:
+        """The call as a turn, its session where that is not there yet, and the observation."""
+        session, parent = self._memory.notes_session(None, client=CLIENT), None
+        events: list[Event] = []
+        if session is None:
+            session = new_id()
+            events.append(SessionStarted(session=session, client=CLIENT))
+            events.append(SessionTitled(session=session, sources=(), text=TITLE))
+        else:
+            parent = self._memory.session(session).head
+        called = TurnSaid(
+            turn=new_id(),
+            session=session,
+            parent=parent,
+            role=Role.TOOL,
+            speaker=by,
+            client=CLIENT,
+            text=f'remember(text="{said}")',
+        )
+        id = new_id()
+        made = ObservationMade(
+            observation=id,
+            series=id,
+            category=kind or notes.guess_kind(said),
+            status="active" if in_use else "candidate",
+            confidence=CONFIDENCE,
+            grounded=False,
+            origin="model",
+            sources=(called.turn,),
+            text=said,
+        )
+        return [*events, called, made]
+
+
+def program_name(given: str) -> str:
+    """What a program is called as a speaker, whatever it calls itself: never the name of a person or of clew."""
+    kept = " ".join("".join(char if char.isprintable() else " " for char in given).split())[:LONGEST_NAME].strip()
+    return f"{kept or NAMELESS} (over MCP)"
+
+
+def _known(same: list[Observation]) -> Proposal | None:
+    """What says the same already, the one in use first; what was replaced by a later form stands in no one's way."""
+    outcomes: dict[str, Outcome] = {"active": "known", "candidate": "waits already", "invalid": "rejected before"}
+    for status, outcome in outcomes.items():
+        for each in same:
+            if each.status == status and (each.current or status == "invalid"):
+                return Proposal(outcome, each)
+    return None
+
+
+def _made(events: list[Event]) -> str:
+    return next(event.observation for event in events if isinstance(event, ObservationMade))

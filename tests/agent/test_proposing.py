@@ -1,0 +1,126 @@
+"""What other programs propose, on a real log and graph: it waits for the user, proves nothing, and is never theirs."""
+
+import pytest
+
+from agent.errors import AgentError, EmptyMessage
+from agent.proposing import CLIENT, MOST_WAITING, Proposing, program_name
+from agent.service import Agent
+from agent.settings import Settings
+from graph.events import ObservationKind
+from graph.hits import Filters
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_recall import ready
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
+SAID = "The user keeps bees on the roof."
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = await agent.propose(SAID, by="Helper")
+    assert (made.outcome, made.memory.status, made.memory.text) == ("waits", "candidate", SAID)
+    assert (made.memory.origin, made.memory.grounded) == ("model", False)
+    assert [each.id for each in await agent.review()] == [made.memory.id]
+    (proof,) = (await agent.memory(made.memory.id)).proofs[made.memory.id]
+    assert (proof.speaker, proof.text) == ("Helper (over MCP)", f'remember(text="{SAID}")')
+    (turn,) = await agent.thread(proof.session)
+    assert (turn.role, turn.client) == ("tool", CLIENT)
+
+
+async def test_a_proposal_is_recalled_only_once_the_user_took_it_into_use(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = (await agent.propose(SAID, by="Helper")).memory
+    assert await agent.recall("bees on the roof") == []
+    await agent.promote(made.id)
+    (hit,) = await agent.recall("bees on the roof")
+    assert (hit.kind, hit.id, hit.role, hit.speaker) == ("observation", made.id, "tool", "Helper (over MCP)")
+    of_people = Filters(roles=frozenset({"user", "note"}))
+    assert await agent.recall("bees on the roof", filters=of_people) == []  # it is not what the user said
+    await agent.restore(made.id, "candidate")
+    assert await agent.recall("bees on the roof") == []
+
+
+async def test_a_proposal_is_in_no_list_of_what_was_said(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = (await agent.propose(SAID, by="Helper")).memory
+    await agent.promote(made.id)
+    assert await agent.recent() == []
+    about = await agent.about("bees")
+    assert (about.said, about.mentioned, about.turns) == (0, 0, ())
+    assert await agent.last_session() is None
+    assert await agent.said() == []
+    assert agent._memory.unreflected(limit=10) == []
+
+
+@pytest.mark.parametrize("name", ["you", "You", "assistant", "clew", "y\u200bou", "", " \n ", "x" * 500, "\x1b[2Jyou"])
+def test_no_program_is_called_like_a_person(name: str) -> None:
+    called = program_name(name)
+    assert called.endswith(" (over MCP)")
+    assert called.isprintable()
+    assert len(called) < 60
+
+
+async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    stated = await agent.remember("I live in Lyon.")
+    again = await agent.propose("i live in  lyon", by="Helper")
+    assert (again.outcome, again.memory.id, again.memory.proof_count) == ("known", stated.id, 1)  # no proof is gained
+    waits = (await agent.propose(SAID, by="Helper")).memory
+    assert (await agent.propose(SAID, by="Other")).outcome == "waits already"
+    await agent.reject(waits.id)
+    assert (await agent.propose(SAID, by="Other")).outcome == "rejected before"
+    assert await agent.review() == []
+
+
+async def test_a_proposal_may_be_taken_into_use_at_once_where_the_user_set_it_so(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = await agent.propose(SAID, by="Helper", kind=ObservationKind.PLAN, in_use=True)
+    assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan")
+    assert len(await agent.recall("bees on the roof")) == 1
+
+
+async def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    head = agent._memory.head()
+    with pytest.raises(EmptyMessage):
+        await agent.propose(" \n", by="Helper")
+    with pytest.raises(AgentError, match="at most 500"):
+        await agent.propose("x" * 501, by="Helper")
+    assert agent._memory.head() == head
+
+
+async def test_a_review_queue_that_is_full_takes_no_more(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MOST_WAITING >= 100
+    monkeypatch.setattr("agent.proposing.MOST_WAITING", 2)
+    agent = await started(make_agent)
+    for number in range(2):
+        await agent.propose(f"The user has {number} goats.", by="Helper")
+    head = agent._memory.head()
+    with pytest.raises(AgentError, match="wait for the user's review already"):
+        await agent.propose(SAID, by="Helper")
+    assert agent._memory.head() == head
+
+
+async def test_forgetting_a_proposal_erases_the_call_too(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = (await agent.propose(SAID, by="Helper")).memory
+    (proof,) = (await agent.memory(made.id)).proofs[made.id]
+    assert await agent.forget(made.id) == 1
+    assert await agent.thread(proof.session) == []
+    assert isinstance(agent, Proposing)
+
+
+async def test_what_the_user_promoted_or_reworded_is_undone_as_ever(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    made = (await agent.propose(SAID, by="Helper")).memory
+    own = await agent.reword(made.id, "I keep two hives on the roof.")
+    assert (own.status, own.origin) == ("active", "user")
+    (hit,) = await agent.recall("hives on the roof")
+    assert hit.id == own.id

@@ -22,6 +22,7 @@ from graph.memory import Memory
 from graph.purging import unkept
 from graph.values import Progress
 
+from .asking.store import QueryStore
 from .events import Notice, Warned
 from .foreground import Foreground
 from .home import Home
@@ -32,6 +33,7 @@ AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
 NATIVE = "native.log"
 TIMES = 2
+GONE_TOO = "Words of what was deleted were in {}, which went with them."
 TO_LOOK = "`clew doctor --deep --absent -` looks for words that are typed to it."
 DAMAGED_STAYS = "That log was damaged and is kept as it was: delete it yourself once you have what you want of it."
 READ_MEANWHILE = (
@@ -140,7 +142,9 @@ class Purges:
         for _ in range(TIMES):  # a backup may have been made while the others were worked off
             for problem in await self._step(lambda progress: purge_copies(memory, home, progress)):
                 self._tell(Warned(problem))
-            files, held = await self._step(lambda progress: _sweep(memory, home, words, events, progress))
+            files, held, gone = await self._step(lambda progress: _sweep(memory, home, words, events, progress))
+            if gone:
+                self._tell(Warned(GONE_TOO.format("a saved query" if gone == 1 else f"{gone} saved queries")))
             if not any(_is_own(path, home) for path in held):
                 break
         held = tuple(dict.fromkeys((*held, *(_set_aside(home) if words else ()))))
@@ -199,7 +203,7 @@ def _set_aside(home: Home) -> list[Path]:
 def _is_own(path: Path, home: Home) -> bool:
     """Whether clew rewrites a file itself."""
     copy = backups_of(home.memory) == path.parent and ENDING in path.name
-    return home.memory in path.parents or (copy and path not in _set_aside(home))
+    return home.memory in path.parents or home.queries == path.parent or (copy and path not in _set_aside(home))
 
 
 def _listed(paths: Iterable[Path]) -> str:
@@ -216,9 +220,13 @@ def _heeding(stopping: Stopping) -> Callable[[Progress], None]:
 
 def _sweep(
     memory: Memory, home: Home, words: Forms, events: Collection[int], progress: Callable[[Progress], None]
-) -> tuple[int, tuple[Path, ...]]:
-    """Look into every file but the log's: how many there are, and which still hold a word; caches that do go."""
-    held, files = [], 0
+) -> tuple[int, tuple[Path, ...], int]:
+    """Look into every file but the log's: how many there are, which still hold a word, and how many saved queries did.
+
+    Caches that hold one go, and so do such lines of the queries.
+    """
+    held, files, gone = [], 0, 0
+    queries = QueryStore(home.queries)
     own = {home.memory / name for name in LOG_FILES}
     for path, found in look(home.root, words, leave_out=own | {home.models}):
         files += 1
@@ -227,9 +235,16 @@ def _sweep(
             continue
         if home.cache in path.parents and path.name != NATIVE:
             path.unlink(missing_ok=True)
-        elif memory.unkept({word: words[word] for word in found}, events):  # nobody said it again meanwhile
-            held.append(path)
-    return files, tuple(held)
+        elif still := memory.unkept({word: words[word] for word in found}, events):  # nobody said it again meanwhile
+            if home.queries != path.parent:
+                held.append(path)
+                continue
+            try:
+                lines = queries.forget(path, still)
+                gone += lines if path == queries.saved_file else 0
+            except OSError:
+                held.append(path)
+    return files, tuple(held), gone
 
 
 def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[int]) -> tuple[Path, ...]:

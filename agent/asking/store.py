@@ -25,11 +25,10 @@ from .values import Ran, Saved
 
 MOST = 500
 SLACK = 100  # lines that the history may grow by before it is cut to MOST
-LONGEST = 64_000  # bytes of one line
+LONGEST = 48_000  # bytes of one line
 MOST_SAVED = 1_000
 LONGEST_NAME = 80
 PATIENCE_S = 2.0  # for another clew that writes just now
-READ = 8 << 20  # bytes from the end of the history that are read
 
 T = TypeVar("T")
 
@@ -55,7 +54,10 @@ class QueryStore:
 
     def keep(self, ran: Ran) -> bool:
         """Add to the history; False where the disk refuses, or the query is too long to be kept."""
-        line = _line(_of_ran(ran))
+        try:
+            line = _line(_of_ran(ran))
+        except (ValueError, TypeError):  # a parameter that JSON does not have
+            return False
         if len(line) > LONGEST:
             return False
         try:
@@ -86,7 +88,10 @@ class QueryStore:
             raise QueriesUnwritable(f"A query is saved under a name of 1 to {LONGEST_NAME} letters. Nothing was saved.")
         if not saved.cypher.strip():
             raise QueriesUnwritable("There is no query to save. Write one first.")
-        line = _line({"name": name, "cypher": saved.cypher, "parameters": dict(saved.parameters)})
+        try:
+            line = _line({"name": name, "cypher": saved.cypher, "parameters": dict(saved.parameters)})
+        except (ValueError, TypeError) as error:
+            raise QueriesUnwritable("A parameter is of no kind that can be saved. Nothing was saved.") from error
         if len(line) > LONGEST:
             raise QueriesUnwritable(f"This query is too long to be saved ({len(line):,} bytes). Nothing was saved.")
         self._change(name, line)
@@ -121,15 +126,13 @@ class QueryStore:
 
         Any other file here is what a kill left of a write: it goes. Raises OSError.
         """
-        if path == self._lock_file:
-            return 0
         with self._alone():
             if path not in (self.history_file, self.saved_file):
                 path.unlink(missing_ok=True)
                 return 0
+            finder = Finder(form for each in words.values() for form in each)
             lines = _lines_of(path, torn=True)
-            forms = [form for each in words.values() for form in each]
-            kept = [line for line in lines if not Finder(forms).find([line])]
+            kept = [line for line in lines if not finder.find([line])]
             self._write(path, kept)
             return len(lines) - len(kept)
 
@@ -197,10 +200,10 @@ def _append(path: Path, line: bytes) -> int:
 def _lines_of(path: Path, *, torn: bool = False) -> list[bytes]:
     """The lines of a file, each with its end; without the one in the making, unless it is to be looked at too."""
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        *whole, last = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
-    return [line if line.endswith(b"\n") else line + b"\n" for line in lines if torn or line.endswith(b"\n")]
+    return [line + b"\n" for line in (*whole, *([last] if torn and last else []))]
 
 
 def _read(path: Path, make: Callable[[dict[str, Any]], T]) -> Lines[T]:

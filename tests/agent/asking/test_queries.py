@@ -1,0 +1,104 @@
+"""The Agent keeps queries: told of damage once, none of a private chat, none with words of what was deleted."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.asking.values import Ran
+from agent.events import Warned
+from agent.home import Home
+from agent.service import Agent
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_purging import QUIET, SECRET, delete, holding, say
+from tests.fakes import FakeGenerator
+
+AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
+
+
+async def hear(agent: Agent, told: list[str]) -> None:
+    told.extend([notice.message async for notice in agent.notices() if isinstance(notice, Warned)])
+
+
+async def test_what_was_run_and_saved_is_there_after_another_start(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator(), QUIET)
+    assert await agent.keep_query(Ran("RETURN 1", AT, {"a": 1}, 1, 2.5))
+    await agent.save_query("one", "RETURN $n", {"n": 1})
+    await agent.close()
+    again = await make_agent(FakeGenerator(), QUIET)
+    assert await again.query_history() == [Ran("RETURN 1", AT, {"a": 1}, 1, 2.5)]
+    assert [(each.name, each.cypher, each.parameters) for each in await again.saved_queries()] == [
+        ("one", "RETURN $n", {"n": 1})
+    ]
+    assert await again.remove_query("ONE")
+    assert await again.saved_queries() == []
+
+
+async def test_a_query_of_a_private_chat_leaves_nothing(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator(), QUIET)
+    assert await agent.keep_query(Ran(f"RETURN '{SECRET}'", AT), private=True)
+    assert await agent.query_history() == []
+    assert not Home.resolve().queries.exists()
+
+
+async def test_damage_is_told_once(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    told: list[str] = []
+    listening = asyncio.create_task(hear(agent, told))
+    await agent.keep_query(Ran("RETURN 1", AT))
+    path = home.queries / "history.jsonl"
+    path.write_bytes(b"no json\n\xff\n" + path.read_bytes())
+    for _ in range(2):
+        assert [each.cypher for each in await agent.query_history()] == ["RETURN 1"]
+    await agent.close()
+    await listening
+    assert [each for each in told if "damaged" in each] == [
+        "In the history of queries 2 lines are damaged and left out. Everything else is there."
+    ]
+
+
+async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    told: list[str] = []
+    listening = asyncio.create_task(hear(agent, told))
+    session, _ = await say(agent, "We begin with a harmless remark.")
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
+    await agent.keep_query(Ran(f"MATCH (t:Turn) WHERE t.text CONTAINS '{SECRET}' RETURN t", AT))
+    await agent.keep_query(Ran("MATCH (t:Turn) WHERE t.text CONTAINS $what RETURN t", AT, {"what": SECRET.lower()}))
+    await agent.keep_query(Ran("RETURN 'harmless'", AT))
+    await agent.save_query(f"The {SECRET}", "RETURN 1")
+    await agent.save_query("harmless", "RETURN 2")
+    part = home.queries / "history.jsonl.part"
+    part.write_text(SECRET)  # as a kill leaves it
+    await delete(agent, turn)
+    done = await agent.purged()
+    assert (done.leftovers, done.pending) == ((), None)
+    assert holding(home) == set()
+    assert [each.cypher for each in await agent.query_history()] == ["RETURN 'harmless'"]
+    assert [each.name for each in await agent.saved_queries()] == ["harmless"]
+    await agent.close()
+    await listening
+    assert "Words of what was deleted were in a saved query, which went with them." in told
+
+
+async def test_a_query_with_words_that_were_said_again_stays(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator(), QUIET)
+    session, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    await say(agent, f"Did I say {SECRET}?", session)
+    await agent.save_query(f"The {SECRET}", "RETURN 1")
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == ()
+    assert [each.name for each in await agent.saved_queries()] == [f"The {SECRET}"]
+
+
+@pytest.mark.usefixtures("home")
+def test_the_search_for_words_looks_into_the_queries() -> None:
+    from agent.asking.store import QueryStore
+    from tui.commands.doctor import app
+
+    home = Home.resolve()
+    QueryStore(home.queries).keep(Ran(f"RETURN '{SECRET}'", AT))
+    done = CliRunner().invoke(app, ["--deep", "--absent", "-"], input=SECRET.upper(), obj=None)
+    assert done.exit_code == 1
+    assert "history.jsonl" in done.stdout

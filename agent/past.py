@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
+from graph.asked import Asked
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
 from graph.branches import World
 from graph.errors import NotFound
@@ -22,6 +23,7 @@ from graph.values import Progress, Session, Turn
 
 from . import querying
 from .embedding import Embedding
+from .graphing import Graphing
 from .querying import First
 from .recall import Embed, Recaller
 
@@ -29,12 +31,16 @@ ANY = Wanted()
 ALL = Filters()
 
 
-class PastView:
+class PastView(Graphing):
     """The Agent's questions, of the memory as it was; each raises GraphFailure once something was erased for good."""
 
     def __init__(self, past: Past, embed: Embed) -> None:
         self._past = past
         self._recaller = _Then(past, embed)
+
+    @property
+    def _graphed(self) -> Asked:
+        return self._past
 
     @property
     def at(self) -> datetime:
@@ -153,7 +159,7 @@ class _Then(Recaller):
         return self._then
 
 
-class Looking:
+class Looking(Graphing):
     """The part of the Agent that looks into the past, and asks the user's own queries; what it uses is the Agent's."""
 
     _embedding: Embedding
@@ -162,6 +168,10 @@ class Looking:
     @property
     def _memory(self) -> Memory:
         raise NotImplementedError
+
+    @property
+    def _graphed(self) -> Asked:
+        return self._memory
 
     @asynccontextmanager
     async def past(

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from graph import contents
 from graph.beliefs import Near
+from graph.egos import Egos
 from graph.entities import Entities
 from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters, Hit, Vector
@@ -37,7 +38,7 @@ class Graph(Pages, Protocol):
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
 
 
-class Asked(Remembered, Entities):
+class Asked(Remembered, Entities, Egos):
     """All that is asked of a memory. Thread-safe; every method blocks."""
 
     _reader: LogReader

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Iterable
 
 from graph.asked import Asked
-from graph.egos import PER, Key
+from graph.egos import PER
+from graph.neighbours import Key
+from graph.querying.catalogue import Schema
 from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
 
@@ -42,3 +44,7 @@ class Graphing:
     async def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
         """The given nodes that are there, and the edges among them."""
         return await asyncio.to_thread(self._graphed.subgraph, list(refs))
+
+    async def schema(self) -> Schema:
+        """The tables of the graph, each with how much is in it now."""
+        return await asyncio.to_thread(self._graphed.schema)

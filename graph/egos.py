@@ -1,8 +1,4 @@
-"""A node of the graph and what is next to it: walked through from node to node, and drawn.
-
-The queries are fixed and trusted; their cost grows with the neighbours of one relationship, not with the memory: a hub
-is first put in order by numbers alone, and only what is shown is read with its words.
-"""
+"""A node of the graph and what is next to it: walked through from node to node, and drawn."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -10,16 +6,13 @@ from itertools import zip_longest
 from typing import Any
 
 from graph.errors import NotFound
-from graph.nodes import TABLES, Told, node_of, veiled
+from graph.neighbours import Key, Neighbours, sides_of
 from graph.provenance import provenance
-from graph.schema import RELS
-from graph.subgraphs import Edge, Ego, Node, ProofStep, Ref, Side, Subgraph
-
-Key = tuple[str, bool, str]
+from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
 PER = 20  # neighbours of a side at first
-MANY = 500  # neighbours from which they are put in order before their words are read
-FAR = 3  # neighbours of a neighbour that are drawn too
+FAR = 3  # neighbours of a neighbour's side that are drawn too
+CROWD = 20  # neighbours from which a neighbour's side says nothing of the node in the middle
 
 KINDS = {
     "Turn": "message",
@@ -33,7 +26,6 @@ KINDS = {
     "CoreBlock": "core block",
     "Wording": "wording",
 }
-_ORDERS: Mapping[tuple[str, bool], str] = {("RECALLED", True): "r.rank, m.id"}  # else as the table's nodes come
 
 
 class Egos:
@@ -54,9 +46,10 @@ class Egos:
 
         Raises NotFound for what is not there, or was deleted.
         """
-        found = self._node(ref)
+        near = Neighbours(self.query)
+        found = near.node(ref)
         if found is None and ref.table == "Entity" and (id := self.entities([ref.id]).get(ref.id)) is not None:
-            found = self._node(Ref("Entity", id))
+            found = near.node(Ref("Entity", id))
         if found is None:
             kind = KINDS.get(ref.table, "node")
             raise NotFound(f"This {kind} is not in the memory: it was deleted, or never was there.")
@@ -64,8 +57,9 @@ class Egos:
 
     def ego(self, ref: Ref, *, per: int = PER) -> Ego:
         """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound."""
-        node = self.node(ref)
-        sides = (self._side(node.ref, key, per=per) for key in self._keys(node.ref))
+        node, near = self.node(ref), Neighbours(self.query)
+        counted = near.counted(node.ref).items()
+        sides = [near.side(node.ref, key, limit=max(0, per), about=about) for key, about in counted]
         return Ego(node, tuple(side for side in sides if side.total))
 
     def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:
@@ -73,115 +67,53 @@ class Egos:
 
         `total` counts all of these. Raises NotFound.
         """
-        return self._side(self.node(ref).ref, key, text=text, skip=offset, per=limit)
+        here, near = self.node(ref).ref, Neighbours(self.query)
+        skip, most = max(0, offset), max(0, limit)
+        if key not in sides_of(here.table):
+            return Side(*key, 0, ())
+        if words := text.split():
+            return near.worded(here, key, words, skip=skip, limit=most)
+        return near.side(here, key, skip=skip, limit=most)
 
     def provenance(self, observation: str) -> tuple[ProofStep, ...]:
         """The way from a memory down to the words that prove it, through the revisions before it. Raises NotFound."""
         return provenance(self.query, self.node(Ref("Observation", observation)))
 
     def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
-        """A node, its neighbours, some of theirs where there is room, and the edges among them. Raises NotFound."""
-        ego = self.ego(ref, per=limit)
+        """A node, its neighbours, some of theirs where there is room, and the edges among them. Raises NotFound.
+
+        `more_nodes` are its neighbours that are left out.
+        """
+        ego, near = self.ego(ref, per=limit), Neighbours(self.query)
         shown = {ego.node.ref: ego.node}
         for rank in zip_longest(*(side.nodes for side in ego.sides)):
-            for node in rank:
-                if node is not None and len(shown) < limit:
-                    shown.setdefault(node.ref, node)
-        near = len(shown)
-        for node in list(shown.values())[1:]:
-            if len(shown) >= limit:
-                break
-            for each in self._all_near(node.ref):
-                if len(shown) < limit:
-                    shown.setdefault(each.ref, each)
-        found = sum(side.total for side in ego.sides)
-        return self._drawn(list(shown.values()), more=max(0, found - (near - 1)))
+            _add(shown, [node for node in rank if node is not None], limit)
+        left_out = max(0, sum(side.total for side in ego.sides) - (len(shown) - 1))
+        for each in list(shown)[1:]:
+            if len(shown) < limit:
+                _add(shown, self._few(near, each), limit)
+        return _joined(near, list(shown.values()), left_out)
 
     def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
         """The given nodes, without those that are not there, in their order, and the edges among them."""
-        nodes = [node for ref in dict.fromkeys(refs) if (node := self._node(ref)) is not None]
-        return self._drawn(nodes)
+        near = Neighbours(self.query)
+        found = (near.node(ref) for ref in dict.fromkeys(refs))
+        return _joined(near, [node for node in found if node is not None], 0)
 
-    def _drawn(self, nodes: list[Node], more: int = 0) -> Subgraph:
-        """Nodes lead to few others, however many lead to them."""
-        there = {node.ref for node in nodes}
-        edges = (edge for node in nodes if _leads_on(node.ref.table) for edge in self._edges(node.ref))
-        joined = tuple(dict.fromkeys(edge for edge in edges if edge.end in there))
-        return Subgraph(tuple(nodes), joined, more_nodes=more, more_edges=more)
-
-    def _edges(self, ref: Ref) -> list[Edge]:
-        pattern = _pattern(ref.table, "", True, "")
-        rows = self.query(f"MATCH {pattern} RETURN label(r) AS name, label(m) AS `table`, m.id AS id", {"id": ref.id})
-        return [Edge(ref, Ref(row["table"], row["id"]), row["name"]) for row in rows]
-
-    def _all_near(self, ref: Ref) -> list[Node]:
-        """Some neighbours of a neighbour."""
-        return [node for side in self.ego(ref, per=FAR).sides for node in side.nodes]
-
-    def _node(self, ref: Ref) -> Node | None:
-        if ref.table not in TABLES:
-            return None
-        told = TABLES[ref.table]
-        one = f"MATCH (m:`{ref.table}` {{id: $id}}) WHERE {told.there} RETURN {told.row(whole=True)}"
-        rows = self.query(one, {"id": ref.id})
-        return veiled(self.query, [node_of(ref.table, rows[0])])[0] if rows else None
-
-    def _keys(self, ref: Ref) -> list[Key]:
-        """The sides that have neighbours, in the schema's order."""
-        found: set[Key] = set()
-        for outgoing in (True, False):
-            pattern = _pattern(ref.table, "", outgoing, "")
-            if all(side[1] != outgoing for side in _all_keys(ref.table)):
-                continue
-            counted = self.query(
-                f"MATCH {pattern} RETURN DISTINCT label(r) AS name, label(m) AS `table`", {"id": ref.id}
-            )
-            found |= {(row["name"], outgoing, row["table"]) for row in counted}
-        return [key for key in _all_keys(ref.table) if key in found]
-
-    def _side(self, ref: Ref, key: Key, *, text: str = "", skip: int = 0, per: int) -> Side:
-        relation, outgoing, table = key
-        if key not in _all_keys(ref.table):
-            return Side(relation, outgoing, table, 0, ())
-        told, values = TABLES[table], {"id": ref.id}
-        pattern = f"MATCH {_pattern(ref.table, relation, outgoing, table)} WHERE {told.there}"
-        for place, word in enumerate(text.lower().split()):
-            values[f"word{place}"] = word
-            pattern += f" AND contains(lower({told.words}), $word{place})"
-        if text.split():
-            pattern += f" AND {told.open}"
-        total: int = self.query(f"{pattern} RETURN count(*) AS total", values)[0]["total"]
-        page = f"ORDER BY {_ORDERS.get((relation, outgoing), told.order)} SKIP {max(0, skip)} LIMIT {max(0, per)}"
-        rows = self._page(pattern, told, page, values, total) if total and per > 0 else []
-        nodes = veiled(self.query, [node_of(table, row) for row in rows])
-        return Side(relation, outgoing, table, total, tuple({node.ref: node for node in nodes}.values()))
-
-    def _page(self, pattern: str, told: Told, page: str, values: dict[str, Any], total: int) -> list[dict[str, Any]]:
-        if total <= MANY:
-            return self.query(f"{pattern} {told.counting} RETURN {told.row()} {page}", values)
-        ids = [row["_id"] for row in self.query(f"{pattern} {told.counting} RETURN m.id AS `_id` {page}", values)]
-        found = self.query(f"{pattern} AND m.id IN $ids RETURN {told.row()}", values | {"ids": ids})
-        rows = {row["_id"]: row for row in found}
-        return [rows[id] for id in ids if id in rows]
+    def _few(self, near: Neighbours, ref: Ref) -> list[Node]:
+        """Some neighbours of a neighbour, of those sides that are no crowd."""
+        small = [(key, about) for key, about in near.counted(ref).items() if about < CROWD]
+        return [node for key, about in small for node in near.side(ref, key, limit=FAR, about=about).nodes]
 
 
-def _pattern(start: str, relation: str, outgoing: bool, end: str) -> str:
-    """From a node by its id to `m`, by `r`; an empty name is any."""
-    by = f"[r:`{relation}`]" if relation else "[r]"
-    to = f"(m:`{end}`)" if end else "(m)"
-    return f"(:`{start}` {{id: $id}}){'' if outgoing else '<'}-{by}-{'>' if outgoing else ''}{to}"
+def _add(shown: dict[Ref, Node], nodes: Iterable[Node], limit: int) -> None:
+    for node in nodes:
+        if len(shown) < limit:
+            shown.setdefault(node.ref, node)
 
 
-def _leads_on(table: str) -> bool:
-    return any(rel.start == table for rel in RELS)
-
-
-def _all_keys(table: str) -> list[Key]:
-    """Every side that a node of the table may have."""
-    found: list[Key] = []
-    for rel in RELS:
-        if rel.start == table:
-            found += [(rel.name, True, end) for end in rel.ends]
-        if table in rel.ends:
-            found.append((rel.name, False, rel.start))
-    return found
+def _joined(near: Neighbours, nodes: list[Node], left_out: int) -> Subgraph:
+    """Nodes with the edges among them."""
+    there = {node.ref for node in nodes}
+    edges = dict.fromkeys(edge for node in nodes for edge in near.edges(node.ref) if edge.end in there)
+    return Subgraph(tuple(nodes), tuple(edges), more_nodes=left_out, more_edges=left_out)

@@ -5,6 +5,7 @@ Each node stands there once, however the relationships lead in circles; a tool's
 
 from typing import Any
 
+from graph.neighbours import Neighbours
 from graph.nodes import HIDDEN, TABLES, Query, node_of, veiled
 from graph.subgraphs import Node, ProofStep, Ref
 
@@ -49,7 +50,10 @@ def _leads_on(node: Node) -> bool:
 def _below(query: Query, step: ProofStep) -> list[ProofStep]:
     found: list[ProofStep] = []
     ref = step.node.ref
+    there = Neighbours(query).counted(ref, directions=(True,))
     for relation, table in _LEADS.get(ref.table, ()):
+        if (relation, True, table) not in there:
+            continue
         told = TABLES[table]
         leads = (
             f"MATCH (:`{ref.table}` {{id: $id}})-[r:`{relation}`]->(m:`{table}`) WHERE {told.there}"

@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 
-.PHONY: help chat test format setup clean
+.PHONY: help chat demo test pictures format setup clean
 
 help: ## show this
 	@echo "clew, a terminal chat that remembers, offline"
@@ -13,11 +13,19 @@ help: ## show this
 chat: setup ## set up what is missing, then chat (ARGS="--new" is passed on)
 	@$(BIN)/clew $(ARGS)
 
+demo: setup ## chat in an invented person's memory, which is made in build/demo and never mixed with yours
+	@test -e build/demo/memory || $(BIN)/python -m demo.memory build/demo
+	@CLEW_MODELS="$${CLEW_MODELS:-$$($(BIN)/python -c 'from agent.home import Home; print(Home.resolve().models)')}" \
+		$(BIN)/clew --home build/demo $(ARGS)
+
 test: setup ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest $(ARGS)
+
+pictures: setup ## take the pictures of the README anew, of that memory
+	$(BIN)/python -m demo.pictures $(ARGS)
 
 format: setup ## put the code into its one format
 	$(BIN)/ruff check --fix

@@ -1,0 +1,146 @@
+"""Takes the pictures of the README, each of a running chat on the demo's memory: `make pictures`.
+
+The chat runs without a terminal, with the real model and embedder. A picture is taken once the screen says what it is
+to show, and has stood still; one that never does is an error that names it.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from textual.pilot import Pilot
+
+from agent.home import Home
+from demo.memory import build
+from tui.app import ClewApp
+from tui.entry import make_app
+from tui.screenshot import picture
+from tui.themes import full_name
+
+DOCS = Path(__file__).parent.parent / "docs"
+PATIENCE_S = 120.0
+STILL = 3  # times that the screen was the same
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True)
+class Type:
+    """Words typed as keys; a message is sent by a key of its own."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class See:
+    """Words that the screen has to show before it goes on."""
+
+    words: str
+
+
+Step = str | Type | See  # a string is a key
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: how one comes there, and how large the terminal is."""
+
+    name: str
+    steps: tuple[Step, ...]
+    size: tuple[int, int] = (112, 32)
+    theme: str = "dark"
+    new: bool = False
+
+
+QUERY = "MATCH (o:Observation)-[r:ABOUT]->(e:Entity) WHERE o.current RETURN o, r, e"
+CHAT_OF_THE_MAST = ("f2", Type("mast"), See("rotten"), "enter", See("iroko"))
+SHOTS = (
+    Shot("chat", (See("No walnuts"),)),
+    Shot("restart", ("f2", See("Launching Wren"))),
+    Shot("memory", ("f7", See("Recalled"), "left", See("allergic to walnuts")), size=(120, 32)),
+    Shot("memories", ("f4", See("Used to live"), "end", See("Lives in Munich")), size=(120, 34)),
+    Shot("tree", ("f6", See("orange cake")), size=(112, 24)),
+    Shot("delete", (*CHAT_OF_THE_MAST, "tab", "up", "x", See("Delete")), size=(100, 30)),
+    Shot("search", ("ctrl+f", Type("garboard"), See("Caulking")), size=(112, 28)),
+)  # fmt: skip
+
+
+def text_of(app: ClewApp) -> str:
+    """The words on the screen, line by line."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+async def take(shot: Shot, home: Path) -> str:
+    """The picture as SVG. Raises TimeoutError when the screen does not come to show what it should."""
+    app = make_app(home=home, new=shot.new)
+    app.fixed_theme = full_name(shot.theme)
+    async with app.run_test(size=shot.size) as pilot:
+        app.composer.cursor_blink = False
+        await _until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
+        await _until(pilot, lambda: _settled(app), "the model, the graph and the embedder")
+        for step in shot.steps:
+            match step:
+                case See(words):
+                    await _until(pilot, lambda words=words: words in text_of(app), words)  # type: ignore[misc]
+                case Type(words):
+                    await pilot.press(*("space" if each == " " else each for each in words))
+                case key:
+                    await pilot.press(key)
+        await _still(pilot, app)
+        drawn = picture(app)
+        await app.leave()
+    return drawn
+
+
+def _settled(app: ClewApp) -> bool:
+    """What is brought in after the first paint is there, and nothing is said for a while only."""
+    graph, embedding = app.state.graph, app.state.embedding
+    done = ("ready", "failed")
+    return all(each is not None and each.state in done for each in (app.state.model, graph, embedding))
+
+
+async def _still(pilot: Pilot[int], app: ClewApp) -> None:
+    before, same = "", 0
+    while same < STILL:
+        await pilot.pause(LOOK_S)
+        now = text_of(app)
+        same = same + 1 if now == before else 0
+        before = now
+
+
+async def _until(pilot: Pilot[int], true: Callable[[], bool], what: str) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not true():
+                await pilot.pause(LOOK_S)
+    except TimeoutError as error:
+        raise TimeoutError(f"the screen never showed {what!r}:\n{text_of(pilot.app)}") from error  # type: ignore[arg-type]
+
+
+def take_all(folder: Path, shots: tuple[Shot, ...]) -> None:
+    """Build a demo, and write the pictures of it to a folder."""
+    with TemporaryDirectory(prefix="clew-demo-") as home:
+        build(Home.resolve(Path(home)))
+        for shot in shots:
+            path = folder / f"{shot.name}.svg"
+            path.write_text(asyncio.run(take(shot, Path(home))), encoding="utf-8")
+            print(path, file=sys.stderr)
+
+
+def main() -> None:
+    """The command line of this module."""
+    parser = argparse.ArgumentParser(prog="python -m demo.pictures", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *(shot.name for shot in SHOTS)], help="only these")
+    parser.add_argument("--to", type=Path, default=DOCS, metavar="FOLDER")
+    arguments = parser.parse_args()
+    os.umask(0o077)
+    os.environ["CLEW_MODELS"] = str(Home.resolve().models)  # the demo's own home has none
+    take_all(arguments.to, tuple(shot for shot in SHOTS if not arguments.names or shot.name in arguments.names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The demo's memory is built whole, is never mixed with another, and can be pictured."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from demo import pictures
+from demo.memory import DemoFailed, build
+from graph.beliefs import Wanted
+from graph.memory import Memory
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Home]:
+    home, before = Home.resolve(tmp_path / "demo"), os.umask(0o077)
+    build(home)
+    yield home
+    os.umask(before)
+
+
+def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
+    with closing(Memory.open(demo.memory, command="test")) as memory:
+        memory.open_graph(lambda _: None)
+        found = memory.memories(Wanted(everything=True), now=datetime.now(UTC), limit=100)
+        texts = {each.text: each for each in found}
+        lives = texts["Used to live in Munich, now lives in Lisbon."]
+        assert (lives.status, lives.pinned, lives.proof_count) == ("active", True, 4)
+        assert texts["Lives in Munich."].status == "superseded"
+        assert len(memory.sessions()) == 12
+        assert all(session.name for session in memory.sessions() if session.world == "main")
+        assert memory.unreflected(10) == []
+        assert [check for check in memory.doctor() if not check.ok] == []
+
+
+def test_a_memory_that_is_there_is_left_alone(demo: Home) -> None:
+    before = (demo.memory / "log.sqlite").read_bytes()
+    with pytest.raises(DemoFailed, match="left as it is"):
+        build(demo)
+    assert (demo.memory / "log.sqlite").read_bytes() == before
+
+
+async def test_a_picture_shows_what_it_was_told_to(demo: Home) -> None:
+    (shot,) = (each for each in pictures.SHOTS if each.name == "chat")
+    drawn = await pictures.take(shot, demo.root)
+    assert drawn.startswith("<svg")
+    assert "almond" in drawn
+    assert "http" not in drawn.replace("http://www.w3.org/", "").replace("https://www.textualize.io", "")
+
+
+async def test_a_picture_that_never_comes_names_what_it_waited_for(demo: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "PATIENCE_S", 0.3)
+    with pytest.raises(TimeoutError, match="never showed"):
+        await pictures.take(pictures.Shot("none", (pictures.See("a purple cow"),)), demo.root)

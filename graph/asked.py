@@ -20,8 +20,10 @@ from graph.hits import Community, Filters, Hit, Vector
 from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
 from graph.querying import console
+from graph.querying.catalogue import Catalogue
 from graph.querying.console import Answer, Pages
 from graph.querying.grammar import checked
+from graph.querying.parameters import given
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
@@ -38,7 +40,7 @@ class Graph(Pages, Protocol):
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
 
 
-class Asked(Remembered, Entities, Egos):
+class Asked(Remembered, Entities, Egos, Catalogue):
     """All that is asked of a memory. Thread-safe; every method blocks."""
 
     _reader: LogReader
@@ -89,7 +91,9 @@ class Asked(Remembered, Entities, Egos):
     def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
         self._asked_graph.query(
-            f"EXPLAIN {checked(cypher)}", console.given_to(cypher, parameters, MAIN_WORLD), timeout_s=console.TIMEOUT_S
+            f"EXPLAIN {checked(cypher)}",
+            given(cypher, parameters, needed=parameters is not None),
+            timeout_s=console.TIMEOUT_S,
         )
 
     def prepare_console(self) -> None:

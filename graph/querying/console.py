@@ -16,7 +16,7 @@ from uuid import UUID
 
 from graph.events import MAIN_WORLD
 from graph.querying.grammar import checked
-from graph.querying.lexing import Sort, tokens_of
+from graph.querying.parameters import given
 
 MOST_ROWS = 100_000
 MOST_BYTES = 64 << 20  # of the rows as JSON
@@ -63,22 +63,15 @@ def ask(
     Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
     """
     statement = checked(cypher)
-    given = given_to(statement, parameters, world)
+    asked = given(statement, parameters, world=world)
     began = time.perf_counter()
-    names, rows, total = graph.page(statement, given, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
+    names, rows, total = graph.page(statement, asked, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
     took_ms = (time.perf_counter() - began) * 1000
     cut: Literal["", "rows"] = "rows" if total > len(rows) else ""
     answer = Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms, cut)
     if first is not None:
         first(answer)
     return answer
-
-
-def given_to(statement: str, parameters: Mapping[str, Any] | None, world: str) -> dict[str, Any]:
-    """The parameters that a statement asks for: the engine takes one that it does not ask for as an error."""
-    given = {"world": world, **(parameters or {})}
-    asked = {token.text[1:] for token in tokens_of(statement) if token.sort is Sort.PARAMETER}
-    return {name: value for name, value in given.items() if name in asked}
 
 
 def plain(value: Any) -> Any:

@@ -98,11 +98,6 @@ def parameters_of(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each[1:] for each in asked if each != WORLD))
 
 
-def asks_for_world(query: str) -> bool:
-    """Whether `$world` stands in a query, and not only in a string of it. Raises Refused as `tokens_of`."""
-    return any(token.text == WORLD for token in tokens_of(query) if token.sort is Sort.PARAMETER)
-
-
 def written(query: str, tokens: list[Token]) -> str:
     """The query with nothing but its tokens, each in its place."""
     blank = ["\n" if each == "\n" else " " for each in query]

@@ -18,10 +18,13 @@ MOST_CHARACTERS = 1_000_000
 DEEPEST = 20  # lists and maps inside each other
 
 
-def given(query: str, parameters: Mapping[str, Any] | None, *, world: str = MAIN_WORLD) -> dict[str, Any]:
+def given(
+    query: str, parameters: Mapping[str, Any] | None, *, world: str = MAIN_WORLD, needed: bool = True
+) -> dict[str, Any]:
     """The values the engine is to get, `$world` among them where the query asks for it.
 
-    Raises Refused with the place of the name, for one that is missing or cannot be given; for one too many too.
+    Raises Refused with the place of the name, for one that is missing (unless not `needed`: the engine takes it for
+    null) or cannot be given; for one too many too.
     """
     values = {WORLD[1:]: world, **(parameters or {})}
     asked: dict[str, Token] = {}
@@ -32,11 +35,11 @@ def given(query: str, parameters: Mapping[str, Any] | None, *, world: str = MAIN
         if name not in asked:
             raise refused(query, 0, _too_many(name, asked))
     for name, token in asked.items():
-        if name not in values:
+        if name not in values and needed:
             raise refused(query, token.place, f"${name} has no value: give it one")
-        if why := _wrong(values[name]):
+        if why := _wrong(values.get(name)):
             raise refused(query, token.place, f"${name} cannot be {why}")
-    return {name: values[name] for name in asked}
+    return {name: values[name] for name in asked if name in values}
 
 
 def _too_many(name: str, asked: Mapping[str, Token]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.errors import Refused
-from graph.querying.lexing import asks_for_world, parameters_of
+from graph.querying.lexing import parameters_of
 from graph.querying.parameters import MOST_CHARACTERS, given
 
 
@@ -20,8 +20,6 @@ def nested(depth: int) -> Any:
 def test_a_query_tells_which_values_it_asks_for() -> None:
     query = "MATCH (t:Turn) WHERE t.text = $text AND t.world = $world // $comment\nRETURN '$string', $n, $text, `$x`"
     assert parameters_of(query) == ("text", "n")
-    assert asks_for_world(query)
-    assert not asks_for_world("RETURN $worlds, '$world'")
 
 
 def test_only_what_is_asked_for_is_given_and_the_world_by_itself() -> None:
@@ -29,6 +27,7 @@ def test_only_what_is_asked_for_is_given_and_the_world_by_itself() -> None:
     assert given("RETURN $a", {"a": None}, world="w") == {"a": None}
     assert given("RETURN $world", {"world": "mine"}, world="w") == {"world": "mine"}
     assert given("RETURN 1", None) == {}
+    assert given("RETURN $a, $world", None, needed=False) == {"world": "main"}
 
 
 def test_what_is_missing_is_told_with_its_place_and_what_is_too_much_with_what_was_meant() -> None:

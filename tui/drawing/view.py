@@ -1,27 +1,89 @@
 """A drawn graph: nodes to choose among with the arrows, zoom, pan, two layouts, a picture to keep."""
 
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
 from textual.binding import Binding, BindingType
-from textual.content import Content
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
 
 from graph.subgraphs import Node, Ref, Subgraph
-from tui.text import one_line
+from tui.drawing.choosing import Direction, at_cell, nearest, next_one
+from tui.drawing.exporting import keep
+from tui.drawing.foot import about_node, about_picture
+from tui.drawing.layout import Layout, LayoutKind, layout
+from tui.drawing.picture import Picture, paint
+
+ZOOMS = (1.0, 1.5, 2.0, 3.0, 4.0)
+PAN = 8, 4  # cells at a key press
+LOW = 8  # rows: with fewer the foot has one line, and below 3 none
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a layout is made for."""
+
+    subgraph: Subgraph
+    focus: Ref | None
+    kind: LayoutKind
+    width: int
+    height: int
 
 
 class GraphView(ScrollView, can_focus=True):
-    """Shows what `show` was given last; posts `Moved` when another node is chosen and `Chosen` on Enter."""
+    """Draws what `show` was given last; posts `Moved` when another node is chosen and `Chosen` on Enter.
 
+    Laying out happens in a thread, for the newest size and graph only; until it is there the last picture stays.
+    """
+
+    DEFAULT_CSS = """
+    GraphView {
+        background: $background; overflow: auto auto; scrollbar-size: 0 0;
+        & > .graph-view--line { color: $foreground 38%; }
+        & > .graph-view--lit { color: $primary; text-style: bold; }
+        & > .graph-view--label { color: $foreground 78%; }
+        & > .graph-view--near { color: $foreground; text-style: bold; }
+        & > .graph-view--chosen { color: $background; background: $primary; text-style: bold; }
+        & > .graph-view--name { color: $foreground 60%; text-style: italic; }
+        & > .graph-view--name-lit { color: $primary; text-style: italic; }
+        & > .graph-view--primary { color: $primary; text-style: bold; }
+        & > .graph-view--secondary { color: $secondary; text-style: bold; }
+        & > .graph-view--accent { color: $accent; text-style: bold; }
+        & > .graph-view--warning { color: $warning; text-style: bold; }
+        & > .graph-view--error { color: $error; text-style: bold; }
+        & > .graph-view--foreground { color: $foreground; text-style: bold; }
+        & > .graph-view--about { color: $foreground; background: $surface; }
+        & > .graph-view--foot { color: $foreground 60%; background: $surface; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"graph-view--{role}"
+        for role in (
+            *("line", "lit", "label", "near", "chosen", "name", "name-lit", "about", "foot"),
+            *("primary", "secondary", "accent", "warning", "error", "foreground"),
+        )
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move('up')", show=False),
-        Binding("down", "move('down')", show=False),
+        *(Binding(way, f"move('{way}')", show=False) for way in ("up", "down", "left", "right")),
         Binding("tab", "next(1)", show=False),
         Binding("shift+tab", "next(-1)", show=False),
         Binding("enter", "choose", show=False),
+        Binding("plus,equals_sign", "zoom(1)", show=False),
+        Binding("minus", "zoom(-1)", show=False),
+        Binding("0", "fit", show=False),
+        Binding("shift+left", "pan(-1, 0)", show=False),
+        Binding("shift+right", "pan(1, 0)", show=False),
+        Binding("shift+up", "pan(0, -1)", show=False),
+        Binding("shift+down", "pan(0, 1)", show=False),
+        Binding("l", "other_layout", show=False),
+        Binding("s", "save", show=False),
     ]
 
     class About(Message):
@@ -48,38 +110,169 @@ class GraphView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self.picture: Picture | None = None
         self._subgraph = Subgraph((), ())
-        self._place = 0
+        self._focus: Ref | None = None
+        self._chosen: Ref | None = None
+        self._kind: LayoutKind = "force"
+        self._zoom = 0
+        self._made: Wanted | None = None  # what `picture` shows
+        self._working = False
+        self._strips: dict[int, Strip] = {}
 
     @property
     def chosen(self) -> Node | None:
         """The chosen node."""
-        nodes = self._subgraph.nodes
-        return nodes[self._place] if self._place < len(nodes) else None
+        if self.picture is None or self.picture.chosen is None:
+            return None
+        return self.picture.layout.spots[self.picture.chosen].node
 
     def show(self, subgraph: Subgraph, focus: Ref | None = None) -> None:
         """Draw this; `focus` is the node it is about, chosen first. Can be called before the view is mounted."""
-        self._subgraph = subgraph
-        self._place = next((place for place, node in enumerate(subgraph.nodes) if node.ref == focus), 0)
+        self._subgraph, self._focus = subgraph, focus
+        self._chosen = focus if focus is not None else self._chosen
+        self._zoom = 0
+        self._lay_out()
+
+    # Laying out
+
+    def on_mount(self) -> None:
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    @property
+    def _foot(self) -> int:
+        return 2 if self.size.height >= LOW else 1 if self.size.height >= 3 else 0
+
+    @property
+    def _wanted(self) -> Wanted:
+        zoom = ZOOMS[self._zoom]
+        width, height = self.size.width, self.size.height - self._foot
+        return Wanted(self._subgraph, self._focus, self._kind, round(width * zoom), round(height * zoom))
+
+    def _lay_out(self) -> None:
+        if self.is_attached and self.size.area and not self._working and self._made != self._wanted:
+            self._working = True
+            self.run_worker(self._work(), group="layout")
+
+    async def _work(self) -> None:
+        """Lay out until what is wanted is shown: many changes meanwhile cost one more layout."""
+        try:
+            while self.size.area and (wanted := self._wanted) != self._made:
+                made = await asyncio.to_thread(
+                    layout,
+                    wanted.subgraph,
+                    kind=wanted.kind,
+                    width=wanted.width,
+                    height=wanted.height,
+                    focus=wanted.focus,
+                )
+                self._made = wanted
+                self._put(made)
+        finally:
+            self._working = False
+
+    def _put(self, made: Layout) -> None:
+        """Show a layout, with the same node chosen as before if it is drawn."""
+        places = {spot.node.ref: place for place, spot in enumerate(made.spots)}
+        place = places.get(self._chosen) if self._chosen is not None else None
+        self.virtual_size = Size(made.width, made.height + self._foot)
+        self._paint(made, place if place is not None else 0 if made.spots else None)
+
+    def _paint(self, made: Layout, place: int | None) -> None:
+        before = self.chosen
+        self.picture = paint(made, place)
+        self._strips.clear()
         self.refresh()
+        now = self.chosen
+        if now is not None:
+            self._chosen = now.ref
+            box = made.spots[place or 0].box
+            self.scroll_to_region(Region(box.start, box.y, box.end - box.start, 1 + self._foot), animate=False)
+            if before is None or before.ref != now.ref:
+                self.post_message(self.Moved(self, now).set_sender(self))
+
+    # Drawing
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        nodes = self._subgraph.nodes
-        text = f"{'›' if y == self._place else ' '} {one_line(nodes[y].title)}" if y < len(nodes) else ""
-        content = Content(text).truncate(width)
-        return Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False)[0]
+        width, foot = self.size.width, y - (self.size.height - self._foot)
+        if self.picture is None or not self.picture.layout.spots:
+            words = "" if y else " Drawing …" if self.picture is None else " Nothing to draw."
+            return Strip([Segment(words, self._style("foot"))]).adjust_cell_length(width, self._style("blank"))
+        if foot >= 0:
+            return self._foot_line(foot, width)
+        row = y + round(self.scroll_y)
+        if row not in self._strips:
+            runs = self.picture.row(row) if row < self.picture.layout.height else []
+            self._strips[row] = Strip(Segment(text, self._style(role)) for text, role in runs)
+        left = round(self.scroll_x)
+        return self._strips[row].crop_extend(left, left + width, self._style("blank"))
 
-    def action_move(self, way: str) -> None:
-        self.action_next(1 if way == "down" else -1)
+    def _foot_line(self, line: int, width: int) -> Strip:
+        assert self.picture is not None
+        chosen = self.chosen
+        if line == 0 and chosen is not None:
+            words, role = about_node(chosen, datetime.now().astimezone(), width - 2), "about"
+        else:
+            words, role = about_picture(self.picture.layout, width - 2, zoom=ZOOMS[self._zoom]), "foot"
+        return Strip([Segment(f" {words}", self._style(role))]).adjust_cell_length(width, self._style(role))
+
+    def _style(self, role: str) -> Style:
+        if role == "blank":
+            return self.visual_style.rich_style
+        return self.get_visual_style(f"graph-view--{role.removeprefix('sign ').replace(' ', '-')}").rich_style
+
+    def notify_style_update(self) -> None:
+        self._strips.clear()
+        super().notify_style_update()
+
+    # Keys and mouse
+
+    def _choose(self, place: int | None) -> None:
+        if self.picture is not None and place is not None and place != self.picture.chosen:
+            self._paint(self.picture.layout, place)
+
+    def action_move(self, direction: Direction) -> None:
+        if self.picture is not None and self.picture.chosen is not None:
+            self._choose(nearest(self.picture.layout.spots, self.picture.chosen, direction))
 
     def action_next(self, step: int) -> None:
-        nodes = self._subgraph.nodes
-        if nodes:
-            self._place = (self._place + step) % len(nodes)
-            self.refresh()
-            self.post_message(self.Moved(self, nodes[self._place]).set_sender(self))
+        if self.picture is not None and self.picture.chosen is not None:
+            self._choose(next_one(self.picture.layout.spots, self.picture.chosen, step))
 
     def action_choose(self) -> None:
         if self.chosen is not None:
             self.post_message(self.Chosen(self, self.chosen).set_sender(self))
+
+    def action_zoom(self, step: int) -> None:
+        self._zoom = max(0, min(len(ZOOMS) - 1, self._zoom + step))
+        self._lay_out()
+
+    def action_fit(self) -> None:
+        self.action_zoom(-len(ZOOMS))
+
+    def action_pan(self, across: int, down: int) -> None:
+        self.scroll_relative(across * PAN[0], down * PAN[1], animate=False, force=True)
+
+    def action_other_layout(self) -> None:
+        self._kind = "layered" if self._kind == "force" else "force"
+        self._lay_out()
+
+    def action_save(self) -> None:
+        if self.picture is not None and self.picture.layout.spots:
+            self.run_worker(self._save(self.picture.layout), group="save", exclusive=True)
+
+    async def _save(self, made: Layout) -> None:
+        outcome = await asyncio.to_thread(keep, made, dark=self.app.current_theme.dark)
+        self.notify(outcome.words, severity="error" if outcome.failed else "information", markup=False)
+
+    def on_click(self, event: events.Click) -> None:
+        if self.picture is None or event.y >= self.size.height - self._foot:
+            return
+        place = at_cell(self.picture.layout.spots, event.x + round(self.scroll_x), event.y + round(self.scroll_y))
+        if place is not None and place == self.picture.chosen and event.chain > 1:
+            self.action_choose()
+        else:
+            self._choose(place)

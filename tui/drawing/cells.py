@@ -1,0 +1,32 @@
+"""Words measured and cut by the cells that they take in a terminal."""
+
+from functools import lru_cache
+
+from rich.cells import cell_len, split_graphemes
+
+from tui.text import one_line
+
+LONGEST = 400  # characters of a title that are looked at: no label is longer
+
+
+@lru_cache(2048)
+def label_of(title: str) -> str:
+    """A title as a label: one line, harmless, never empty."""
+    return one_line(title[:LONGEST]) or "(no words)"
+
+
+@lru_cache(8192)
+def cut_to(text: str, cells: int) -> str:
+    """Text in at most so many cells, with … at the end where it is cut; never half of a character."""
+    if cell_len(text) <= cells:
+        return text
+    spans, _ = split_graphemes(text)
+    used, end = 0, 0
+    for _, after, width in spans:
+        if used + width > cells - 1:
+            break
+        used, end = used + width, after
+    return f"{text[:end].rstrip()}…" if cells > 0 else ""
+
+
+__all__ = ["LONGEST", "cell_len", "cut_to", "label_of"]

@@ -1,0 +1,173 @@
+"""A graph laid out on an area of cells: where each node, label and line is. The same input gives the same picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graph.subgraphs import Node, Ref, Subgraph
+from tui.drawing.cells import cell_len, cut_to, label_of
+from tui.drawing.labels import placed_labels
+from tui.drawing.lines import Box, Way, way_between
+from tui.drawing.room import Room
+from tui.drawing.settling import settle
+
+LayoutKind = Literal["force", "layered", "list"]
+CELLS_A_NODE = 44  # 40 nodes on 80 × 22: below that labels become beginnings
+MOST_NODES = 300  # on any area: laying out more takes seconds
+NARROWEST, LOWEST = 30, 6  # cells; less is a list of names
+LOOP = "↺ "
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A node on the area: the cell of its sign, and its label with the cell at which that begins, on the same row."""
+
+    node: Node
+    x: int
+    y: int
+    text: str
+    text_x: int
+
+    @property
+    def text_end(self) -> int:
+        """The cell after the label's last."""
+        return self.text_x + cell_len(self.text)
+
+    @property
+    def box(self) -> Box:
+        """Sign and label as lines see them."""
+        return Box(self.x, self.y, min(self.x, self.text_x), max(self.x + 1, self.text_end))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """All edges between two nodes, by their place in `spots`: the names of those that lead onwards, and back."""
+
+    start: int
+    end: int
+    onward: tuple[str, ...]
+    back: tuple[str, ...]
+    way: Way
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    start: int
+    end: int
+    onward: tuple[str, ...]
+    back: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is drawn, in cells of an area; nodes, lines and edges that are not are counted."""
+
+    kind: LayoutKind
+    width: int
+    height: int
+    spots: tuple[Spot, ...] = ()
+    lines: tuple[Line, ...] = ()
+    loops: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # names of the edges from a node to itself
+    more_nodes: int = 0
+    more_edges: int = 0
+
+    @property
+    def only_name(self) -> str:
+        """The name that every line has, where there are several: it is told once; else empty."""
+        names = {name for line in self.lines for name in (*line.onward, *line.back)}
+        return names.pop() if len(names) == 1 and len(self.lines) > 1 else ""
+
+
+def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, focus: Ref | None = None) -> Layout:
+    """Lay out as much as is readable on `width` × `height` cells, `focus` and the first nodes before others."""
+    if kind == "list" or width < NARROWEST or height < LOWEST:
+        return _listed(subgraph, width)
+    nodes = _unique(subgraph.nodes, focus)[: max(1, min(MOST_NODES, width * height // CELLS_A_NODE))]
+    joints, loops = _joined(nodes, subgraph)
+    pairs = [(joint.start, joint.end) for joint in joints]
+    if kind == "layered":
+        from tui.drawing.layered import layered_positions
+
+        arrows = [pair for joint in joints for pair in _directions(joint)]
+        wanted = layered_positions(len(nodes), arrows, width, height)
+    else:
+        from tui.drawing.force import force_positions
+
+        wanted = force_positions(len(nodes), pairs, ratio=width / (2 * height))
+    labels = [(LOOP if place in loops else "") + label_of(node.title) for place, node in enumerate(nodes)]
+    seats = settle(wanted, [cell_len(label) for label in labels], width, height, rightward=kind == "layered")
+    nodes = nodes[: len(seats)]
+    joints, loops = _joined(nodes, subgraph)
+    texts = placed_labels(labels[: len(seats)], seats, [(joint.start, joint.end) for joint in joints], width, height)
+    spots = tuple(
+        Spot(node, seat.x, seat.y, text, text_x) for node, seat, (text, text_x) in zip(nodes, seats, texts, strict=True)
+    )
+    return Layout(
+        kind=kind,
+        width=width,
+        height=height,
+        spots=spots,
+        lines=_routed(joints, spots, width, height),
+        loops=loops,
+        more_nodes=subgraph.more_nodes + len(_unique(subgraph.nodes, None)) - len(spots),
+        more_edges=subgraph.more_edges + _left_out(subgraph, nodes),
+    )
+
+
+def _listed(subgraph: Subgraph, width: int) -> Layout:
+    """A row for each node: what a narrow screen shows."""
+    nodes = _unique(subgraph.nodes, None)
+    _, loops = _joined(nodes, subgraph)
+    spots = tuple(
+        Spot(node, 0, row, cut_to(label_of(node.title), max(1, width - 2)), 2) for row, node in enumerate(nodes)
+    )
+    return Layout("list", width, len(spots), spots, (), loops, subgraph.more_nodes, subgraph.more_edges)
+
+
+def _unique(nodes: Sequence[Node], focus: Ref | None) -> list[Node]:
+    """Each node once, the focus first."""
+    found = {node.ref: node for node in reversed(nodes)}
+    order = dict.fromkeys(([focus] if focus in found else []) + [node.ref for node in nodes])
+    return [found[ref] for ref in order if ref is not None]
+
+
+def _joined(nodes: Sequence[Node], subgraph: Subgraph) -> tuple[tuple[_Joint, ...], dict[int, tuple[str, ...]]]:
+    """One line for all edges between two nodes, in the order of the nodes, and the edges from a node to itself."""
+    places = {node.ref: place for place, node in enumerate(nodes)}
+    between: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
+    loops: dict[int, list[str]] = {}
+    for edge in subgraph.edges:
+        start, end = places.get(edge.start), places.get(edge.end)
+        if start is None or end is None:
+            continue
+        if start == end:
+            names = loops.setdefault(start, [])
+        else:
+            names = between.setdefault((min(start, end), max(start, end)), ([], []))[start > end]
+        if edge.name not in names:
+            names.append(edge.name)
+    joints = (_Joint(*ends, tuple(onward), tuple(back)) for ends, (onward, back) in sorted(between.items()))
+    return tuple(joints), {place: tuple(names) for place, names in loops.items()}
+
+
+def _directions(joint: _Joint) -> list[tuple[int, int]]:
+    onward = [(joint.start, joint.end)] if joint.onward else []
+    return onward + ([(joint.end, joint.start)] if joint.back else [])
+
+
+def _routed(joints: Sequence[_Joint], spots: Sequence[Spot], width: int, height: int) -> tuple[Line, ...]:
+    """The lines with their ways; no arrow head covers a sign or a label."""
+    covered = Room(width, height)
+    for spot in spots:
+        covered.take(spot.y, spot.box.start, spot.box.end)
+    lines = []
+    for joint in joints:
+        ends = spots[joint.start].box, spots[joint.end].box
+        way = way_between(*ends, onward=bool(joint.onward), back=bool(joint.back), covered=covered)
+        lines.append(Line(joint.start, joint.end, joint.onward, joint.back, way))
+    return tuple(lines)
+
+
+def _left_out(subgraph: Subgraph, nodes: Sequence[Node]) -> int:
+    drawn = {node.ref for node in nodes}
+    return sum(edge.start not in drawn or edge.end not in drawn for edge in subgraph.edges)

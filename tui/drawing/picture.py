@@ -1,0 +1,119 @@
+"""A layout as rows of characters with their roles: lines in braille, arrow heads, signs, labels, names of edges."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tui.drawing.braille import Dots
+from tui.drawing.cells import cell_len, cut_to
+from tui.drawing.layout import Layout, Line, Spot
+from tui.drawing.lines import cells_of
+from tui.drawing.room import Room
+from tui.drawing.signs import kind_of, sign_of
+from tui.text import one_line
+
+NAMED = 12  # lines: with more of them only those of the chosen node have their names
+LONGEST_NAME = 22  # cells
+PLACES = (0.5, 0.4, 0.6, 0.3, 0.7)  # of a name on its line, the best first
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text at a cell. `role` says how it looks: line, lit (of the chosen node), name, sign …, label, near, chosen."""
+
+    x: int
+    y: int
+    text: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that is painted over the lines, and the lines as rows of braille: all, and those of the chosen node."""
+
+    layout: Layout
+    chosen: int | None
+    pieces: tuple[Piece, ...]
+    dots: tuple[str, ...]
+    lit: tuple[str, ...]
+
+    def row(self, y: int) -> list[tuple[str, str]]:
+        """Runs of text and role that fill the row."""
+        runs: list[tuple[str, str]] = []
+        at = 0
+        for piece in sorted((piece for piece in self.pieces if piece.y == y), key=lambda piece: piece.x):
+            runs += self._lines(y, at, piece.x)
+            runs.append((piece.text, piece.role))
+            at = piece.x + cell_len(piece.text)
+        return runs + list(self._lines(y, at, self.layout.width))
+
+    def _lines(self, y: int, start: int, end: int) -> Iterator[tuple[str, str]]:
+        run, role = "", ""
+        for all_here, lit_here in zip(self.dots[y][start:end], self.lit[y][start:end], strict=True):
+            now = "lit" if lit_here != " " else "line" if all_here != " " else "blank"
+            if now != role and run:
+                yield run, role
+                run = ""
+            run, role = run + (lit_here if now == "lit" else all_here), now
+        if run:
+            yield run, role
+
+
+def paint(layout: Layout, chosen: int | None = None) -> Picture:
+    """The picture of a layout with one of its nodes chosen."""
+    lit = [line for line in layout.lines if chosen in (line.start, line.end)]
+    near = {place for line in lit for place in (line.start, line.end)}
+    covered, pieces = Room(layout.width, layout.height), []
+    for place, spot in enumerate(layout.spots):
+        role = "chosen" if place == chosen else "near" if place in near else "label"
+        pieces.append(Piece(spot.x, spot.y, sign_of(spot.node), f"sign {kind_of(spot.node.ref.table).colour}"))
+        pieces.append(Piece(spot.text_x, spot.y, spot.text, role))
+        pieces += (Piece(x, spot.y, " ", "blank") for x in _blanks(spot, layout.width))
+        covered.take(spot.y, min(spot.x, spot.text_x - 1), max(spot.x + 1, spot.text_end + 1))
+    heads = {cell: (head, "line") for line in layout.lines for cell, head in line.way.heads}
+    heads |= {cell: (head, "lit") for line in lit for cell, head in line.way.heads}
+    pieces = [piece for piece in pieces if piece.role != "blank" or (piece.x, piece.y) not in heads]
+    pieces += (Piece(x, y, head, role) for (x, y), (head, role) in heads.items())
+    for x, y in heads:
+        covered.take(y, x, x + 1)
+    named = layout.lines if len(layout.lines) <= NAMED and not layout.only_name else ()
+    for line in [*lit, *(line for line in named if line not in lit)]:
+        piece = _name(layout, line, covered, "name lit" if line in lit else "name")
+        if piece is not None:
+            pieces.append(piece)
+            covered.take(piece.y, piece.x, piece.x + cell_len(piece.text))
+    return Picture(layout, chosen, tuple(pieces), _rows(layout, layout.lines), _rows(layout, lit))
+
+
+def names_of(line: Line) -> str:
+    """What joins two nodes, in words; of what leads back after a slash."""
+    onward, back = (", ".join(in_words(name) for name in names) for names in (line.onward, line.back))
+    return f"{onward} / {back}" if onward and back and onward != back else onward or back
+
+
+def in_words(name: str) -> str:
+    """REPLIES_TO as people read it: replies to."""
+    return one_line(name[:100]).replace("_", " ").lower()
+
+
+def _blanks(spot: Spot, width: int) -> list[int]:
+    """The cells before and after a label, which keep lines off it."""
+    return [x for x in (spot.text_x - 1, spot.text_end) if 0 <= x < width and x != spot.x]
+
+
+def _rows(layout: Layout, lines: Sequence[Line]) -> tuple[str, ...]:
+    dots = Dots(layout.width, layout.height)
+    for line in lines:
+        dots.line(line.way.start, line.way.end)
+    return tuple(dots.lines())
+
+
+def _name(layout: Layout, line: Line, covered: Room, role: str) -> Piece | None:
+    """The name of a line where it covers nothing but lines; None where there is no such place."""
+    text = cut_to(names_of(line), LONGEST_NAME)
+    cells = cell_len(text) + 2
+    way = cells_of(line.way.start, line.way.end)
+    for share in PLACES:
+        x, y = way[int(share * (len(way) - 1))]
+        if covered.free(y, x - cells // 2, x - cells // 2 + cells):
+            return Piece(x - cells // 2, y, f" {text} ", role)
+    return None

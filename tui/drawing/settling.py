@@ -1,0 +1,104 @@
+"""Nodes put into cells: each near the place that it wants, with room kept for its sign, its arrows and its label.
+
+A node is a sign with its label on the same line, right or left of it: so it is plain whose label it is. Nodes are put
+down in their order, each at the nearest place where its sign and the least of its label fit, and where neither lies
+beside the sign of another, where the arrow heads come. Where that does not fit, less room is kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tui.drawing.force import Position
+from tui.drawing.room import Room
+
+TRIES = ((10, True), (8, True), (8, False), (5, False), (3, False))  # cells of a label kept, room for heads
+FEW = 4  # nodes: up to three times as many do not take the whole area
+MARGIN = 12  # cells at the sides, into which labels look
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a node is: the cell of its sign, and how many cells are kept for its label, on which side."""
+
+    x: int
+    y: int
+    right: bool
+    kept: int
+
+    def stretch(self, cells: int, *, right: bool | None = None) -> tuple[int, int]:
+        """The cells of the row that sign and label take, with a blank at each end: from, up to before."""
+        if self.right if right is None else right:
+            return self.x - 1, self.x + 2 + cells + 1
+        return self.x - 1 - cells - 1, self.x + 2
+
+
+def settle(
+    wanted: Sequence[Position], labels: Sequence[int], width: int, height: int, *, rightward: bool
+) -> list[Seat]:
+    """A seat for each, in their order; fewer where even the least room does not suffice for all.
+
+    `wanted`: places from 0 to 1; `labels`: cells of each label; `rightward`: labels rather on the right of each sign,
+    else on the side that looks away from the middle.
+    """
+    best: list[Seat] = []
+    for kept, heads in TRIES:
+        seats = _settled(wanted, [min(kept, label) for label in labels], width, height, heads, rightward)
+        if len(seats) > len(best):
+            best = seats
+        if len(best) == len(wanted):
+            break
+    return best
+
+
+def _settled(
+    wanted: Sequence[Position], kept: Sequence[int], width: int, height: int, heads: bool, rightward: bool
+) -> list[Seat]:
+    taken, zones = Room(width, height), Room(width, height)
+    seats: list[Seat] = []
+    share = min(1.0, (len(wanted) + FEW) / (4 * FEW))
+    left, right = (0, min(MARGIN, width // 5)) if rightward else (min(MARGIN, width // 5),) * 2
+    for (x, y), cells in zip(wanted, kept, strict=True):
+        near_x = left + round((0.5 + (x - 0.5) * share) * (width - 1 - left - right))
+        near_y = round((0.5 + (y - 0.5) * share) * (height - 1))
+        seat = _nearest(taken, zones, near_x, near_y, cells, rightward or x >= 0.5)
+        if seat is None:
+            return seats
+        seats.append(seat)
+        taken.take(seat.y, *seat.stretch(cells))
+        if heads:
+            for row in (seat.y - 1, seat.y, seat.y + 1):
+                zones.take(row, seat.x - 1, seat.x + 2)
+    return seats
+
+
+def _nearest(taken: Room, zones: Room, x: int, y: int, cells: int, right: bool) -> Seat | None:
+    width, height = taken.width, taken.height
+    for across, down in _offsets(width, height):
+        at, row = x + across, y + down
+        if not 0 <= row < height or not 0 <= at < width:
+            continue
+        for side in (right, not right):
+            seat = Seat(at, row, side, cells)
+            start, end = seat.stretch(cells)
+            if start < -1 or end > width + 1:
+                continue
+            start, end = max(0, start), min(width, end)
+            if taken.free(row, start, end) and zones.free(row, start, end) and _zone_free(taken, zones, at, row):
+                return seat
+    return None
+
+
+def _zone_free(taken: Room, zones: Room, x: int, y: int) -> bool:
+    """Whether nothing lies where arrow heads would come; asked only while room is kept for them."""
+    if zones.empty:
+        return True
+    start, end = max(0, x - 1), min(zones.width, x + 2)
+    return not any(taken.count(row, start, end) for row in (y - 1, y + 1) if 0 <= row < zones.height)
+
+
+@lru_cache(8)
+def _offsets(width: int, height: int) -> list[tuple[int, int]]:
+    """Steps to every cell from any other, the nearest first; a cell is twice as high as it is wide."""
+    steps = [(x, y) for y in range(1 - height, height) for x in range(1 - width, width)]
+    return sorted(steps, key=lambda step: (step[0] ** 2 + 4 * step[1] ** 2, step))

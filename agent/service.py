@@ -32,6 +32,7 @@ from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder
 from .past import Looking
 from .privately import Privately
 from .prompts import Prompts
+from .proposing import CLIENT as PROPOSER
 from .proposing import Proposing
 from .purging import Purges
 from .recall import Recaller
@@ -114,7 +115,9 @@ class Agent(
         Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
         """
         self._begin()
-        memory = await asyncio.to_thread(Memory.open, self._home.memory, command=f"clew ({self._client})")
+        memory = await asyncio.to_thread(
+            Memory.open, self._home.memory, command=f"clew ({self._client})", brief=self._client == PROPOSER
+        )
         self._memory_or_none = memory
         states = KVStates(self._home.states, limit=self.settings.kv_mb << 20)
         self._prompts = Prompts(

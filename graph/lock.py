@@ -21,6 +21,8 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 # Long enough to outlast another process that is only asking `holder`, short enough to be "at once" for a person.
 _PATIENCE_S = 0.1
+# And for one that only asks something and lets go by itself, which others wait for.
+_BRIEF_S = 8.0
 
 
 class MemoryLock:
@@ -31,12 +33,15 @@ class MemoryLock:
         self._name = name
 
     @classmethod
-    def take(cls, folder: Path, *, command: str) -> "MemoryLock":
-        """Take the lock; `command` is what others are told. Raises MemoryHeld, or LogUnwritable for the folder."""
+    def take(cls, folder: Path, *, command: str, brief: bool = False) -> "MemoryLock":
+        """Take the lock; `command` is what others are told, `brief` promises to let go by oneself in a moment.
+
+        A brief holder is waited for, some seconds. Raises MemoryHeld, or LogUnwritable for the folder.
+        """
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = _file_lock(folder)
-            lock.acquire(timeout=_PATIENCE_S, poll_interval=_PATIENCE_S / 10)
+            _acquire(lock, folder)
         except Timeout as e:
             raise MemoryHeld(_read_name(folder / _HOLDER)) from e
         except OSError as e:
@@ -46,7 +51,7 @@ class MemoryLock:
             ) from e
         taken = cls(lock, folder / _HOLDER)
         try:
-            _write_name(folder / _HOLDER, Holder(os.getpid(), command, datetime.now(UTC)))
+            _write_name(folder / _HOLDER, Holder(os.getpid(), command, datetime.now(UTC), brief))
         except OSError as e:
             if e.errno in _FULL:  # the name is only told; without it there is no wrong one either
                 for left in (taken._name, taken._name.with_suffix(".new")):
@@ -77,6 +82,17 @@ def holder(folder: Path) -> Holder | None:
     return None
 
 
+def _acquire(lock: BaseFileLock, folder: Path) -> None:
+    """Raises Timeout or OSError."""
+    try:
+        lock.acquire(timeout=_PATIENCE_S, poll_interval=_PATIENCE_S / 10)
+    except Timeout:
+        name = _read_name(folder / _HOLDER)
+        if name is None or not name.brief:
+            raise
+        lock.acquire(timeout=_BRIEF_S, poll_interval=_PATIENCE_S / 2)
+
+
 def _file_lock(folder: Path) -> BaseFileLock:
     return FileLock(folder / _LOCK, mode=0o600, thread_local=False)
 
@@ -84,13 +100,15 @@ def _file_lock(folder: Path) -> BaseFileLock:
 def _write_name(path: Path, who: Holder) -> None:
     whole = path.with_suffix(".new")
     with open(os.open(whole, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump({"pid": who.pid, "command": who.command, "since": who.since.isoformat()}, file)
+        told = {"pid": who.pid, "command": who.command, "since": who.since.isoformat(), "brief": who.brief}
+        json.dump(told, file)
     whole.replace(path)
 
 
 def _read_name(path: Path) -> Holder | None:
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
-        return Holder(int(written["pid"]), str(written["command"]), datetime.fromisoformat(written["since"]))
+        since = datetime.fromisoformat(written["since"])
+        return Holder(int(written["pid"]), str(written["command"]), since, written.get("brief") is True)
     except (OSError, ValueError, KeyError, TypeError):
         return None

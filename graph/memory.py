@@ -69,12 +69,13 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
 
     @classmethod
-    def open(cls, folder: Path, *, command: str) -> "Memory":
+    def open(cls, folder: Path, *, command: str, brief: bool = False) -> "Memory":
         """Take the lock, open the log, finish what a crash left. The graph stays closed until `open_graph`.
 
+        Who is `brief` promises to close it in a moment, so that others wait instead of being refused.
         Raises MemoryHeld, LogUnwritable, LogDamaged or LogNewer.
         """
-        lock = MemoryLock.take(folder, command=command)
+        lock = MemoryLock.take(folder, command=command, brief=brief)
         try:
             with contextlib.suppress(OSError):
                 rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth

@@ -87,11 +87,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a memory: process id, what it runs, and since when (UTC)."""
+    """Who holds a memory: process id, what it runs, and since when (UTC). One that is `brief` lets go by itself."""
 
     pid: int
     command: str
     since: datetime
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,14 +95,14 @@ def _text(given: dict[str, str | bool], name: str) -> str | None:
 
 
 def held_by(memory: Path) -> str | None:
-    """Who holds the memory, in words; asks the graph package only if someone left a note."""
+    """Who holds the memory, in words, and will for a while; asks the graph package only if someone left a note."""
     if not (memory / "holder.json").exists():
         return None
     from graph.errors import MemoryHeld
     from graph.lock import holder
 
     found = holder(memory)
-    return str(MemoryHeld(found)) if found is not None else None
+    return str(MemoryHeld(found)) if found is not None and not found.brief else None
 
 
 def make_app(

@@ -1,0 +1,44 @@
+"""Taking turns at a memory: who holds it for long is named at once, who holds it for a moment is waited for."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from graph.errors import MemoryHeld
+from graph.lock import MemoryLock, holder
+
+
+def test_a_brief_holder_is_waited_for(folder: Path) -> None:
+    brief = MemoryLock.take(folder, command="clew (mcp)", brief=True)
+    name = holder(folder)
+    assert name is not None
+    assert (name.command, name.brief) == ("clew (mcp)", True)
+    letting_go = threading.Timer(0.3, brief.release)  # longer than who holds it for good is waited for
+    letting_go.start()
+    taken = MemoryLock.take(folder, command="clew (chat)")
+    letting_go.join()
+    now = holder(folder)
+    assert now is not None
+    assert (now.command, now.brief) == ("clew (chat)", False)
+    taken.release()
+
+
+def test_a_brief_holder_that_does_not_let_go_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph.lock._BRIEF_S", 0.2)
+    brief = MemoryLock.take(folder, command="clew (mcp)", brief=True)
+    with pytest.raises(MemoryHeld, match=r"clew \(mcp\)"):
+        MemoryLock.take(folder, command="clew (chat)")
+    brief.release()
+
+
+def test_the_name_that_an_earlier_clew_left_is_read(folder: Path) -> None:
+    taken = MemoryLock.take(folder, command="clew (chat)")
+    named = json.loads((folder / "holder.json").read_text())
+    del named["brief"]
+    (folder / "holder.json").write_text(json.dumps(named))
+    name = holder(folder)
+    assert name is not None
+    assert not name.brief
+    taken.release()

@@ -21,13 +21,14 @@ def full(whole: Memory) -> Memory:
     chunk = read("d", "c1", "c2")
     whole.append(*chunk, observed("m", "s0", "c1"), observed("n", "s1"))
     whole.append(EntityNoted(entity="E", category="person", by_turn="s0", text="Ada"))
-    remembered = [Recalled(id=id, kind=kind, score=1) for id, kind in RECALLED]
+    remembered = [Recalled.model_validate({"id": id, "kind": kind}) for id, kind in RECALLED]
     whole.append(reply("s9", parent="s3", recalled=remembered))
     return whole
 
 
 def counts(schema: Schema) -> dict[str, int]:
-    return {each.name: each.count for each in (*schema.nodes, *schema.relationships)}
+    nodes = {each.name: each.count for each in schema.nodes}
+    return nodes | {each.name: each.count for each in schema.relationships}
 
 
 def counted_plainly(memory: Memory) -> dict[str, int]:

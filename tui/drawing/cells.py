@@ -12,7 +12,10 @@ LONGEST = 400  # characters of a title that are looked at: no label is longer
 @lru_cache(2048)
 def label_of(title: str) -> str:
     """A title as a label: one line, harmless, never empty."""
-    return one_line(title[:LONGEST]) or "(no words)"
+    line = one_line(title[:LONGEST])
+    if cell_len(line) == 0:
+        return "(no words)"
+    return f"◌{line}" if cell_len(line[0]) == 0 else line  # a mark that would join what stands before it
 
 
 @lru_cache(8192)

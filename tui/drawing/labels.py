@@ -41,7 +41,7 @@ def _best(label: str, seat: Seat, taken: Room, drawn: Room, heads: Room) -> tupl
     whole = min(cell_len(label), LONGEST)
     best, text, side = float("-inf"), "", seat.right
     for right in (seat.right, not seat.right):
-        least = min(seat.kept, whole) if right == seat.right else min(3, whole)
+        least = min(seat.kept, whole) if right == seat.right else min(6, whole)
         for cells in range(least, whole + 1):
             start, end = seat.stretch(cells, right=right)
             if start < -1 or end > taken.width + 1 or not taken.free(seat.y, max(0, start), min(taken.width, end)):

@@ -13,8 +13,8 @@ NARROWEST = 13  # cells of a column: a sign and the beginning of a label
 SWEEPS = 4
 
 
-def layered_positions(count: int, pairs: Sequence[Pair], width: int, height: int) -> list[Position]:
-    """Positions (x, y) from 0 to 1 of nodes 0 … count - 1 on an area of so many cells."""
+def layered_positions(count: int, pairs: Sequence[Pair], width: int, height: int) -> tuple[list[Position], bool]:
+    """Positions (x, y) from 0 to 1 of nodes 0 … count - 1 on an area of so many cells; whether they are in columns."""
     layers = _ordered(_layers(count, pairs), pairs)
     columns = [layer[start : start + height] for layer in layers for start in range(0, len(layer), height)]
     places: list[Position] = [(0.5, 0.5)] * count
@@ -22,14 +22,14 @@ def layered_positions(count: int, pairs: Sequence[Pair], width: int, height: int
         for at, column in enumerate(columns):
             for rank, node in enumerate(column):
                 places[node] = ((at + 0.1) / len(columns), (rank + 0.5) / len(column))
-        return places
-    strips = -(-len(layers) // height)
+        return places, True
+    strips = -(-len(layers) // max(1, height // 2))  # every other row: a line is seen between
     rows = -(-len(layers) // strips)
     for at, layer in enumerate(layers):
         strip, row = divmod(at, rows)
         for rank, node in enumerate(layer):
             places[node] = ((strip + (rank + 0.5) / len(layer)) / strips, (row + 0.5) / rows)
-    return places
+    return places, False
 
 
 def _layers(count: int, pairs: Sequence[Pair]) -> list[list[int]]:

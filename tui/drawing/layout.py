@@ -7,7 +7,7 @@ from typing import Literal
 from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.cells import cell_len, cut_to, label_of
 from tui.drawing.labels import placed_labels
-from tui.drawing.lines import Box, Way, way_between
+from tui.drawing.lines import Box, Cell, Way, way_between
 from tui.drawing.room import Room
 from tui.drawing.settling import settle
 
@@ -85,17 +85,19 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
     nodes = _unique(subgraph.nodes, focus)[: max(1, min(MOST_NODES, width * height // CELLS_A_NODE))]
     joints, loops = _joined(nodes, subgraph)
     pairs = [(joint.start, joint.end) for joint in joints]
+    in_columns = False
     if kind == "layered":
         from tui.drawing.layered import layered_positions
 
         arrows = [pair for joint in joints for pair in _directions(joint)]
-        wanted = layered_positions(len(nodes), arrows, width, height)
+        wanted, in_columns = layered_positions(len(nodes), arrows, width, height)
     else:
         from tui.drawing.force import force_positions
 
         wanted = force_positions(len(nodes), pairs, ratio=width / (2 * height))
     labels = [(LOOP if place in loops else "") + label_of(node.title) for place, node in enumerate(nodes)]
-    seats = settle(wanted, [cell_len(label) for label in labels], width, height, rightward=kind == "layered")
+    cells = [cell_len(label) for label in labels]
+    seats = settle(wanted, cells, width, height, rightward=kind == "layered", stacked=in_columns)
     nodes = nodes[: len(seats)]
     joints, loops = _joined(nodes, subgraph)
     texts = placed_labels(labels[: len(seats)], seats, [(joint.start, joint.end) for joint in joints], width, height)
@@ -107,7 +109,7 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
         width=width,
         height=height,
         spots=spots,
-        lines=_routed(joints, spots, width, height),
+        lines=_routed(joints, spots, width, height, level=in_columns),
         loops=loops,
         more_nodes=subgraph.more_nodes + len(_unique(subgraph.nodes, None)) - len(spots),
         more_edges=subgraph.more_edges + _left_out(subgraph, nodes),
@@ -155,15 +157,20 @@ def _directions(joint: _Joint) -> list[tuple[int, int]]:
     return onward + ([(joint.end, joint.start)] if joint.back else [])
 
 
-def _routed(joints: Sequence[_Joint], spots: Sequence[Spot], width: int, height: int) -> tuple[Line, ...]:
-    """The lines with their ways; no arrow head covers a sign or a label."""
+def _routed(
+    joints: Sequence[_Joint], spots: Sequence[Spot], width: int, height: int, *, level: bool
+) -> tuple[Line, ...]:
+    """The lines with their ways; no arrow head covers a sign or a label. `level`: rather from the sides."""
     covered = Room(width, height)
     for spot in spots:
         covered.take(spot.y, spot.box.start, spot.box.end)
-    lines = []
+    lines: list[Line] = []
+    heads: dict[Cell, str] = {}
     for joint in joints:
         ends = spots[joint.start].box, spots[joint.end].box
-        way = way_between(*ends, onward=bool(joint.onward), back=bool(joint.back), covered=covered)
+        way = way_between(
+            *ends, onward=bool(joint.onward), back=bool(joint.back), level=level, covered=covered, heads=heads
+        )
         lines.append(Line(joint.start, joint.end, joint.onward, joint.back, way))
     return tuple(lines)
 

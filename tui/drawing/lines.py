@@ -4,7 +4,7 @@ An arrow ends right above, below or beside what it points at, which is a sign wi
 beside one node only, whatever the angle of its line.
 """
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 from tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, Point, along
@@ -33,10 +33,15 @@ class Way:
     heads: tuple[tuple[Cell, str], ...]
 
 
-def way_between(start: Box, end: Box, *, onward: bool, back: bool, covered: Room) -> Way:
-    """The way of a line with a head at its end (`onward`), its start (`back`) or both; heads cover no sign or label."""
-    to = _port(end, start, covered) if onward else None
-    come = _port(start, end, covered) if back else None
+def way_between(
+    start: Box, end: Box, *, onward: bool, back: bool, level: bool, covered: Room, heads: MutableMapping[Cell, str]
+) -> Way:
+    """The way of a line with a head at its end (`onward`), its start (`back`) or both, `level` if they can be.
+
+    Heads cover no sign or label (`covered`) and no other head (`heads`, to which they are added).
+    """
+    to = _port(end, start, level, covered, heads) if onward else None
+    come = _port(start, end, level, covered, heads) if back else None
     return Way(
         dot_of(come[0] if come else (start.x, start.y)),
         dot_of(to[0] if to else (end.x, end.y)),
@@ -59,13 +64,13 @@ def cells_between(start: Cell, end: Cell) -> list[Cell]:
     return cells_of(dot_of(start), dot_of(end))
 
 
-def _port(box: Box, other: Box, covered: Room) -> tuple[Cell, str] | None:
+def _port(box: Box, other: Box, flat: bool, covered: Room, heads: MutableMapping[Cell, str]) -> tuple[Cell, str] | None:
     """The free cell beside `box` at which a line from `other` ends, with its head; None where all are covered."""
     across, down = other.x - box.x, 2 * (other.y - box.y)
     level = ((box.end, box.y), "◂") if across > 0 else ((box.start - 1, box.y), "▸")
     upright = ((box.x, box.y + 1), "▴") if down > 0 else ((box.x, box.y - 1), "▾")
     beyond = other.x > box.end if across > 0 else other.x < box.start - 1
-    ports = [upright, level] if abs(down) > STEEP * abs(across) or not beyond else [level, upright]
+    ports = [upright, level] if not beyond or (abs(down) > STEEP * abs(across) and not flat) else [level, upright]
     rest: Sequence[tuple[Cell, str]] = (
         ((box.x, box.y - 1), "▾"),
         ((box.x, box.y + 1), "▴"),
@@ -73,6 +78,6 @@ def _port(box: Box, other: Box, covered: Room) -> tuple[Cell, str] | None:
         ((box.end, box.y), "◂"),
     )
     for (x, y), head in (*ports, *rest):
-        if covered.free(y, x, x + 1):
+        if covered.free(y, x, x + 1) and heads.setdefault((x, y), head) == head:
             return (x, y), head
     return None

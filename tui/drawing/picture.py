@@ -75,8 +75,8 @@ def paint(layout: Layout, chosen: int | None = None) -> Picture:
     pieces += (Piece(x, y, head, role) for (x, y), (head, role) in heads.items())
     for x, y in heads:
         covered.take(y, x, x + 1)
-    named = layout.lines if len(layout.lines) <= NAMED and not layout.only_name else ()
-    for line in [*lit, *(line for line in named if line not in lit)]:
+    others = [line for line in layout.lines if line not in lit] if len(layout.lines) <= NAMED else []
+    for line in [*lit, *others][: 0 if layout.only_name else NAMED]:
         piece = _name(layout, line, covered, "name lit" if line in lit else "name")
         if piece is not None:
             pieces.append(piece)

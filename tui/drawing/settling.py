@@ -12,7 +12,14 @@ from functools import lru_cache
 from tui.drawing.force import Position
 from tui.drawing.room import Room
 
-TRIES = ((10, True), (8, True), (8, False), (5, False), (3, False))  # cells of a label kept, room for heads
+TRIES = (
+    (10, True),
+    (8, True),
+    (10, False),
+    (8, False),
+    (5, False),
+    (3, False),
+)  # cells of a label kept, room for heads
 FEW = 4  # nodes: up to three times as many do not take the whole area
 MARGIN = 12  # cells at the sides, into which labels look
 
@@ -34,15 +41,15 @@ class Seat:
 
 
 def settle(
-    wanted: Sequence[Position], labels: Sequence[int], width: int, height: int, *, rightward: bool
+    wanted: Sequence[Position], labels: Sequence[int], width: int, height: int, *, rightward: bool, stacked: bool
 ) -> list[Seat]:
     """A seat for each, in their order; fewer where even the least room does not suffice for all.
 
     `wanted`: places from 0 to 1; `labels`: cells of each label; `rightward`: labels rather on the right of each sign,
-    else on the side that looks away from the middle.
+    else on the side that looks away from the middle; `stacked`: arrows come from the side, none from above or below.
     """
     best: list[Seat] = []
-    for kept, heads in TRIES:
+    for kept, heads in (each for each in TRIES if not (stacked and each[1])):
         seats = _settled(wanted, [min(kept, label) for label in labels], width, height, heads, rightward)
         if len(seats) > len(best):
             best = seats
@@ -59,7 +66,7 @@ def _settled(
     share = min(1.0, (len(wanted) + FEW) / (4 * FEW))
     left, right = (0, min(MARGIN, width // 5)) if rightward else (min(MARGIN, width // 5),) * 2
     for (x, y), cells in zip(wanted, kept, strict=True):
-        near_x = left + round((0.5 + (x - 0.5) * share) * (width - 1 - left - right))
+        near_x = left + round((x if rightward else 0.5 + (x - 0.5) * share) * (width - 1 - left - right))
         near_y = round((0.5 + (y - 0.5) * share) * (height - 1))
         seat = _nearest(taken, zones, near_x, near_y, cells, rightward or x >= 0.5)
         if seat is None:

@@ -11,6 +11,7 @@ from tui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.keeping import Keeping
+    from tui.queries.desk import Desk
     from tui.remembering import Remembering
 
 
@@ -19,6 +20,7 @@ class Parts(App[int]):
 
     _remembering: "Remembering | None" = None
     _keeping: "Keeping | None" = None
+    _desks: "dict[bool, Desk] | None" = None
 
     @property
     def composer(self) -> Composer:
@@ -49,3 +51,10 @@ class Parts(App[int]):
 
             self._keeping = Keeping(cast("ClewApp", self))
         return self._keeping
+
+    @property
+    def desks(self) -> "dict[bool, Desk]":
+        """What lies on the desk of the query screen, in private chats and in others."""
+        if self._desks is None:
+            self._desks = {}
+        return self._desks

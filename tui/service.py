@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tui.asking_service import AsksGraph
 from tui.keeping_service import KeepsMemories
 from tui.time_service import KeepsTime
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from graph.values import Exchange, Session, Turn
 
 
-class Service(KeepsMemories, KeepsTime, Protocol):
+class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
     """The part of Agent that the chat uses; see there for what each method promises."""
 
     @property

@@ -30,6 +30,7 @@ from agent.events import (
 from graph.events import Recalled, Sampling
 from graph.hits import About, Filters, Found, Hit, Segment
 from graph.values import Exchange, Session, Turn
+from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
 from tui.service import Choice
@@ -62,7 +63,7 @@ class FakeStatus:
     model: str | None = None
 
 
-class FakeAgent(FakeKeeping, FakeTime):
+class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     """Conversations in dictionaries. `hold` makes replies wait before each word until `go` is set."""
 
     def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:

@@ -1,0 +1,222 @@
+"""Running what stands in the editor: its values asked, its first rows shown, its end told, and all of it remembered.
+
+Invariants: one query runs at a time. Whatever stops it (Esc, closing the screen) ends it in the engine too. What was
+shown before it began stays until its first rows are there.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tui.queries.desk import Asked
+from tui.queries.parameters import AskParameters
+from tui.text import in_chat, one_line
+
+if TYPE_CHECKING:
+    from graph.querying.console import Answer
+    from tui.queries.screen import QueryScreen
+    from tui.state import State
+
+TICK_S = 0.1
+STEP = 10  # how many times more rows "more" asks for
+PATIENCE_S = 60.0  # for an export, and for more rows
+RUNNING = "A query is running; Esc stops it."
+
+
+def is_question(text: str) -> bool:
+    """Whether a text is a question in words and no query."""
+    return text.lstrip().startswith("?")
+
+
+def state_in_words(state: "State") -> str:
+    """What keeps the graph from being asked just now; empty where nothing does."""
+    graph = state.graph
+    if graph is None or graph.state == "opening":
+        return "The graph is still being opened. Ask again in a moment; what you wrote stays here."
+    if graph.state in ("rebuilding", "catching up"):
+        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up with what was said"
+        return f"The graph is {doing}{share}. Ask again when that is done; what you wrote stays here."
+    if graph.state == "failed":
+        return "The graph cannot be read just now; every word is safe. `clew doctor` says what to do."
+    return ""
+
+
+class Asking:
+    """The runs of one screen."""
+
+    def __init__(self, screen: "QueryScreen") -> None:
+        self._screen = screen
+        self._task: asyncio.Task[None] | None = None
+        self._began = 0.0
+        self._doing = "running"
+
+    @property
+    def running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def stop(self) -> bool:
+        """End what runs; False where nothing does."""
+        if self._task is None or self._task.done():
+            return False
+        self._task.cancel()
+        return True
+
+    def run(self, asked: Asked, *, keep: bool = True) -> None:
+        """Run a query, and show its rows as they come."""
+        self._begin(self._run(asked, keep=keep), "running")
+
+    def more(self) -> None:
+        """Ask for more rows of the answer that is shown."""
+        desk = self._screen.desk
+        answer, asked = desk.answer, desk.asked
+        if answer is None or asked is None:
+            return
+        if asked.sample or answer.cut != "rows":
+            self._screen.say("All rows that can be had are here.")
+            return
+        from graph.querying.console import MOST_ROWS
+
+        if len(answer.rows) >= MOST_ROWS:
+            self._screen.say("More rows cannot be had at once. SKIP and LIMIT in the query get the others.")
+            return
+        limit = min(MOST_ROWS, max(asked.limit, len(answer.rows)) * STEP)
+        self._begin(
+            self._run(Asked(asked.cypher, asked.parameters, limit), keep=False, patience_s=PATIENCE_S), "asking"
+        )
+
+    async def everything(self) -> "Answer | None":
+        """All rows of the query whose answer is shown, as many as can be had; None if it was stopped or failed."""
+        desk = self._screen.desk
+        answer, asked = desk.answer, desk.asked
+        if answer is None or asked is None or answer.cut != "rows" or asked.sample:
+            return answer
+        from graph.querying.console import MOST_ROWS
+
+        found: list[Answer] = []
+
+        async def fetch() -> None:
+            found.append(
+                await self._screen.service.console(
+                    asked.cypher,
+                    parameters=asked.parameters,
+                    limit=MOST_ROWS,
+                    world=self._screen.world,
+                    timeout_s=PATIENCE_S,
+                )
+            )
+
+        self._begin(self._guarded(fetch(), answer, asked), "fetching all rows")
+        assert self._task is not None
+        await asyncio.wait([self._task])
+        return found[0] if found else None
+
+    async def _guarded(self, fetch: Any, answer: "Answer", asked: Asked) -> None:
+        results = self._screen.results
+        try:
+            await fetch
+        except asyncio.CancelledError:
+            self._screen.say("Stopped; nothing was written.")
+            raise
+        except self._screen.failures as error:
+            self._screen.say(in_chat(str(error)), error=True)
+        finally:
+            if self._screen.is_mounted:
+                results.counted(answer, asked)
+
+    # One run
+
+    def _begin(self, run: Any, doing: str) -> None:
+        if self.running:
+            run.close()
+            self._screen.say(RUNNING)
+            return
+        self._began, self._doing = time.monotonic(), doing
+        self._task = asyncio.create_task(run)
+        self._screen.run_worker(self._watch(self._task), group="watch", exclusive=True)
+
+    async def _watch(self, task: "asyncio.Task[None]") -> None:
+        """Tell how long it takes; closing the screen ends this worker, and the query with it."""
+        self._screen.ran()
+        try:
+            while not task.done():
+                self._screen.results.running(time.monotonic() - self._began, self._doing)
+                await asyncio.wait([task], timeout=TICK_S)
+        finally:
+            task.cancel()
+        self._screen.ran()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+
+    async def _run(self, asked: Asked, *, keep: bool, patience_s: float | None = None) -> None:
+        screen = self._screen
+        if trouble := state_in_words(screen.state):
+            self._failed(asked, trouble)
+            return
+        shown: list[Answer] = []
+
+        def first(answer: "Answer") -> None:
+            if screen.is_mounted and not shown:
+                shown.append(answer)
+                self._doing = "counting the rows"
+                screen.show(answer, asked)
+
+        more = {} if patience_s is None else {"timeout_s": patience_s}
+        try:
+            answer = await screen.service.console(
+                asked.cypher,
+                parameters=asked.parameters,
+                limit=asked.limit,
+                world=screen.world,
+                first=first,
+                **more,
+            )
+        except asyncio.CancelledError:
+            self._stopped(asked, shown)
+            raise
+        except screen.failures as error:
+            self._failed(asked, in_chat(str(error)), error)
+            if keep:
+                await self._keep(Asked(asked.cypher, asked.parameters), error=one_line(str(error)))
+            return
+        if shown and len(shown[0].rows) == len(answer.rows):
+            screen.settle(answer, asked)
+        else:
+            screen.show(answer, asked)
+        if keep:
+            await self._keep(asked, rows=answer.total, took_ms=answer.took_ms)
+
+    def _stopped(self, asked: Asked, shown: "list[Answer]") -> None:
+        if not self._screen.is_mounted:
+            return
+        seconds = time.monotonic() - self._began
+        if shown:
+            self._screen.settle(shown[0], asked)
+            self._screen.say(f"Stopped after {seconds:.1f} s; the rows that came are here.")
+        else:
+            self._screen.failed(f"Stopped after {seconds:.1f} s. Nothing was changed.", error=False)
+
+    def _failed(self, asked: Asked, words: str, error: Exception | None = None) -> None:
+        if self._screen.is_mounted:
+            place = (getattr(error, "line", 0), getattr(error, "column", 0))
+            self._screen.failed(words, place=place if asked.cypher == self._screen.editor.text else (0, 0))
+
+    async def _keep(
+        self, asked: Asked, *, rows: int | None = None, took_ms: float | None = None, error: str = ""
+    ) -> None:
+        from agent.asking.values import Ran
+
+        ran = Ran(asked.cypher, datetime.now(UTC), asked.parameters, rows, took_ms, error)
+        await self._screen.service.keep_query(ran, private=self._screen.private)
+
+
+async def values_for(screen: "QueryScreen", cypher: str, known: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The values a query asks for, asked of the person; None if they left. Raises Refused for what is no query."""
+    from graph.querying.lexing import parameters_of
+
+    names = parameters_of(cypher)
+    if not names:
+        return {}
+    return await screen.app.push_screen_wait(AskParameters(names, known))

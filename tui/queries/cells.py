@@ -1,0 +1,152 @@
+"""Values of an answer in a cell of its table, in a cell read whole, and in order.
+
+A value may be a hundred kilobytes of text or a tree of structures: a cell looks at no more of it than it shows.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from textual.content import Content
+
+from tui.drawing.signs import kind_of
+from tui.text import MUTED, one_line, plain
+
+NULL = "∅"
+LONGEST = 240  # characters of a value that a cell may show
+NUMBER = "$text-warning"
+TITLES = ("text", "name", "title", "id")  # what a node is called by, the first that it has
+TIMES = ("at", "started_at", "last_at", "first_seen")  # columns of UTC milliseconds
+_EARLIEST, _LATEST = 1_000_000_000_000, 10_000_000_000_000  # ms: what looks like a time is from 2001 on
+
+
+def is_node(value: Any) -> bool:
+    """Whether it is a node, as the console gives one."""
+    return isinstance(value, Mapping) and "_label" in value and "_src" not in value
+
+
+def is_relationship(value: Any) -> bool:
+    return isinstance(value, Mapping) and "_src" in value and "_dst" in value
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"_nodes", "_rels"}
+
+
+def title_of(node: Mapping[str, Any], most: int = LONGEST) -> str:
+    """A node in a few words: what it says, else what it is called."""
+    said = next((node[name] for name in TITLES if node.get(name) not in (None, "")), "")
+    return one_line(str(said)[: 4 * most])[:most]
+
+
+def brief(value: Any, most: int = LONGEST) -> str:
+    """A value in at most so many characters of one line."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _shortened(one_line(value[: 4 * most]), most, longer=len(value) > 4 * most)
+        case int() | float():
+            return f"{value}"
+        case _ if is_path(value):
+            return _shortened(_path(value, most), most)
+        case _ if is_node(value):
+            return _shortened(_node(value, most), most)
+        case _ if is_relationship(value):
+            return f"-[{value.get('_label', '')}]->"
+        case Mapping():
+            return _joined("{", "}", ((f"{name}: ", each) for name, each in value.items()), most)
+        case Sequence():
+            return _joined("[", "]", (("", each) for each in value), most)
+        case _:
+            return _shortened(one_line(str(value)), most)
+
+
+def _node(node: Mapping[str, Any], most: int) -> str:
+    return f"{kind_of(str(node['_label'])).sign} {title_of(node, most) or node['_label']}"
+
+
+def _path(path: Mapping[str, Any], most: int) -> str:
+    nodes, rels = path["_nodes"] or (), path["_rels"] or ()
+    if not nodes:
+        return " ".join(f"-[{each.get('_label', '')}]->" for each in rels[:20]) or "()"
+    parts = [_node(nodes[0], most // 3)]
+    for place, rel in enumerate(rels[:10]):
+        back = place < len(nodes) and rel.get("_src") != nodes[place].get("_id")
+        name = rel.get("_label", "")
+        parts.append(f"<-[{name}]-" if back else f"-[{name}]->")
+        if place + 1 < len(nodes):
+            parts.append(_node(nodes[place + 1], most // 3))
+    return " ".join(parts)
+
+
+def _joined(opening: str, closing: str, parts: Any, most: int) -> str:
+    said = opening
+    for number, (before, value) in enumerate(parts):
+        if len(said) >= most:
+            return _shortened(said, most, longer=True)
+        inner = f'"{brief(value, most)}"' if isinstance(value, str) else brief(value, most)
+        said += f"{', ' if number else ''}{before}{inner}"
+    return _shortened(said + closing, most)
+
+
+def _shortened(text: str, most: int, *, longer: bool = False) -> str:
+    return f"{text[: most - 1]}…" if len(text) > most or longer else text
+
+
+def cell(value: Any) -> Content:
+    """A value as a cell of the table shows it, on one line."""
+    match value:
+        case None:
+            return plain(NULL, MUTED)
+        case str():
+            return plain(brief(value))
+        case bool() | int() | float():
+            return plain(brief(value), NUMBER)
+        case _ if is_node(value):
+            kind = kind_of(str(value["_label"]))
+            told = plain(f"{kind.sign} ", f"${kind.colour}") + plain(title_of(value))
+            return told + plain(f"  {value['_label']}", MUTED)
+        case _:
+            return plain(brief(value), MUTED if is_relationship(value) else "")
+
+
+def is_right(value: Any) -> bool:
+    """Whether a value stands at the right edge of its column."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def whole(column: str, value: Any) -> str:
+    """A value to read: text as it is, all else as JSON with its lines; of a time what day it is."""
+    match value:
+        case None:
+            return f"{NULL}\n\nThere is no value here (null)."
+        case str():
+            return value
+        case int() if not isinstance(value, bool) and (told := moment(column, value)):
+            return f"{value}\n\n{told}"
+        case _:
+            return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def moment(column: str, value: int) -> str:
+    """When a value of a column of times was, here; empty where it is none."""
+    if column.rpartition(".")[2] not in TIMES or not _EARLIEST < value < _LATEST:
+        return ""
+    return f"{datetime.fromtimestamp(value / 1000, UTC).astimezone():%A, %-d %B %Y, %H:%M:%S}"
+
+
+def order_of(value: Any) -> tuple[int, Any]:
+    """What sorts a value among others of any type: numbers, then words, then the rest by its words, then nulls."""
+    match value:
+        case None:
+            return 3, ""
+        case bool() | int() | float():
+            return 0, value
+        case str():
+            return 1, value.casefold()
+        case _:
+            return 2, brief(value).casefold()

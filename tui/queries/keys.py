@@ -1,0 +1,85 @@
+"""The keys of the query screen and of its parts."""
+
+from tui.keys import Place, Row, bind
+
+SCREEN = (
+    Row("F5 or Ctrl+Enter", "run the query", (bind("f5,ctrl+enter", "run", priority=True),), "run", "F5"),
+    Row("Ctrl+L", "ready queries, to run or to learn from", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
+    Row(
+        "Ctrl+T",
+        "ask in words: they become a query, which is shown before it runs",
+        (bind("ctrl+t", "ask", priority=True),),
+        "ask in words",
+        "^T",
+    ),
+    Row("F2", "the tables of the graph; again: away with them", (bind("f2", "tables", priority=True),), "tables"),
+    Row("Ctrl+R", "what was run before, to run it again", (bind("ctrl+r", "history", priority=True),), "history", "^R"),
+    Row("Ctrl+S", "save this query under a name", (bind("ctrl+s", "save", priority=True),), "save", "^S"),
+    Row("Ctrl+O", "queries that you saved", (bind("ctrl+o", "saved", priority=True),), "saved", "^O"),
+    Row("F6", "from the query to the rows, to the tables, and back", (bind("f6", "pane(1)", priority=True),)),
+    Row("F1", "these keys", (bind("f1", "help", priority=True),)),
+    Row("Esc or F3", "stop the query that is running; else back to the chat", (bind("escape,f3,ctrl+c", "leave"),)),
+)
+EDITOR = (
+    Row(
+        "Tab",
+        "complete the word, or go to the rows",
+        (bind("tab", "complete"), bind("shift+tab", "backwards")),
+        "complete, rows",
+    ),
+    Row("Ctrl+Space", "all that can be written here", (bind("ctrl+at", "offer"),)),
+    Row("↑ ↓", "a line up, a line down; choose what to write", (bind("up", "up"), bind("down", "down"))),
+    Row("Ctrl+_", "undo what was written", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
+    Row("? words", "a question in words instead of a query; F5 makes one of it"),
+)
+RESULTS = (
+    Row(
+        "1 2 3",
+        "the rows as a table, drawn, as JSON",
+        tuple(bind(f"{each}", f"page({each})") for each in (1, 2, 3)),
+    ),
+    Row("m", "more rows", (bind("m", "more"),), "more"),
+    Row("x", "write all rows, or the drawing, to a file", (bind("x", "export"),), "export"),
+    Row("y", "copy what is chosen", (bind("y", "copy"),), "copy"),
+    Row("Y", "copy all rows that are here", (bind("Y", "copy_all"),)),
+    Row("g", "walk the graph from what is chosen", (bind("g", "ego"),), "graph"),
+    Row("e", "back to the query", (bind("e", "edit"),), "edit"),
+    Row("Tab", "to the tables, or back to the query", (bind("tab", "away(1)"), bind("shift+tab", "away(-1)"))),
+)
+TABLE = (
+    Row(
+        "↑ ↓ ← →",
+        "choose a cell; also h j k l",
+        (bind("up,k", "move(-1)"), bind("down,j", "move(1)"), bind("left,h", "aside(-1)"), bind("right,l", "aside(1)")),
+    ),
+    Row("Enter", "read the cell whole", (bind("enter", "open"),), "read"),
+    Row("s", "sort by this column; again: downwards; once more: as it came", (bind("s", "sort"),), "sort"),
+    Row("PgUp PgDn", "a page up, a page down", (bind("pageup", "page(-1)"), bind("pagedown", "page(1)"))),
+    Row("Home End", "the first row, the last", (bind("home", "end(-1)"), bind("end", "end(1)"))),
+)
+TABLES = (
+    Row("Enter", "write it into the query", foot="write"),
+    Row("r", "run a sample of it", (bind("r", "sample"),), "sample"),
+    Row("← →", "fold and unfold what a table has", (bind("left", "fold"), bind("right", "unfold")), "unfold", "→"),
+    Row("Tab", "back to the query", (bind("tab", "away(1)"), bind("shift+tab", "away(-1)")), "to the query"),
+)
+PARAMETERS = (
+    Row("Enter", "the next line; on the last one: run", foot="next, then run"),
+    Row("↑ ↓", "the line above, the line below", (bind("up", "app.focus_previous"), bind("down", "app.focus_next"))),
+    Row("F5", "run", (bind("f5,ctrl+enter", "done", priority=True),), "run"),
+    Row("Esc", "back to the query", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "back"),
+)
+TAKE = Row("Enter", "put it into the editor", (bind("enter", "answer('enter')"),), "take it")
+RUN = Row("F5", "run it at once", (bind("f5", "answer('f5')"),), "run it")
+REMOVE = Row("d", "remove it, after asking", (bind("d", "answer('d')"),), "remove")
+ALWAYS = (("F1", "help"), ("Esc", "back"))
+RUNNING = (("Esc", "stop it"),)
+
+PLACES = (
+    Place("Asking the graph (F3)", SCREEN),
+    Place("  Writing a query", EDITOR),
+    Place("  The rows", (*RESULTS, *TABLE)),
+    Place("  The tables of the graph", TABLES),
+    Place("  What a query asks for", PARAMETERS),
+    Place("  Ready, saved and earlier queries", (TAKE, RUN, REMOVE)),
+)

@@ -1,0 +1,259 @@
+"""The lower half of the query screen: the answer as a table, drawn, or as JSON, and the line that counts its rows."""
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from graph.subgraphs import Subgraph
+from tui.drawing.view import GraphView
+from tui.keys import bindings
+from tui.queries.desk import Asked
+from tui.queries.found import subgraph_of
+from tui.queries.json_page import JsonPage, lines_of
+from tui.queries.keys import RESULTS
+from tui.queries.schema_tree import spaced
+from tui.queries.table import ResultTable
+from tui.text import MUTED, plain
+
+if TYPE_CHECKING:
+    from graph.querying.console import Answer
+    from tui.drawing.layout import Layout
+
+PAGES = ("Table", "Graph", "JSON")
+FIRST_WORDS = (
+    "Ask your memory in Cypher: it is a graph of what was said and learned. Nothing you write here can change it.\n\n"
+    "Ctrl+L has ready queries, F2 shows the tables there are, and Ctrl+T makes a query of a question in words."
+)
+NO_ROWS = "No rows: nothing in the memory fits this query."
+NOTHING_DRAWN = "There is nothing to draw: these rows have no nodes. Return a node or a path itself, as in RETURN t."
+
+
+class Results(Vertical):
+    """Shows what `tell` and `show` were given last; the keys of its pages are asked of the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(RESULTS)
+
+    class Wanted(Message):
+        """A key about the answer that is for the screen: more, export, copy, copy_all, ego, edit."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
+
+    class Left(Message):
+        """Tab: on to the next part of the screen, or back to the one before."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    class Unjoined(Message):
+        """The rows have nodes and no relationships among them."""
+
+        def __init__(self, subgraph: Subgraph) -> None:
+            super().__init__()
+            self.subgraph = subgraph
+
+    class Turned(Message):
+        """Another page is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(id="query-results")
+        self.page = 1
+        self.answer: Answer | None = None
+        self.drawn: Subgraph | None = None  # of the answer, once it was looked through
+        self._jsoned = False
+        self._count = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="query-line", markup=False)
+        with VerticalScroll(id="query-words"):
+            yield Static("", markup=False)
+        yield ResultTable(id="query-table")
+        yield GraphView(id="query-graph")
+        yield JsonPage()
+
+    def on_mount(self) -> None:
+        self.tell(FIRST_WORDS)
+
+    # What is shown
+
+    def tell(self, words: str, *, error: bool = False, count: str = "") -> None:
+        """Words instead of rows."""
+        self.answer, self.drawn, self._jsoned = None, None, False
+        self._count = count
+        self.query_one("#query-words Static", Static).update(plain(words, "$text-error" if error else MUTED))
+        self._lay_out()
+
+    def show(self, answer: "Answer", asked: Asked) -> None:
+        """The rows of an answer, on the page that is chosen."""
+        if not answer.columns or not answer.rows:
+            self.tell(NO_ROWS, count=counted(answer, asked))
+            self.answer = answer
+            return
+        self.answer, self.drawn, self._jsoned = answer, None, False
+        self._count = counted(answer, asked)
+        self.query_one(ResultTable).fill(answer.columns, answer.rows)
+        self._lay_out()
+        self._fill_page()
+
+    def running(self, seconds: float, words: str = "running") -> None:
+        """How long a query has been running by now."""
+        self._count = f"{words} … {seconds:.1f} s"
+        self._paint_line()
+
+    def counted(self, answer: "Answer", asked: Asked) -> None:
+        """The same rows, of which more is known."""
+        self.answer = answer
+        self._count = counted(answer, asked)
+        self._paint_line()
+
+    def turn(self, page: int) -> None:
+        """Show another page of the answer; the focus goes along."""
+        focused = self.has_focus_within
+        self.page = page
+        self._lay_out()
+        self._fill_page()
+        if focused:
+            self.body.focus()
+        self.post_message(self.Turned())
+
+    @property
+    def body(self) -> Widget:
+        """What is shown now, and takes the keys."""
+        return self.query_one(self._shown())
+
+    @property
+    def drawing(self) -> "Layout | None":
+        """What is drawn, if a drawing is shown."""
+        picture = self.query_one(GraphView).picture if self._shown() == "#query-graph" else None
+        return picture.layout if picture is not None and picture.layout.spots else None
+
+    def _shown(self) -> str:
+        if self.answer is None or not self.answer.rows:
+            return "#query-words"
+        if self.page == 2 and self.drawn is not None and not self.drawn.nodes:
+            return "#query-words"
+        return ("#query-table", "#query-graph", "#query-json")[self.page - 1]
+
+    def _lay_out(self) -> None:
+        shown = self._shown()
+        for each in ("#query-words", "#query-table", "#query-graph", "#query-json"):
+            self.query_one(each).display = each == shown
+        self._paint_line()
+
+    def _fill_page(self) -> None:
+        if self.answer is None or not self.answer.rows:
+            return
+        if self.page == 2 and self.drawn is None:
+            self.run_worker(self._draw(self.answer), group="draw", exclusive=True)
+        elif self.page == 3 and not self._jsoned:
+            self.run_worker(self._write_json(self.answer), group="json", exclusive=True)
+
+    async def _draw(self, answer: "Answer") -> None:
+        """Look through the rows in a thread: there may be a hundred thousand."""
+        found = await asyncio.to_thread(subgraph_of, answer.rows)
+        if self.answer is answer:
+            self.draw(found)
+            if len(found.nodes) > 1 and not found.edges:
+                self.post_message(self.Unjoined(found))
+
+    def draw(self, subgraph: Subgraph) -> None:
+        """Draw this, which was found in the rows."""
+        focused = self.has_focus_within
+        self.drawn = subgraph
+        if subgraph.nodes:
+            self.query_one(GraphView).show(subgraph)
+        else:
+            self.query_one("#query-words Static", Static).update(plain(NOTHING_DRAWN, MUTED))
+        self._lay_out()
+        if focused:
+            self.body.focus()
+
+    async def _write_json(self, answer: "Answer") -> None:
+        lines = await asyncio.to_thread(lines_of, answer)
+        if self.answer is answer:
+            self._jsoned = True
+            self.query_one(JsonPage).fill(lines)
+
+    # The line above
+
+    def _paint_line(self) -> None:
+        width = max(1, self.size.width)
+        count = plain(self._count)
+        tabs = Content("")
+        for names in (PAGES, tuple(name if place + 1 == self.page else "" for place, name in enumerate(PAGES))):
+            tabs = Content("  ").join(self._tab(place + 1, name) for place, name in enumerate(names))
+            if tabs.cell_length + count.cell_length + 2 <= width:
+                break
+        room = width - tabs.cell_length - count.cell_length
+        line = tabs + plain(" " * max(2, room)) + count if self._count else tabs
+        self.query_one("#query-line", Static).update(line if line.cell_length <= width else count)
+
+    def _tab(self, number: int, name: str) -> Content:
+        here = number == self.page
+        digit = plain(f"{number}", "bold $primary" if here else "bold")
+        return digit + plain(f" {name}", "bold underline" if here else MUTED) if name else digit
+
+    def on_resize(self) -> None:
+        self._paint_line()
+
+    @on(ResultTable.Sorted)
+    def _sorted(self) -> None:
+        self._paint_line()
+
+    # Keys
+
+    def action_page(self, number: int) -> None:
+        self.turn(number)
+
+    def action_more(self) -> None:
+        self.post_message(self.Wanted("more"))
+
+    def action_export(self) -> None:
+        self.post_message(self.Wanted("export"))
+
+    def action_copy(self) -> None:
+        self.post_message(self.Wanted("copy"))
+
+    def action_copy_all(self) -> None:
+        self.post_message(self.Wanted("copy_all"))
+
+    def action_ego(self) -> None:
+        self.post_message(self.Wanted("ego"))
+
+    def action_edit(self) -> None:
+        self.post_message(self.Wanted("edit"))
+
+    def action_away(self, step: int) -> None:
+        self.post_message(self.Left(step))
+
+
+def rows_of(count: int) -> str:
+    return f"{spaced(count)} {'row' if count == 1 else 'rows'}"
+
+
+def counted(answer: "Answer", asked: Asked) -> str:
+    """How many rows there are and how many of them are here, how long it took, and of what they are a sample."""
+    here, took = len(answer.rows), took_of(answer.took_ms)
+    if asked.sample:
+        return f"{rows_of(here)} of {asked.sample}, {took}"
+    if answer.total is None:
+        there = f"the first {rows_of(here)}"
+    elif answer.total == here:
+        there = rows_of(here)
+    else:
+        there = f"{spaced(here)} of {rows_of(answer.total)}"
+    return f"{there}{' (too large for more)' if answer.cut == 'bytes' else ''}, {took}"
+
+
+def took_of(took_ms: float) -> str:
+    return f"{took_ms:.0f} ms" if took_ms < 1000 else f"{took_ms / 1000:.1f} s"

@@ -1,0 +1,420 @@
+"""The query screen: the tables at the left, the query above, its rows below, and a line for what was said."""
+
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+
+from tui.drawing.view import GraphView
+from tui.keys import bindings, foot, signs
+from tui.queries import choosers
+from tui.queries.answering import Answering
+from tui.queries.asking import Asking, is_question, state_in_words, values_for
+from tui.queries.choosers import Taken
+from tui.queries.desk import Asked, Desk
+from tui.queries.editor import Popup, QueryEditor
+from tui.queries.exporting import ExportFailed
+from tui.queries.json_page import JsonPage
+from tui.queries.keys import ALWAYS, EDITOR, PLACES, RESULTS, RUNNING, SCREEN, TABLE, TABLES
+from tui.queries.results import Results
+from tui.queries.schema_tree import SchemaTree, sample_of, spaced, written
+from tui.queries.table import ResultTable
+from tui.queries.vocabulary import at_first, vocabulary_of
+from tui.text import MUTED, cut, in_chat, one_line, plain
+from tui.widgets.dialogs import AskLine, Confirm, Reader
+
+if TYPE_CHECKING:
+    from graph.querying.console import Answer
+    from graph.subgraphs import Subgraph
+    from tui.app import ClewApp
+    from tui.service import Service
+    from tui.state import State
+
+SAID_S = 8.0
+MOST_JOINED = 200  # nodes whose relationships are looked for
+WITH_TABLES = 100  # columns from which the tables are shown without being asked for
+TALL = 18  # rows from which the keys may take two lines
+QUESTION = "Ask in words"
+HOW_TO_ASK = "who did I mention most in March?"
+
+
+class QueryScreen(Screen[None]):
+    """Asks the graph. What lies on its desk stays when it closes."""
+
+    AUTO_FOCUS = "QueryEditor"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SCREEN)
+
+    def __init__(self, app: "ClewApp", desk: Desk, *, world: str, private: bool, note: str = "") -> None:
+        super().__init__()
+        assert app.backstage is not None
+        self.clew = app
+        self.service: Service = app.backstage.service
+        self.failures: tuple[type[Exception], ...] = (*app.backstage.failures, ExportFailed)
+        self.desk = desk
+        self.world = world
+        self.private = private
+        self.asking = Asking(self)
+        self.answering = Answering(self)
+        self._note = note  # what is to be known of the world that is asked
+        self._popup = Popup()
+        self._about = ""  # how much there is in the graph
+        self._timer: Timer | None = None
+        self._go_to_rows = False  # when they are there: who took a ready query has nothing to write
+        self._busy = False  # a dialog of this screen is open, or its answer is being done
+
+    @property
+    def state(self) -> "State":
+        return self.clew.state
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="query-title", markup=False)
+        with Horizontal(id="query-body"):
+            yield SchemaTree()
+            with Vertical(id="query-main"):
+                yield QueryEditor(self._popup, at_first())
+                yield Results()
+        yield Static("", id="query-said", markup=False)
+        yield Static("", id="query-keys", markup=False)
+        yield self._popup
+
+    def on_mount(self) -> None:
+        self.query_one("#query-said").display = False
+        self.results.page = self.desk.page
+        self.editor.put(self.desk.text)
+        self.tables.learn(self.editor.vocabulary)
+        self._show_tables(self._wants_tables)
+        if self.desk.answer is not None and self.desk.asked is not None:
+            self.results.show(self.desk.answer, self.desk.asked)
+        elif self.desk.failure:
+            self.results.tell(self.desk.failure)
+        self._paint()
+        self.run_worker(self._learn(), group="learn", exclusive=True)
+
+    async def _learn(self) -> None:
+        """Read what there is in the graph, and make the engine ready for the first query."""
+        if trouble := state_in_words(self.state):
+            self._about = ""
+            self.say(trouble)
+            return
+        try:
+            schema = await self.service.schema()
+            await self.service.prepare_console()
+        except self.failures as error:
+            self.say(in_chat(str(error)), error=True)
+            return
+        self.editor.vocabulary = vocabulary_of(schema)
+        self.tables.learn(self.editor.vocabulary)
+        nodes, edges = sum(each.count for each in schema.nodes), sum(each.count for each in schema.relationships)
+        self._about = f"{spaced(nodes)} nodes, {spaced(edges)} relationships"
+        self._paint()
+
+    def refresh_soon(self) -> None:
+        """The graph has changed, or is ready now."""
+        self.run_worker(self._learn(), group="learn", exclusive=True)
+
+    # The parts
+
+    @property
+    def editor(self) -> QueryEditor:
+        return self.query_one(QueryEditor)
+
+    @property
+    def results(self) -> Results:
+        return self.query_one(Results)
+
+    @property
+    def tables(self) -> SchemaTree:
+        return self.query_one(SchemaTree)
+
+    @property
+    def _wants_tables(self) -> bool:
+        return self.size.width >= WITH_TABLES if self.desk.tables is None else self.desk.tables
+
+    def _show_tables(self, shown: bool) -> None:
+        self.tables.display = shown
+        self.set_class(shown, "-tables")
+
+    def _paint(self) -> None:
+        width = max(1, self.size.width - 2)
+        about = self._note or self._about
+        title = plain("Graph", "bold $primary") + plain(f"   {about}" if about else "", MUTED)
+        self.query_one("#query-title", Static).update(title.truncate(width, ellipsis=True))
+        lines = 2 if self.app.size.height >= TALL else 1
+        own = signs(self._rows_here())
+        keys = RUNNING if self.asking.running else ALWAYS
+        self.query_one("#query-keys", Static).update(foot(own, width, lines, always=keys))
+
+    def _rows_here(self) -> tuple[Any, ...]:
+        """The keys of what has the focus, the nearest first."""
+        if self.tables.has_focus:
+            return (*TABLES, *SCREEN[:1], *SCREEN[3:4])
+        if self.results.has_focus_within:
+            own = TABLE if self.focused is not None and self.focused.id == "query-table" else ()
+            return (*own, *RESULTS, *SCREEN)
+        return (*SCREEN[:1], *EDITOR[:1], *SCREEN[1:])
+
+    def on_resize(self) -> None:
+        self._show_tables(self._wants_tables)
+        self._paint()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._paint()
+
+    def ran(self) -> None:
+        """A query has begun, or has ended."""
+        if self.is_mounted:
+            self._paint()
+
+    # What is said
+
+    def say(self, words: str, *, error: bool = False) -> None:
+        """Words for the person, at the foot of the screen for a while."""
+        said = self.query_one("#query-said", Static)
+        said.update(plain(words))
+        said.set_class(error, "failed")
+        said.display = True
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(SAID_S, self.unsay)
+
+    def unsay(self) -> None:
+        """Take back what was said."""
+        self.query_one("#query-said").display = False
+
+    # Rows
+
+    def show(self, answer: "Answer", asked: Asked) -> None:
+        """The rows of a query."""
+        self.desk.answer, self.desk.asked, self.desk.failure = answer, asked, ""
+        self.results.show(answer, asked)
+        if self._go_to_rows:
+            self._go_to_rows = False
+            self.results.body.focus()
+
+    def settle(self, answer: "Answer", asked: Asked) -> None:
+        """The rows that are shown, of which more is known now."""
+        self.desk.answer, self.desk.asked, self.desk.failure = answer, asked, ""
+        self.results.counted(answer, asked)
+
+    def failed(self, words: str, *, place: tuple[int, int] = (0, 0), error: bool = True) -> None:
+        """Why there are no rows; where it is wrong is marked in the editor."""
+        self.desk.answer, self.desk.asked, self.desk.failure = None, None, words
+        self.results.tell(words, error=error)
+        if place[0]:
+            self.editor.mark(*place)
+
+    # Running
+
+    def do(self, deed: Coroutine[Any, Any, None]) -> None:
+        """One at a time: what asks the person something, and then does it."""
+        if self._busy:
+            deed.close()
+            return
+        self._busy = True
+        self.run_worker(self._do(deed))
+
+    async def _do(self, deed: Coroutine[Any, Any, None]) -> None:
+        try:
+            await deed
+        except self.failures as error:
+            line, column = getattr(error, "line", 0), getattr(error, "column", 0)
+            if line:
+                self.failed(in_chat(str(error)), place=(line, column))
+            else:
+                self.say(in_chat(str(error)), error=True)
+        finally:
+            self._busy = False
+
+    def action_run(self) -> None:
+        self.editor.popup.display = False
+        if self.asking.running:
+            self.say("A query is running; Esc stops it.")
+        elif not self.editor.text.strip():
+            self.say("There is no query yet. Ctrl+L has ready ones.")
+        elif is_question(self.editor.text):
+            self.do(self._translate(self.editor.text.strip().lstrip("?").strip()))
+        else:
+            self.do(self._run())
+
+    async def _run(self) -> None:
+        """Ask for the values it needs, then run it."""
+        cypher = self.editor.text
+        values = await values_for(self, cypher, self.desk.given)
+        if values is not None:
+            self.desk.given.update(values)
+            self.asking.run(Asked(cypher, values))
+
+    def action_ask(self) -> None:
+        self.do(self._ask())
+
+    async def _ask(self) -> None:
+        asked = await self.app.push_screen_wait(AskLine(QUESTION, placeholder=HOW_TO_ASK, yes="make a query of it"))
+        if asked:
+            await self._translate(asked)
+
+    async def _translate(self, question: str) -> None:
+        """Put the query for a question into the editor; whether it runs is for the person to say."""
+        if not question:
+            self.say("Say what you want to know after the question mark.")
+            return
+        self.say("Looking for a query …")
+        found = await self.service.translate(question)
+        said = one_line(question)
+        self._take(Taken(f"// {said}\n{found.cypher}", found.parameters))
+        by = f" Written by {found.model}: look at it first." if found.how == "model" else ""
+        self.say(f"{found.words}{by} F5 runs it.")
+
+    def _take(self, taken: Taken) -> None:
+        """Put a query into the editor, and run it if that was said."""
+        self.desk.given.update({name: value for name, value in taken.parameters.items() if value != ""})
+        self.editor.put(taken.cypher)
+        self.editor.focus()
+
+    async def _choose(self, chosen: Coroutine[Any, Any, Taken | None]) -> None:
+        taken = await chosen
+        if taken is not None:
+            self._take(taken)
+            if taken.run:
+                self._go_to_rows = True
+                await self._run()
+
+    def action_history(self) -> None:
+        self.do(self._choose(choosers.from_history(self)))
+
+    def action_saved(self) -> None:
+        self.do(self._choose(choosers.from_saved(self)))
+
+    def action_shelf(self) -> None:
+        self.do(self._choose(choosers.from_shelf(self)))
+
+    def action_save(self) -> None:
+        self.do(self._save())
+
+    async def _save(self) -> None:
+        from graph.querying.lexing import parameters_of
+
+        cypher = self.editor.text
+        if not cypher.strip():
+            self.say("There is no query to save yet.")
+            return
+        names = parameters_of(cypher)
+        name = await self.app.push_screen_wait(AskLine("Save this query as", placeholder="A name", yes="save it"))
+        if name is None:
+            return
+        there = [each for each in await self.service.saved_queries() if each.name.casefold() == name.casefold()]
+        if there and not await self.app.push_screen_wait(
+            Confirm(f"Replace the query “{cut(there[0].name, 48)}”?", cut(there[0].cypher, 300), yes="replace it")
+        ):
+            return
+        given = {each: self.desk.given[each] for each in names if each in self.desk.given}
+        await self.service.save_query(name, cypher, given)
+        self.say(f"Saved as “{cut(name, 60)}”. Ctrl+O has it.")
+
+    # The answer
+
+    @on(Results.Wanted)
+    def _wanted(self, event: Results.Wanted) -> None:
+        if event.what == "edit":
+            self.editor.focus()
+        else:
+            self.answering.wanted(event.what)
+
+    @on(GraphView.Chosen)
+    def _node_chosen(self) -> None:
+        self.answering.wanted("ego")
+
+    @on(ResultTable.Opened)
+    def _cell_opened(self) -> None:
+        self.answering.read()
+
+    @on(JsonPage.Chosen)
+    def _line_opened(self, event: JsonPage.Chosen) -> None:
+        if isinstance(event.rows, JsonPage):
+            self.answering.read()
+
+    @on(Results.Unjoined)
+    def _join(self, event: Results.Unjoined) -> None:
+        """Draw how the nodes are joined in the graph, where the query asked for nodes alone."""
+        self.run_worker(self._joined(event.subgraph), group="join", exclusive=True)
+
+    async def _joined(self, found: "Subgraph") -> None:
+        try:
+            joined = await self.service.subgraph([node.ref for node in found.nodes[:MOST_JOINED]])
+        except self.failures:
+            return  # the nodes are drawn as they are
+        if joined.edges and self.results.drawn is found:
+            self.results.draw(replace(found, edges=joined.edges))
+            self.say("The lines show how these nodes are joined in the graph; the query asked for the nodes alone.")
+
+    @on(Results.Turned)
+    def _turned(self) -> None:
+        self.desk.page = self.results.page
+        self._paint()
+
+    # The tables
+
+    @on(SchemaTree.Chosen)
+    def _table_chosen(self, event: SchemaTree.Chosen) -> None:
+        if isinstance(event.rows, SchemaTree) and event.rows.chosen is not None:
+            words = written(event.rows.chosen, self.editor.text)
+            if self.editor.text.strip():
+                self.editor.write(words)
+            else:
+                self.editor.put(words)
+            self.editor.focus()
+
+    @on(SchemaTree.Sampled)
+    def _sampled(self, event: SchemaTree.Sampled) -> None:
+        self.asking.run(Asked(sample_of(event.table), sample=event.table.name), keep=False)
+
+    def action_tables(self) -> None:
+        shown, focused = self.tables.display, self.tables.has_focus
+        self.desk.tables = not (shown and focused)
+        self._show_tables(self.desk.tables)
+        (self.tables if self.desk.tables else self.editor).focus()
+
+    # Keys
+
+    @on(TextArea.Changed, "#query-editor")
+    def _typed(self) -> None:
+        self.desk.write(self.editor.text)
+
+    @property
+    def _panes(self) -> list[Widget]:
+        return [self.editor, self.results.body, *([self.tables] if self.tables.display else [])]
+
+    @on(QueryEditor.Left)
+    @on(Results.Left)
+    @on(SchemaTree.Left)
+    def _left(self, event: QueryEditor.Left | Results.Left | SchemaTree.Left) -> None:
+        self.action_pane(event.step)
+
+    def action_pane(self, step: int) -> None:
+        """On to the next part of the screen."""
+        panes = self._panes
+        here = next((at for at, each in enumerate(panes) if each.has_focus_within or each.has_focus), 0)
+        panes[(here + step) % len(panes)].focus()
+
+    @on(QueryEditor.Interrupted)
+    def _interrupted(self) -> None:
+        if not self.asking.stop():
+            self.say("Nothing is running. Esc goes back to the chat.")
+
+    def action_leave(self) -> None:
+        if self._popup.display:
+            self._popup.display = False
+        elif not self.asking.stop():
+            self.dismiss(None)
+
+    def action_help(self) -> None:
+        from tui.widgets.help import keys_content
+
+        self.app.push_screen(Reader("Keys of the query screen", keys_content(PLACES, self.clew.page_width)))

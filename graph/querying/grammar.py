@@ -6,14 +6,19 @@ attaches others and changes settings.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from graph.errors import Refused
+from graph.querying.functions import AGGREGATES, FUNCTIONS, NEVER_OF_NULL, WITH_LAMBDAS
 from graph.querying.lexing import Sort, Token, refused, tokens_of, written
+from graph.querying.nearness import meant_function
 
 DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentially long, and cannot be stopped
 DEEPEST_CASE = 5
+MOST_SAID = 60  # characters of a query in a sentence about it
+MILLISECONDS = frozenset(("at", "first_seen", "last_at", "started_at"))  # too large as seconds: the engine goes down
 LONGEST_RANGE = 100_000  # the engine makes a list of a range before it looks at the time
 
 
@@ -36,40 +41,6 @@ REACHING = _words(
     "INSTALL LOAD MERGE PROFILE REMOVE ROLLBACK SET TRUNCATE UNINSTALL UPDATE USE YIELD"
 )
 
-AGGREGATES = _words("avg collect count max min sum")
-_OF_GRAPHS = (
-    "cost end_node id is_acyclic is_trail keys label labels length nodes nullif offset properties relationships rels "
-    "start_node"
-)
-_OF_NUMBERS = (
-    "abs acos asin atan atan2 bitshift_left bitshift_right bitwise_and bitwise_or bitwise_xor cbrt ceil ceiling cos "
-    "cot degrees even floor greatest least ln log log10 log2 negate pi pow radians round sign sin sqrt tan"
-)
-_OF_STRINGS = (
-    "concat concat_ws contains ends_with initcap lcase left levenshtein lower ltrim md5 prefix regexp_extract "
-    "regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array reverse right rtrim "
-    "sha256 size split_part starts_with stem string string_split string_to_array str_split substr substring suffix "
-    "tolower toupper trim ucase upper"
-)
-_OF_LISTS = (
-    "array_contains array_distance array_extract array_has array_slice element_at list_any_value list_append list_cat "
-    "list_concat list_contains list_distinct list_element list_extract list_filter list_has list_has_all "
-    "list_indexof list_position list_prepend list_product list_reduce list_reverse list_reverse_sort list_slice "
-    "list_sort list_sum list_to_string list_transform list_unique map map_extract map_keys map_values range "
-    "struct_extract struct_pack cardinality"
-)
-_OF_TIMES = (
-    "century current_date current_timestamp date datepart datetrunc date_part date_trunc dayname duration epoch_ms "
-    "interval last_day make_date monthname timestamp to_days to_epoch_ms to_hours to_milliseconds to_minutes to_months "
-    "to_seconds to_timestamp to_years"
-)
-_OTHER_FUNCTIONS = (
-    "cast coalesce constant_or_null decode encode hash ifnull octet_length to_bool to_date to_double to_float "
-    "to_int8 to_int16 to_int32 to_int64 to_int128 to_string typeof uuid"
-)
-FUNCTIONS = _words(
-    " ".join((*AGGREGATES, _OF_GRAPHS, _OF_NUMBERS, _OF_STRINGS, _OF_LISTS, _OF_TIMES, _OTHER_FUNCTIONS))
-)
 BEFORE_BRACKETS = KEYWORDS - ENDING  # words that no function's name is: "WHERE (a OR b)"
 SCHEMA = re.compile(r"(?:show_tables\(\)|table_info\('\w+'\))\Z", re.IGNORECASE)
 
@@ -88,6 +59,16 @@ def checked(query: str) -> str:
     else:
         _Reading(query, tokens).check()
     return written(query, tokens)
+
+
+def _closes_last(tokens: Sequence[Token]) -> bool:
+    """Whether the bracket at the beginning is closed by the last token."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.text in _CLOSING.values()) - (token.text in _CLOSING)
+        if not depth:
+            return at == len(tokens) - 1
+    return False
 
 
 def _check_schema(query: str, tokens: list[Token]) -> None:
@@ -110,9 +91,12 @@ class _Reading:
     at: int = 0
     complete: bool = False  # whether what stands before is a whole expression
     open: list[str] = field(default_factory=list)
-    cases: int = 0
+    calls: list[str] = field(default_factory=list)  # of each open bracket: the function it belongs to, or nothing
+    cases: list[bool] = field(default_factory=list)  # of each open CASE: does it ask for a condition at every WHEN?
     counted: set[bool] = field(default_factory=set)  # of the aggregates of this projection: is it of distinct values?
     returned: bool = False
+    matched: bool = False  # whether this part of a UNION has rows of the graph, or of a list
+    bound: str = ""  # the last of MATCH, WITH …: whose WHERE comes
 
     def check(self) -> None:
         first = self.tokens[0]
@@ -137,17 +121,22 @@ class _Reading:
         match token.text:
             case "(" | "[" | "{":
                 self.open.append(token.text)
+                self.calls.append(self._called() if token.text == "(" else "")
                 if len(self.open) > DEEPEST:
                     raise self._wrong(token, f"Brackets go {DEEPEST} deep at most")
                 self.complete = False
             case ")" | "]" | "}":
                 if not self.open or self.open.pop() != _CLOSING[token.text]:
                     raise self._wrong(token, f"This {token.text!r} closes nothing")
+                self.calls.pop()
                 self.complete = True
             case "*":
                 self.complete = self._before() in ("(", "RETURN", "WITH", "DISTINCT")
             case ";":
                 raise self._wrong(token, "One statement at a time")
+            case "-" if self._after() == ">" and self._before() not in ("-", "]") and not self._in(WITH_LAMBDAS):
+                functions = ", ".join(sorted(WITH_LAMBDAS))
+                raise self._wrong(token, f"An expression of x -> … stands in {functions}, and nowhere else")
             case _:
                 self.complete = False
 
@@ -175,13 +164,22 @@ class _Reading:
 
     def _keyword(self, token: Token, word: str) -> None:
         if word == "CASE":
-            self.cases += 1
-            if self.cases > DEEPEST_CASE:
+            self.cases.append(self._after().upper() == "WHEN")
+            if len(self.cases) > DEEPEST_CASE:
                 raise self._wrong(token, f"CASE goes {DEEPEST_CASE} deep at most")
-        if word == "END":
-            self.cases = max(0, self.cases - 1)
+        if word == "WHEN" and self.cases and self.cases[-1]:
+            self._check_condition(token)
+        if word == "END" and self.cases:
+            self.cases.pop()
+        if word == "NULL":
+            self._check_null(token)
         if word in ("RETURN", "WITH"):
             self.counted.clear()
+        if word == "WHERE" and self.bound == "WITH" and not self.matched and not self.open:
+            raise self._wrong(token, "There is nothing to choose from here: a MATCH or UNWIND comes before")
+        if word in BEGINNINGS | {"UNION"} and not self.open:
+            self.bound = word
+            self.matched = word != "UNION" and (self.matched or word in ("MATCH", "UNWIND"))
         self.returned |= word == "RETURN"
         self.complete = word in ENDING
 
@@ -197,9 +195,15 @@ class _Reading:
         if self.complete or self._before() == ".":
             raise self._wrong(token, f"{token.text} cannot stand here")
         if name not in FUNCTIONS:
-            raise self._wrong(token, f"The function {token.text} is not known here, or does more than compute")
+            raise self._wrong(
+                token, f"The function {token.text} is not known here, or does more than compute{meant_function(name)}"
+            )
         if name == "range":
             self._check_range(token)
+        inside = [each.text for each in self.tokens[self.at + 2 : self.at + 6]]
+        if name == "to_timestamp" and inside[1:2] == ["."] and inside[2] in MILLISECONDS and inside[3:] == [")"]:
+            why = f"{''.join(inside[:3])} is in milliseconds, and to_timestamp() takes seconds: say epoch_ms(…)"
+            raise self._wrong(token, why)
 
     def _aggregate(self, token: Token) -> None:
         """The engine answers wrongly, or brings the process down, where both sorts stand in one projection."""
@@ -209,11 +213,54 @@ class _Reading:
             why = "Aggregates of DISTINCT values go with no others here: count the others in a WITH before"
             raise self._wrong(token, why)
 
+    def _check_condition(self, token: Token) -> None:
+        """The engine answers with the wrong rows where a yes or no that is nothing but looked up is a condition."""
+        condition = self._until_then()
+        while len(condition) > 2 and condition[0].text == "(" and _closes_last(condition):
+            condition = condition[1:-1]
+        looked_up = all(
+            each.text == "." or each.sort in (Sort.QUOTED, Sort.PARAMETER) or (each.sort is Sort.WORD and not known)
+            for at, each in enumerate(condition)
+            for known in [each.upper in KEYWORDS and (at == 0 or condition[at - 1].text != ".")]
+        )
+        if condition and (looked_up or condition[0].upper == "CASE"):
+            said = "".join(each.text for each in condition) if looked_up else "CASE … END"
+            why = f"The engine would lose rows here: say WHEN {said} = true"
+            raise self._wrong(token, why if len(said) <= MOST_SAID else "The engine would lose rows here: compare it")
+
+    def _until_then(self) -> Sequence[Token]:
+        """The tokens from the one after this to the THEN that belongs to it."""
+        cases = 0
+        for end in range(self.at + 1, len(self.tokens)):
+            before, word = self.tokens[end - 1].text, self.tokens[end].upper
+            if before == ".":
+                continue
+            if word == "THEN" and not cases:
+                return self.tokens[self.at + 1 : end]
+            cases += (word == "CASE") - (word == "END")
+        return ()
+
+    def _check_null(self, token: Token) -> None:
+        """A null that stands for itself has no type, and some of the engine's functions go down with it."""
+        if self._before() == "IN":
+            raise self._wrong(token, "IN is asked of a list, and not of null")
+        if self._in(NEVER_OF_NULL) and self._before() in ("(", ","):
+            raise self._wrong(token, f"{self.calls[-1]}() is not given a bare null here: CAST(null AS …) says of what")
+
     def _check_range(self, token: Token) -> None:
         text = "".join(each.text for each in self.tokens[self.at + 2 : self.at + 9])
         found = re.match(r"(-?\d{1,9}),(-?\d{1,9})(?:,-?[1-9]\d{0,8})?\)", text)
         if found is None or abs(int(found[2]) - int(found[1])) > LONGEST_RANGE:
             raise self._wrong(token, f"range() is given whole numbers here, {LONGEST_RANGE:,} apart at most")
+
+    def _called(self) -> str:
+        """The function whose bracket opens here, in small letters; nothing if it is none."""
+        before = self.tokens[self.at - 1] if self.at else None
+        return before.text.lower() if before is not None and before.sort is Sort.WORD else ""
+
+    def _in(self, functions: frozenset[str]) -> bool:
+        """Whether this stands directly in the brackets of one of them."""
+        return bool(self.calls) and self.calls[-1] in functions
 
     def _before(self) -> str:
         return self.tokens[self.at - 1].upper if self.at else ""

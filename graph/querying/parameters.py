@@ -4,14 +4,16 @@ The engine takes the type of a list, and of the maps in it, from one of its item
 fit; a whole number beyond 64 bits and an empty map bring errors of its inner workings. All of that is refused here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from difflib import get_close_matches
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 from graph.events import MAIN_WORLD
+from graph.querying.functions import NEVER_OF_NULL
 from graph.querying.lexing import WORLD, Sort, Token, refused, tokens_of
 
 MOST_CHARACTERS = 1_000_000
@@ -28,7 +30,8 @@ def given(
     """
     values = {WORLD[1:]: world, **(parameters or {})}
     asked: dict[str, Token] = {}
-    for token in tokens_of(query):
+    tokens = tokens_of(query)
+    for token in tokens:
         if token.sort is Sort.PARAMETER:
             asked.setdefault(token.text[1:], token)
     for name in parameters or {}:
@@ -39,7 +42,21 @@ def given(
             raise refused(query, token.place, f"${name} has no value: give it one")
         if why := _wrong(values.get(name)):
             raise refused(query, token.place, f"${name} cannot be {why}")
+    for token in _untyped(tokens, {f"${name}" for name in asked if values.get(name) is None}):
+        raise refused(query, token.place, f"{token.text} cannot be null here: the engine would not know of what")
     return {name: values[name] for name in asked if name in values}
+
+
+def _untyped(tokens: Sequence[Token], nulls: Container[str]) -> Iterator[Token]:
+    """Those that are null where the engine has to know the type, and goes down if it does not."""
+    calls: list[str] = []
+    for before, token in pairwise([Token(Sort.SIGN, "", 0), *tokens]):
+        if token.text in ("(", "[", "{"):
+            calls.append(before.text.lower() if token.text == "(" else "")
+        elif token.text in (")", "]", "}") and calls:
+            calls.pop()
+        elif token.text in nulls and (before.upper == "IN" or (calls and calls[-1] in NEVER_OF_NULL)):
+            yield token
 
 
 def _too_many(name: str, asked: Mapping[str, Token]) -> str:

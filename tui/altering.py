@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.branching import HOW_TO_GO_BACK
+from tui.places import MARKS
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
 from tui.widgets.impact import ImpactScreen, Way, preview_content
@@ -26,6 +27,7 @@ REASONS = {
 }
 NOTHING_BACK = "Nothing to put back"
 AS_IT_WAS = "Everything stands as it was at this mark."
+MARK_KEYS = (Key(MARKS[0], "restore"), Key(MARKS[1], "new", always=True), Key(MARKS[2], "clear"))
 NO_MARKS = "No marks yet. n sets one here; clew sets some by itself, and one before each going back."
 
 
@@ -179,11 +181,6 @@ async def _choose_mark(app: "ClewApp") -> None:
                 idle.add(mark.id)
                 redraw()
 
-    keys = (
-        Key("enter", "Enter", "restore it", "restore"),
-        Key("n", "n", "set one here", "new", always=True),
-        Key("d", "d", "let it go", "clear"),
-    )
     chosen = await app.push_screen_wait(
         Chooser["Mark"](
             "Marks: places to come back to",
@@ -191,7 +188,7 @@ async def _choose_mark(app: "ClewApp") -> None:
             paint=lambda mark, width: _mark_row(mark, told[mark.id], idle=mark.id in idle),
             identity=lambda mark: mark.id,
             preview=preview,
-            keys=keys,
+            keys=MARK_KEYS,
             failures=app.backstage.failures,
             empty=NO_MARKS,
             more=look,

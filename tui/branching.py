@@ -8,6 +8,7 @@ from textual.content import Content
 
 from tui.dates import when
 from tui.leaving import answers_here
+from tui.places import REWIND, TREE
 from tui.replies import question_of
 from tui.text import MUTED, cut, in_chat, one_line, plain
 from tui.widgets.chooser import Chooser, Key
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 NO_CHAT = "This chat has no message yet."
 HOW_TO_GO_BACK = "/undo takes it back."
+REWIND_KEYS = (Key(REWIND[0], "before"), Key(REWIND[1], "after"))
+TREE_KEYS = (Key(TREE[0], "go"),)
 WHAT_IF = ("what-if", "--what-if", "whatif")
 
 
@@ -168,7 +171,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
             paint=_stop_row,
             identity=lambda stop: stop.turn.id,
             preview=preview,
-            keys=(Key("enter", "Enter", "before it", "before"), Key("a", "a", "after its answer", "after")),
+            keys=REWIND_KEYS,
             failures=app.backstage.failures,
         )
     )
@@ -241,7 +244,7 @@ async def tree(app: "ClewApp", argument: str) -> None:
             paint=lambda row, width: painted(row, width, names),
             identity=lambda row: row.branch.turn,
             preview=preview,
-            keys=(Key("enter", "Enter", "go on from there", "go"),),
+            keys=TREE_KEYS,
             failures=app.backstage.failures,
             choose=head_of(rows),
             height=1,

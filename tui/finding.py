@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tui.text import one_line
 from tui.trail import Place
+from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
 from tui.widgets.search import SearchScreen
 from tui.worlds import MAIN, named
@@ -26,7 +27,13 @@ async def search(app: "ClewApp", text: str = "") -> None:
         return
     worlds = [world for world in await chat.service.worlds() if world.id != MAIN]
     what_ifs = {world.id: (await named(chat.service, world)).short for world in worlds}
-    screen = SearchScreen(chat.service.search, backstage.failures, text or app.sought, what_ifs=what_ifs)
+    screen = SearchScreen(
+        chat.service.search,
+        backstage.failures,
+        text or app.sought,
+        what_ifs=what_ifs,
+        walk=lambda turn: walk_from(app, "Turn", turn),
+    )
     found = await app.push_screen_wait(screen)
     app.sought = screen.text
     if found is not None:

@@ -45,6 +45,11 @@ def bindings(*places: Sequence[Row]) -> list[BindingType]:
     return [binding for rows in places for row in rows for binding in row.binds]
 
 
+def actions_of(rows: Iterable[Row]) -> dict[str, str]:
+    """What each key runs, for who hears the keys itself."""
+    return {key: binding.action for row in rows for binding in row.binds for key in binding.key.split(",")}
+
+
 def signs(rows: Iterable[Row]) -> tuple[Sign, ...]:
     """What a foot shows of these rows."""
     return tuple((row.sign or row.label, row.foot) for row in rows if row.foot)
@@ -55,8 +60,9 @@ def foot(own: Sequence[Sign], width: int, lines: int = 1, *, always: Sequence[Si
 
     No key is parted from its words, and none is cut: what does not fit is left out, the last ones first.
     """
-    for count in range(len(own), -1, -1):
-        rows = _in_lines([_sign(*sign) for sign in (*own[:count], *always)], width)
+    rows: list[Content] = []
+    for shown in (*((*own[:count], *always) for count in range(len(own), -1, -1)), always[-1:]):
+        rows = in_lines([_sign(*sign) for sign in shown], width)
         if len(rows) <= lines:
             break
     return Content("\n").join(rows[:lines])
@@ -64,14 +70,15 @@ def foot(own: Sequence[Sign], width: int, lines: int = 1, *, always: Sequence[Si
 
 def whole_foot(own: Sequence[Sign], width: int) -> Content:
     """All these keys, in as many lines as they need."""
-    return Content("\n").join(_in_lines([_sign(*sign) for sign in own], width))
+    return Content("\n").join(in_lines([_sign(*sign) for sign in own], width))
 
 
 def _sign(key: str, words: str) -> Content:
     return plain(key, "bold") + plain(f" {words}", MUTED)
 
 
-def _in_lines(parts: Sequence[Content], width: int) -> list[Content]:
+def in_lines(parts: Sequence[Content], width: int) -> list[Content]:
+    """Parts one after the other, in as many lines as they need: none is broken that fits into one."""
     lines: list[Content] = []
     for part in parts:
         longer = lines[-1] + Content(GAP) + part if lines else part

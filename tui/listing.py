@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tui import altering
 from tui.deeds import delete_session
+from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine
 
 if TYPE_CHECKING:
@@ -76,3 +77,5 @@ async def _with_session(app: "ClewApp", what: str, session: "Session") -> None:
                 await app.open_session(None)
         case "delete":
             await delete_session(app, session.id)
+        case "ego":
+            walk_from(app, "Session", session.id)

@@ -1,73 +1,93 @@
 """The keys on a focused message: to the next, copy, open, pin, memory; answer again, edit, turn, fork, hide, delete."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 
 from tui import altering, branching, clipboard
+from tui.keys import actions_of
+from tui.places import MESSAGE
+from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
-from tui.widgets.message import Message
+from tui.widgets.message import Answer, Message, Said
 from tui.widgets.tool import ToolBlock
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
 
+ACTIONS = actions_of(MESSAGE)
+
 
 def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
-    """A key while a message has the focus."""
-    messages = app.transcript.messages
-    place = messages.index(message) if message in messages else 0
-    match event.key:
-        case "j" | "down":
-            if place + 1 < len(messages):
-                messages[place + 1].focus()
-            else:
-                app.composer.focus()
-        case "k" | "up":
-            if place:
-                messages[place - 1].focus()
-            else:
-                app.transcript.scroll_relative(y=-3, animate=False)
-        case "c":
-            app.run_worker(copy_text(app, message.text, "The message"))
-        case "b":
-            app.run_worker(copy_block(app, message))
-        case "m":
-            app.run_worker(app.remembering.show(message=message.turn))
-        case "p":
-            app.run_worker(app.remembering.pin_message(message))
-        case "o":
-            app.run_worker(app.guarded(app.keeping.withhold(message)))
-        case "f":
-            app.run_worker(app.guarded(branching.fork_at(app, message)))
-        case "r":
-            branching.answer_again(app, message)
-        case "e":
-            branching.say_otherwise(app, message)
-        case "left" | "right":
-            app.run_worker(app.guarded(branching.walk(app, message, -1 if event.key == "left" else 1)))
-        case "h":
-            app.run_worker(app.guarded(altering.hide_message(app, message)))
-        case "x" | "delete":
-            app.run_worker(app.guarded(altering.delete_message(app, message)))
-        case "enter" if isinstance(message, ToolBlock):
-            message.toggle()
-        case "enter":
-            read_message(app, message)
-        case "pageup" | "pagedown":
-            pages = -1 if event.key == "pageup" else 1
-            app.transcript.scroll_relative(y=pages * max(1, app.transcript.size.height - 2), animate=False)
-        case "end":
-            app.perform("bottom")
-        case "escape" | "tab":
-            app.composer.focus()
-        case _ if event.is_printable and event.character:
-            app.composer.focus()
-            app.composer.insert(event.character)
-        case _:
-            return
+    """A key while a message has the focus; what is not among its keys and can be written goes to the composer."""
+    deed = DEEDS.get(ACTIONS.get(event.key, ""))
+    if deed is not None:
+        deed(app, message)
+    elif event.is_printable and event.character:
+        app.composer.focus()
+        app.composer.insert(event.character)
+    else:
+        return
     event.stop()
     event.prevent_default()
+
+
+def _step(app: "ClewApp", message: Message, step: int) -> None:
+    messages = app.transcript.messages
+    place = (messages.index(message) if message in messages else 0) + step
+    if place >= len(messages):
+        app.composer.focus()
+    elif place >= 0:
+        messages[place].focus()
+    else:
+        app.transcript.scroll_relative(y=-3, animate=False)
+
+
+def _page(app: "ClewApp", pages: int) -> None:
+    app.transcript.scroll_relative(y=pages * max(1, app.transcript.size.height - 2), animate=False)
+
+
+def _do(app: "ClewApp", deed: Coroutine[Any, Any, None]) -> None:
+    app.run_worker(app.guarded(deed))
+
+
+def _open(app: "ClewApp", message: Message) -> None:
+    if isinstance(message, ToolBlock):
+        message.toggle()
+    else:
+        read_message(app, message)
+
+
+def _walk_graph(app: "ClewApp", message: Message) -> None:
+    if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+        app.say("The graph has messages and finished replies.")
+    else:
+        walk_from(app, "Turn", message.turn)
+
+
+DEEDS: dict[str, Callable[["ClewApp", Message], object]] = {
+    "next": lambda app, message: _step(app, message, 1),
+    "previous": lambda app, message: _step(app, message, -1),
+    "copy": lambda app, message: app.run_worker(copy_text(app, message.text, "The message")),
+    "copy_block": lambda app, message: app.run_worker(copy_block(app, message)),
+    "open": _open,
+    "recalled": lambda app, message: app.run_worker(app.remembering.show(message=message.turn)),
+    "ego": _walk_graph,
+    "pin": lambda app, message: app.run_worker(app.remembering.pin_message(message)),
+    "withhold": lambda app, message: _do(app, app.keeping.withhold(message)),
+    "answer_again": branching.answer_again,
+    "walk_left": lambda app, message: _do(app, branching.walk(app, message, -1)),
+    "walk_right": lambda app, message: _do(app, branching.walk(app, message, 1)),
+    "say_otherwise": branching.say_otherwise,
+    "fork": lambda app, message: _do(app, branching.fork_at(app, message)),
+    "hide": lambda app, message: _do(app, altering.hide_message(app, message)),
+    "delete": lambda app, message: _do(app, altering.delete_message(app, message)),
+    "page_up": lambda app, message: _page(app, -1),
+    "page_down": lambda app, message: _page(app, 1),
+    "tail": lambda app, message: app.perform("bottom"),
+    "leave": lambda app, message: app.composer.focus(),
+}
 
 
 def read_message(app: "ClewApp", message: Message) -> None:

@@ -11,6 +11,7 @@ from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
 from tui.pack import MOST_PINNED, Pack, Wanted, cut, keep_hidden, pack_of
 from tui.replies import answer_at, question_of, said_in
+from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer, Message, Said
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 RECALLED_BY_HAND = 12  # items of /recall
 DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden: recall leaves it out", "unhide": "Recall finds it again"}
+TABLES = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}  # of the graph, by the kind of an item
 UNDOES = {"pin": "unpin", "unpin": "pin", "hide": "unhide", "unhide": "hide"}
 
 
@@ -250,6 +252,8 @@ class Remembering:
                 self._app.say("Only messages are hidden. F4 rejects and forgets memories, and lets documents go.")
             case "pin" if item is not None and item.kind == "chunk":
                 self._app.say("Pieces of documents are not pinned; messages and memories are.")
+            case "ego" if item is not None:
+                walk_from(self._app, TABLES[item.kind], item.turn)
             case "open" if item is not None:
                 if self._app.size.width < ROOM_FOR_BOTH:
                     self.hide()

@@ -6,8 +6,8 @@ from textual.widgets import TextArea
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.test_memories_screen import chosen, listed, observations, opened, ready, words
-from tui.actions import MEMORIES_KEYS
-from tui.memories.screen import MemoriesScreen, foot
+from tui.memories import keys
+from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText
 
 
@@ -124,17 +124,10 @@ async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: R
         assert screen_of(app).page_name == "documents"
 
 
-def test_the_foot_drops_what_has_no_room_from_the_right_and_never_the_way_back() -> None:
-    own = (("p", "pin"), ("c", "correct"), ("d", "forget"))
-    assert foot(own, 100, 1).plain == "p pin   c correct   d forget   1–5 pages   F1 help   Esc back"
-    assert foot(own, 30, 1).plain == "p pin   F1 help   Esc back"
-    assert foot(own, 5, 1).plain == "F1 help   Esc back"
-
-
 def test_the_help_says_what_cannot_be_undone() -> None:
-    told = dict(MEMORIES_KEYS)
+    told = {row.label: row.words for row in (keys.UNDO, *keys.OBSERVATIONS, *keys.DOCUMENTS)}
     assert "cannot be undone" in told["d or Del"]
-    assert "cannot be undone" in told["i x"]
+    assert "cannot be undone" in told["x or Del"]
     order = list(told)
     assert order.index("u") < order.index("d or Del")
 

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import CoreBlock
+from tui.keys import bindings, signs
 from tui.memories.host import LEFT, NO_BLOCKS
+from tui.memories.keys import BLOCKS, UNDO
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList
 
@@ -24,12 +26,8 @@ TOLD = "It is in every prompt from the next message on. An empty text takes it a
 class Blocks(Vertical):
     """The names at the left, the text of the chosen one at the right."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "do('edit')", show=False),
-        Binding("n", "do('new')", show=False),
-        Binding("d,delete", "do('delete')", show=False),
-    ]
-    keys = (("e", "edit"), ("n", "new"), ("d", "take away"), ("u", "undo"))
+    BINDINGS: ClassVar[list[BindingType]] = bindings(BLOCKS)
+    signs = signs((*BLOCKS, UNDO))
 
     def __init__(self, host: "Host") -> None:
         super().__init__(id="blocks", classes="memories-page")

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import Document
 from tui.dates import when
+from tui.keys import bindings, signs
 from tui.memories.host import NO_DOCUMENTS
+from tui.memories.keys import DOCUMENTS
 from tui.pack import cut
 from tui.text import MUTED, one_line, plain, size_of
 from tui.widgets.long_list import LongList
@@ -28,11 +30,8 @@ MOST_READ = 400_000  # characters of a document on its page
 class Documents(Vertical):
     """The documents at the left, the chosen one's particulars at the right."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x,delete", "do('remove')", show=False),
-        Binding("i", "do('ingest')", show=False),
-    ]
-    keys = (("Enter", "read it"), ("i", "read one in"), ("x", "let it go"))
+    BINDINGS: ClassVar[list[BindingType]] = bindings(DOCUMENTS)
+    signs = signs(DOCUMENTS)
 
     def __init__(self, host: "Host") -> None:
         super().__init__(id="documents", classes="memories-page")
@@ -68,6 +67,10 @@ class Documents(Vertical):
     @on(LongList.Chosen)
     def _open(self) -> None:
         self.action_do("read")
+
+    def action_ego(self) -> None:
+        if self.rows.chosen is not None:
+            self._host.walk_from("Document", self.rows.chosen.id)
 
     def action_do(self, what: str) -> None:
         document = self.rows.chosen

@@ -98,6 +98,10 @@ class Host(Protocol):
 
     def ingest(self, path: str) -> None: ...
 
+    def walk_from(self, table: str, identity: str) -> None:
+        """Show a node of the graph with its neighbours."""
+        ...
+
     def go_to(self, session: str, turn: str) -> None:
         """Close, and show a turn where it was said."""
         ...

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import Observation, Wanted
 from graph.events import ObservationKind
+from tui.keys import Sign, bindings, signs
 from tui.latest import Latest
-from tui.memories import filters, words
+from tui.memories import filters, keys, words
 from tui.memories.detail import Detail
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
 from tui.memories.view import MAIN
@@ -35,21 +36,7 @@ FORGET_WORDS = "All its versions go. It is not learned from the same words again
 class Observations(Vertical):
     """The list of observations with its filters; in `review` only the candidates, with the keys to judge them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"filter('{key}')", show=False) for key in filters.KEYS),
-        Binding("slash", "words", show=False),
-        Binding("backspace", "clear", show=False),
-        Binding("p", "do('pin')", show=False),
-        Binding("c", "do('correct')", show=False),
-        Binding("d,delete", "do('forget')", show=False),
-        Binding("a", "do('promote')", show=False),
-        Binding("e", "do('edit')", show=False),
-        Binding("x", "do('reject')", show=False),
-        Binding("left", "source(-1)", show=False),
-        Binding("right", "source(1)", show=False),
-        Binding("space", "scroll(1)", show=False),
-        Binding("b", "scroll(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(keys.LEARNED, keys.OBSERVATIONS, keys.REVIEW, keys.FILTERS)
 
     def __init__(self, host: "Host", *, review: bool = False, wanted: Wanted | None = None) -> None:
         super().__init__(id="review" if review else "observations", classes="memories-page")
@@ -81,12 +68,8 @@ class Observations(Vertical):
         return words.row(observation, width, datetime.now().astimezone())
 
     @property
-    def keys(self) -> tuple[tuple[str, str], ...]:
-        if self.review:
-            own: tuple[tuple[str, str], ...] = (("a", "promote"), ("e", "edit"), ("x", "reject"), ("u", "undo"))
-        else:
-            own = (("p", "pin"), ("c", "correct"), ("d", "forget"), ("u", "undo"))
-        return (*own, ("Enter", "go there"), ("← →", "other words"))
+    def signs(self) -> tuple[Sign, ...]:
+        return signs((*(keys.REVIEW if self.review else keys.OBSERVATIONS), keys.UNDO, *keys.LEARNED))
 
     # Reading
 
@@ -232,6 +215,10 @@ class Observations(Vertical):
             self._host.read(f"From {cut(proof.speaker, 60)}", proof.text or words.ERASED)
         else:
             self._host.go_to(proof.session, proof.id)
+
+    def action_ego(self) -> None:
+        if self.chosen is not None:
+            self._host.walk_from("Observation", self.chosen.id)
 
     def action_do(self, what: str) -> None:
         chosen = self.chosen

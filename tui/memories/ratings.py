@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -14,7 +14,9 @@ from textual.widgets import Static
 
 from graph.values import Turn
 from tui.dates import when
+from tui.keys import Sign, bindings, signs
 from tui.memories.host import NOTHING_RATED
+from tui.memories.keys import BARS, TURNS, UNDO
 from tui.reasons import who
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList
@@ -26,32 +28,19 @@ NAMES = ("routine", "notable", "significant", "pivotal")
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 MOST = 500  # turns of a bar
 HEAD = 14  # cells before a bar, and behind it for its count
-TURN_KEYS = (
-    ("0–3", "rate"),
-    ("Space", "mark"),
-    ("A", "all"),
-    ("u", "undo"),
-    ("Enter", "go there"),
-    ("←", "bars"),
-)
 Bar = tuple[int, int]  # significance, turns
 
 
 class Bars(LongList[Bar]):
     """The four bars; Enter or → leads to their turns."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("right,l", "choose", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(BARS)
 
 
 class Turns(LongList[Turn]):
     """The turns of a bar. Here the digits rate, so they choose no page."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(f"{digit}", f"rate({digit})", show=False) for digit in range(4)),
-        Binding("space", "mark", show=False),
-        Binding("A", "mark_all", show=False),
-        Binding("left,h,escape", "back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TURNS)
 
     class Asked(Message):
         """`significance` for the marked turns; None: back to the bars."""
@@ -99,10 +88,8 @@ class Ratings(Vertical):
         return ""
 
     @property
-    def keys(self) -> tuple[tuple[str, str], ...]:
-        if self.turns.has_focus:
-            return TURN_KEYS
-        return (("↑ ↓", "choose"), ("Enter", "its turns"), ("u", "undo"))
+    def signs(self) -> tuple[Sign, ...]:
+        return signs((*(TURNS if self.turns.has_focus else BARS), UNDO))
 
     def _bar(self, bar: Bar, width: int) -> Sequence[Content]:
         significance, count = bar

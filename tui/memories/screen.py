@@ -1,11 +1,11 @@
 """The memory screen: five pages chosen by number, a line for what was said, and the keys of the page below."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
@@ -13,17 +13,21 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from tui import altering
+from tui.keys import bindings, signs
 from tui.memories import where
 from tui.memories.blocks import Blocks
 from tui.memories.documents import Documents
 from tui.memories.doing import Doing
+from tui.memories.keys import SCREEN, UNDO
 from tui.memories.observations import Observations
 from tui.memories.ratings import Ratings
 from tui.memories.view import MAIN, View
 from tui.memories.where import PAST_STAYS
 from tui.memories.words import graph_trouble
 from tui.text import MUTED, in_chat, one_line, plain
+from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
+from tui.widgets.foot import Foot
 from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
@@ -38,7 +42,8 @@ NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
 SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
 SAID_S = 8.0
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
-ALWAYS = (("F1", "help"), ("Esc", "back"))
+MINE = tuple(row for row in SCREEN if row.foot)
+ALWAYS = signs(MINE[1:])  # help, and the way back
 Page = Observations | Blocks | Ratings | Documents
 Goal = tuple[str, str]  # the session and the turn to go to
 
@@ -47,16 +52,7 @@ class MemoriesScreen(Screen[Goal | None]):
     """Everything that was learned. It closes with where to go, if a source was chosen."""
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(f"{number}", f"page({number})", show=False) for number in range(1, 6)),
-        Binding("tab", "turn(1)", show=False, priority=True),
-        Binding("shift+tab", "turn(-1)", show=False, priority=True),
-        Binding("u", "undo", show=False),
-        Binding("w", "world", show=False),
-        Binding("at", "as_of", show=False),
-        Binding("f1,question_mark", "help", show=False),
-        Binding("escape,f4,q,ctrl+c", "leave", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SCREEN, (UNDO,))
 
     def __init__(
         self,
@@ -98,7 +94,7 @@ class MemoriesScreen(Screen[Goal | None]):
             yield Ratings(self)
             yield Documents(self)
         yield Static("", id="memories-said", markup=False)
-        yield Static("", id="memories-keys", markup=False)
+        yield Foot((), always=ALWAYS, id="memories-keys")
 
     async def on_mount(self) -> None:
         self.query_one("#memories-said").display = False
@@ -145,7 +141,7 @@ class MemoriesScreen(Screen[Goal | None]):
         where.update(plain(self._where, "$warning"))
         where.display = bool(self._where)
         lines = 2 if self.app.size.height >= TALL else 1
-        self.query_one("#memories-keys", Static).update(foot(self.page.keys, max(1, self.size.width), lines))
+        self.query_one(Foot).tell((*self.page.signs, *signs(MINE[:1])), lines=lines)
 
     def tell_where(self, words: str) -> None:
         """The world and the time that are shown; empty for the usual ones."""
@@ -260,6 +256,10 @@ class MemoriesScreen(Screen[Goal | None]):
     def ingest(self, path: str) -> None:
         self._clew.keeping.ingest.begin(path)
 
+    def walk_from(self, table: str, identity: str) -> None:
+        if not self.busy:
+            walk_from(self._clew, table, identity)
+
     def go_to(self, session: str, turn: str) -> None:
         if not self.busy:
             self.dismiss((session, turn))
@@ -294,17 +294,6 @@ class MemoriesScreen(Screen[Goal | None]):
         await self.view.come_back()
 
     def action_help(self) -> None:
-        from tui.widgets.help import memories_help
+        from tui.widgets.help import MEMORY_SCREEN, keys_content
 
-        self.read("Keys of the memory screen", memories_help(self._clew.page_width))
-
-
-def foot(own: Sequence[tuple[str, str]], width: int, lines: int) -> Content:
-    """The keys in `lines` lines: help and the way back always, at the right; of the others as many as there is room."""
-    for count in range(len(own) + 1, -1, -1):
-        keys = (*(*own, ("1–5", "pages"))[:count], *ALWAYS)
-        parts = [plain(key, "bold") + plain(f" {words}", MUTED) for key, words in keys]
-        content = Content("   ").join(parts)
-        if content.get_height({}, width) <= lines:
-            break
-    return content
+        self.read("Keys of the memory screen", keys_content(MEMORY_SCREEN, self._clew.page_width))

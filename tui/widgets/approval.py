@@ -4,11 +4,13 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from tui.keys import actions_of, bindings
+from tui.places import APPROVAL
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 GUARD_S = 0.6  # a y that was on its way into the composer when this appeared is no yes
 LONGEST = 600
+ANSWERS = actions_of(APPROVAL[:-1])
 HINT_KEYS = Content.assemble(("y", "bold $warning"), " allow    ", ("n", "bold"), " or ", ("Esc", "bold"), " refuse")
 HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), " refuse")
 
@@ -23,7 +26,7 @@ HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), 
 class Approval(Static, can_focus=True):
     """It takes the keys only from an empty composer, and gives every letter but its own back to it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APPROVAL[-1:])
     guard_s = GUARD_S
 
     class Answered(Message):
@@ -82,7 +85,8 @@ class Approval(Static, can_focus=True):
         event.stop()
         event.prevent_default()
         settled = time.monotonic() - self._since >= self.guard_s
-        if event.key in ("y", "n") and settled:
-            self.post_message(self.Answered(self._wanted.approval, allowed=event.key == "y").set_sender(self))
+        if event.key in ANSWERS and settled:
+            allowed = ANSWERS[event.key] == "allow"
+            self.post_message(self.Answered(self._wanted.approval, allowed=allowed).set_sender(self))
         else:
             self.post_message(self.Typed(event.character).set_sender(self))

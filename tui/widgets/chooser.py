@@ -7,14 +7,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.keys import Row, Sign, bindings, signs
 from tui.latest import Latest
+from tui.places import CHOOSER
 from tui.text import MUTED, plain
+from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
 
 Item = TypeVar("Item")
@@ -30,13 +33,15 @@ class Choice(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of the chooser: how it is called, what it does in a word or two, and the answer it gives."""
+    """A key of the chooser, and the answer it gives."""
 
-    key: str
-    label: str
-    words: str
+    row: Row
     answer: str
     always: bool = False  # also where the list is empty
+
+    @property
+    def key(self) -> str:
+        return self.row.binds[0].key
 
 
 class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
@@ -46,13 +51,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
     """
 
     AUTO_FOCUS = "LongList"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,ctrl+c", "dismiss(None)", show=False),
-        Binding("space", "scroll(1)", show=False),
-        Binding("b", "scroll(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False, priority=True),
-        Binding("pageup", "page(-1)", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(CHOOSER)
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._rows = LongList[Item](paint, identity, height=height, classes="chooser-list")
         self._latest: Latest[Item, Content] = Latest(self._look, self._show)
         for key in keys:  # bindings, as the arrows are: a key that is handled otherwise would overtake them
-            self._bindings.bind(key.key, f"answer('{key.key}')", show=False)
+            self._bindings.bind(key.key, key.row.binds[0].action, show=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page chooser"):
@@ -91,11 +90,11 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
                 yield self._rows
                 with VerticalScroll(classes="chooser-preview", can_focus=False):
                     yield Static("", markup=False)
-            yield Static(self._foot(), classes="dialog-keys", markup=False)
+            yield Foot(self._signs, classes="dialog-keys")
 
-    def _foot(self) -> Content:
-        parts = [plain(key.label, "bold") + plain(f" {key.words}", MUTED) for key in self._keys]
-        return Content("   ").join([*parts, plain("Esc", "bold") + plain(" leave it", MUTED)])
+    @property
+    def _signs(self) -> tuple[Sign, ...]:
+        return signs((*(key.row for key in self._keys), *CHOOSER))
 
     def on_mount(self) -> None:
         self._rows.fill(self._items, choose=self._choose)

@@ -4,11 +4,13 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from tui.keys import bindings
+from tui.places import COMPOSER
 from tui.text import clean, plain, shown_in_place
 
 PLACEHOLDER = "Say something …   / for commands · F1 for help"
@@ -18,17 +20,7 @@ HUGE = 20_000  # characters beyond which Up and Down never walk into the history
 class Composer(TextArea):
     """A text area whose Enter sends; all other editing keys are TextArea's."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
-        Binding("up", "up", show=False),
-        Binding("down", "down", show=False),
-        Binding("tab", "complete", show=False),
-        Binding("end", "end", show=False),
-        Binding("pageup", "scroll(-1)", show=False),
-        Binding("pagedown", "scroll(1)", show=False),
-        Binding("ctrl+d", "delete_or_quit", show=False),
-        Binding("ctrl+underscore,ctrl+minus,super+z", "undo", "Undo", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(COMPOSER)
 
     class Sent(Message):
         """Enter was pressed on `text`."""

@@ -6,23 +6,23 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
+from tui.keys import bindings, signs
+from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, READER
 from tui.text import clean, plain, shown, shown_in_place
+from tui.widgets.foot import Foot
 
 
 class Confirm(ModalScreen[bool]):
     """A question whose answer is yes or no; only `y` is yes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", show=False),
-        Binding("n,escape,q,enter,ctrl+c", "dismiss(False)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(CONFIRM)
 
     def __init__(self, title: str, words: str, *, yes: str) -> None:
         super().__init__()
@@ -34,8 +34,7 @@ class Confirm(ModalScreen[bool]):
         with VerticalScroll(classes="dialog warn"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static(plain(self._words), classes="dialog-words", markup=False)
-            keys = Content.assemble(("y", "bold $error"), f" {self._yes}    ", ("Esc", "bold"), " leave it as it is")
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot((("y", self._yes), *signs(CONFIRM)), classes="dialog-keys")
 
 
 class AskLine(ModalScreen[str | None]):
@@ -44,7 +43,7 @@ class AskLine(ModalScreen[str | None]):
     `check` answers with what is wrong with a line, None where nothing is: only such a line closes it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ASK_LINE)
 
     def __init__(
         self,
@@ -68,8 +67,7 @@ class AskLine(ModalScreen[str | None]):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
             yield Static("", classes="dialog-wrong", markup=False)
-            keys = Content.assemble(("Enter", "bold"), f" {self._yes}    ", ("Esc", "bold"), " leave it as it is")
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot((("Enter", self._yes), *signs(ASK_LINE)), classes="dialog-keys")
 
     @on(Input.Submitted)
     @work
@@ -90,10 +88,7 @@ class AskLine(ModalScreen[str | None]):
 class Lines(TextArea):
     """A text area whose Enter means done; Ctrl+J is the new line, as in the composer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j", "newline", show=False),
-        Binding("ctrl+u", "clear_line", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
     class Done(Message):
         """Enter was pressed."""
@@ -102,10 +97,13 @@ class Lines(TextArea):
         if event.key == "enter":
             event.stop()
             event.prevent_default()
-            self.post_message(self.Done())
+            self.action_done()
 
     def on_mount(self) -> None:
         self.move_cursor(self.document.end)
+
+    def action_done(self) -> None:
+        self.post_message(self.Done())
 
     def action_newline(self) -> None:
         self.insert("\n")
@@ -123,10 +121,7 @@ class Lines(TextArea):
 class AskText(ModalScreen[str | None]):
     """A text of several lines to edit; None if left."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
-        Binding("ctrl+s", "done", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ASK_TEXT)
 
     def __init__(self, title: str, value: str, *, words: str = "") -> None:
         super().__init__()
@@ -139,17 +134,7 @@ class AskText(ModalScreen[str | None]):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static(plain(self._words), classes="dialog-words", markup=False)
             yield Lines(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
-            keys = Content.assemble(
-                ("Enter", "bold"),
-                " keep    ",
-                ("Ctrl+J", "bold"),
-                " new line    ",
-                ("Ctrl+U", "bold"),
-                " clear it    ",
-                ("Esc", "bold"),
-                " leave it as it is",
-            )
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot(signs((*LINES, *ASK_TEXT)), classes="dialog-keys")
 
     @on(Lines.Done)
     def action_done(self) -> None:
@@ -159,11 +144,7 @@ class AskText(ModalScreen[str | None]):
 class Reader(ModalScreen[None]):
     """A text to read: the help, the status, a long message. Lines are drawn as they come into view."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,ctrl+c,f1", "dismiss(None)", show=False, priority=True),
-        Binding("j,down", "scroll(1)", show=False, priority=True),
-        Binding("k,up", "scroll(-1)", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(READER)
 
     def __init__(self, title: str, words: Content | str) -> None:
         super().__init__()
@@ -186,8 +167,7 @@ class Reader(ModalScreen[None]):
                     classes="page-body",
                     show_cursor=False,
                 )
-            keys = Content.assemble(("↑ ↓ PgUp PgDn", "bold"), " move    ", ("Esc", "bold"), " back")
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot(signs(READER), classes="dialog-keys")
 
     def on_mount(self) -> None:
         self.query_one(".page-body").focus()

@@ -5,13 +5,16 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.keys import bindings, signs
+from tui.places import FORK
 from tui.text import MUTED, clean, plain
+from tui.widgets.foot import Foot
 
 WAYS = ("in this world", "as a what-if")
 TELLS = ("What it learns, the other chats know too.", "A world of its own: the other chats never know of it.")
@@ -28,10 +31,7 @@ class Wanted:
 class ForkScreen(ModalScreen[Wanted | None]):
     """Closes with what is wanted; None if left. Tab turns between the two ways."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
-        Binding("tab,shift+tab,up,down", "turn", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FORK)
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -44,9 +44,7 @@ class ForkScreen(ModalScreen[Wanted | None]):
             yield Static("", classes="impact-ways", markup=False)
             yield Static("", classes="fork-tells", markup=False)
             yield Input(placeholder="A name, if you like", compact=True)
-            keys = (("Enter", "fork"), ("Tab", "the other way"), ("Esc", "leave it"))
-            parts = [plain(key, "bold") + plain(f" {words}", MUTED) for key, words in keys]
-            yield Static(Content("   ").join(parts), classes="dialog-keys", markup=False)
+            yield Foot(signs(FORK), classes="dialog-keys")
 
     def on_mount(self) -> None:
         self._paint()

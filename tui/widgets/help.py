@@ -1,39 +1,65 @@
-"""The words of the help, written from the table of actions."""
+"""The words of the help, written from the rows of each place and from the table of actions."""
+
+from collections.abc import Iterable
 
 from textual.content import Content
 
-from tui.actions import COMPOSER_KEYS, LIST_KEYS, MEMORIES_KEYS, MEMORY_KEYS, MESSAGE_KEYS, by_group, key_name
+from tui import places
+from tui.actions import by_group, key_name
+from tui.keys import Place
+from tui.memories import keys as memories
 from tui.text import plain
 from tui.widgets.columns import row
 
 WIDE = 16
 
+MEMORY_SCREEN = (
+    Place("What was learned (F4)", (*memories.SCREEN, memories.UNDO)),
+    Place(
+        "  Observations and review", (*memories.OBSERVATIONS, *memories.REVIEW, *memories.LEARNED, *memories.FILTERS)
+    ),
+    Place("  Core blocks", memories.BLOCKS),
+    Place("  Significance", (*memories.BARS, *memories.TURNS)),
+    Place("  Documents", memories.DOCUMENTS),
+)
+PLACES = (
+    Place("Writing", places.COMPOSER),
+    Place("Messages (Tab)", places.MESSAGE),
+    Place("Leave that a model asks for", places.APPROVAL),
+    Place("List of chats (F2)", places.CHATS),
+    Place("Search (Ctrl+F)", places.SEARCH),
+    Place("Recalled (F7)", places.PANEL),
+    *MEMORY_SCREEN,
+    Place("Lists", places.LIST),
+    Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
+    Place("Before something changes", places.IMPACT),
+    Place("Questions", places.CONFIRM),
+    Place("A line or a text to write", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
+    Place("Forking", places.FORK),
+    Place("Models (/model)", places.MODELS),
+    Place("Pages to read", places.READER),
+)
+
 
 def help_content(width: int) -> Content:
     """The whole help for a dialog `width` cells wide inside."""
-    parts: list[Content] = []
-    places = (
-        ("Writing", COMPOSER_KEYS),
-        ("Messages (Tab)", MESSAGE_KEYS),
-        ("List of chats (F2)", LIST_KEYS),
-        ("Recalled (F7)", MEMORY_KEYS),
-        ("What was learned (F4)", MEMORIES_KEYS),
-    )
-    for title, keys in places:
-        parts.extend((Content(""), _heading(title)))
-        parts.extend(row(key, words, width, WIDE) for key, words in keys)
+    parts: list[Content] = [keys_content(PLACES, width)]
     for group, actions in by_group():
         parts.extend((Content(""), _heading(f"Commands: {group}")))
         for action in actions:
             keys_of = ", ".join(key_name(key) for key in action.keys)
             words = f"{action.title} ({keys_of})" if keys_of else action.title
             parts.append(row(f"/{action.slash}", words, width, WIDE))
+    return Content("\n").join(parts)
+
+
+def keys_content(places: Iterable[Place], width: int) -> Content:
+    """The keys of some places alone, each under its heading."""
+    parts: list[Content] = []
+    for place in places:
+        parts.extend((Content(""), _heading(place.title)))
+        parts.extend(row(each.label, each.words, width, WIDE) for each in place.rows)
     return Content("\n").join(parts[1:])
-
-
-def memories_help(width: int) -> Content:
-    """The keys of the memory screen alone."""
-    return Content("\n").join(row(key, words, width, WIDE) for key, words in MEMORIES_KEYS)
 
 
 def _heading(title: str) -> Content:

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.keys import bindings, in_lines
 from tui.latest import Latest
+from tui.places import IMPACT
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ WIDEST, FRAME = 80, 6  # cells, as in styles.tcss; its border and padding
 SHORT = 20  # rows from which a preview needs no summary
 AROUND = 14  # rows at most for all but the list
 LOOKING = "Looking what it changes …"
-GAP = "    "
 FOR_GOOD = "This cannot be undone."
 UNDONE_BY = "/undo takes it back."
 
@@ -42,17 +43,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
     scrolls: they are always in sight.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "agree", show=False),
-        Binding("n,escape,q,ctrl+c", "dismiss(None)", show=False),
-        Binding("enter", "enter", show=False),
-        Binding("tab,right", "turn(1)", show=False, priority=True),
-        Binding("shift+tab,left", "turn(-1)", show=False, priority=True),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("pageup,b", "page(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(IMPACT)
 
     def __init__(
         self,
@@ -144,7 +135,7 @@ class ImpactScreen(ModalScreen["Plan | None"]):
         if self.plan is not None:
             label = "Enter" if self._easy else "y"
             keys.insert(0, plain(label, "bold" if self._easy else "bold $error") + plain(f" {self._yes}"))
-        self.query_one(".dialog-keys", Static).update(in_lines(keys, self._room))
+        self.query_one(".dialog-keys", Static).update(Content("\n").join(in_lines(keys, self._room)))
 
     def on_resize(self) -> None:
         self._fit()
@@ -195,15 +186,3 @@ def preview_content(plan: "Plan", *, rows: int) -> Content:
 def last_of(plan: "Plan", *, for_good: bool = False) -> Content:
     """Whether it can be undone."""
     return plain(FOR_GOOD, "bold $error") if for_good or plan.impact.erases else plain(UNDONE_BY, MUTED)
-
-
-def in_lines(parts: Sequence[Content], width: int) -> Content:
-    """Parts one after the other, in as many lines as they need: none is broken that fits into one."""
-    lines: list[Content] = []
-    for part in parts:
-        longer = lines[-1] + Content(GAP) + part if lines else part
-        if lines and longer.cell_length <= width:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return Content("\n").join(lines)

@@ -4,13 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
+
+from tui.keys import bindings
+from tui.places import LIST
 
 Item = TypeVar("Item")
 MARK, TICK = "›", "✓"
@@ -21,15 +24,7 @@ class LongList(ScrollView, Generic[Item], can_focus=True):
     """Rows of `height` lines; `paint(item, width)` gives the lines of one, `identity(item)` what it is known by."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"long-list--row", "long-list--chosen"}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home", "end(-1)", show=False),
-        Binding("end", "end(1)", show=False),
-        Binding("enter", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
 
     class About(Message):
         """Something of one list, which is its `control`."""

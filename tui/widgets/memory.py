@@ -3,15 +3,18 @@
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.keys import bindings, signs
 from tui.pack import Item, Pack
+from tui.places import PANEL
 from tui.text import MUTED, cut, plain
+from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows
 
 PIN = "◆"
@@ -20,16 +23,7 @@ PIN = "◆"
 class MemoryPanel(Vertical):
     """Rows to walk through; what a key asks for goes to the app, which alone talks to the memory."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "choose(1)", show=False),
-        Binding("k", "choose(-1)", show=False),
-        Binding("p", "ask('pin')", show=False),
-        Binding("h", "ask('hide')", show=False),
-        Binding("u", "ask('undo')", show=False),
-        Binding("left", "ask('earlier')", show=False, priority=True),
-        Binding("right", "ask('later')", show=False, priority=True),
-        Binding("escape", "ask('leave')", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(PANEL)
 
     class Asked(Message):
         """`what` is to be done, with `item` where that is about one."""
@@ -48,21 +42,7 @@ class MemoryPanel(Vertical):
         yield Static("Memory", id="memory-title", markup=False)
         yield Static("", id="memory-note", markup=False)
         yield Rows(id="memory-rows", markup=False, compact=True)
-        keys = Content.assemble(
-            ("Enter", "bold"),
-            " open  ",
-            ("p", "bold"),
-            " pin  ",
-            ("h", "bold"),
-            " hide  ",
-            ("u", "bold"),
-            " undo\n",
-            ("← →", "bold"),
-            " other replies  ",
-            ("Esc", "bold"),
-            " back",
-        )
-        yield Static(keys, id="memory-keys", markup=False)
+        yield Foot(signs(PANEL), id="memory-keys")
 
     def on_mount(self) -> None:
         self._paint()

@@ -5,25 +5,24 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.keys import bindings, signs
+from tui.places import MODELS
 from tui.service import Choice
 from tui.text import MUTED, clean, one_line, plain, size_of
+from tui.widgets.foot import Foot
 
 
 class ModelPicker(ModalScreen[str | None]):
     """Typing filters the list; Enter takes the chosen one, or the path that was typed. None if left."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
-        Binding("up", "choose(-1)", show=False, priority=True),
-        Binding("down", "choose(1)", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MODELS)
 
     def __init__(self, choices: Sequence[Choice], current: str, *, here: bool = False) -> None:
         super().__init__()
@@ -37,10 +36,7 @@ class ModelPicker(ModalScreen[str | None]):
             yield Static(self._title, classes="dialog-title", markup=False)
             yield Input(placeholder="Search, or the path of any GGUF file", compact=True)
             yield OptionList(markup=False, compact=True, classes="page-body")
-            keys = Content.assemble(
-                ("↑ ↓", "bold"), " choose    ", ("Enter", "bold"), " use    ", ("Esc", "bold"), " back"
-            )
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot(signs(MODELS), classes="dialog-keys")
 
     def on_mount(self) -> None:
         self._fill()

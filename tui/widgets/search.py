@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -14,9 +14,12 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.dates import when
+from tui.keys import bindings, signs
 from tui.latest import Latest
+from tui.places import SEARCH
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, shown
+from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -44,15 +47,12 @@ class SearchInput(Input):
 
 
 class SearchScreen(ModalScreen["Found | None"]):
-    """`search(text, limit)` is asked with every change; an answer that is not the newest is never shown."""
+    """`search(text, limit)` is asked with every change; an answer that is not the newest is never shown.
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True),
-        Binding("up", "choose(-1)", show=False, priority=True),
-        Binding("down", "choose(1)", show=False, priority=True),
-        Binding("pageup", "choose(-5)", show=False, priority=True),
-        Binding("pagedown", "choose(5)", show=False, priority=True),
-    ]
+    `walk` leads from a turn into the graph.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH)
 
     def __init__(
         self,
@@ -61,12 +61,14 @@ class SearchScreen(ModalScreen["Found | None"]):
         text: str = "",
         *,
         what_ifs: Mapping[str, str] | None = None,
+        walk: Callable[[str], None] = lambda turn: None,
     ) -> None:
         super().__init__()
         self.text = text
         self._what_ifs = what_ifs or {}  # their names by world
         self._search = search
         self._failures = failures
+        self._walk = walk
         self._found: list[Found] = []
         self._limit = PAGE
         self._latest: Latest[tuple[str, int], list[Found] | str] = Latest(self._find, self._show)
@@ -77,10 +79,7 @@ class SearchScreen(ModalScreen["Found | None"]):
             yield SearchInput(shown(self.text), placeholder="Words to look for", compact=True, select_on_focus=True)
             yield Static(HINT, classes="search-note", markup=False)
             yield Rows(markup=False, compact=True, classes="page-body")
-            keys = Content.assemble(
-                ("↑ ↓", "bold"), " choose   ", ("Enter", "bold"), " go   ", ("Esc", "bold"), " back"
-            )
-            yield Static(keys, classes="dialog-keys", markup=False)
+            yield Foot(signs(SEARCH), classes="dialog-keys")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
@@ -134,6 +133,11 @@ class SearchScreen(ModalScreen["Found | None"]):
         else:
             self._limit = min(MOST, self._limit + PAGE)
             self._ask()
+
+    def action_ego(self) -> None:
+        place = self.query_one(Rows).highlighted
+        if not self._latest.seeking and place is not None and place < len(self._found):
+            self._walk(self._found[place].turn.id)
 
     def action_choose(self, step: int) -> None:
         rows = self.query_one(Rows)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -12,7 +12,10 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.dates import when
+from tui.keys import bindings, signs
+from tui.places import CHATS
 from tui.text import MUTED, one_line, plain
+from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows
 from tui.worlds import MAIN
 
@@ -25,19 +28,7 @@ UNTITLED = "New chat"
 class SessionList(Vertical):
     """A panel beside the chat (over it where the terminal is narrow). The search keeps the focus, arrows choose."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "choose(-1)", show=False, priority=True),
-        Binding("down", "choose(1)", show=False, priority=True),
-        Binding("pageup", "choose(-8)", show=False, priority=True),
-        Binding("pagedown", "choose(8)", show=False, priority=True),
-        Binding("ctrl+r", "ask('rename')", show=False, priority=True),
-        Binding("ctrl+a", "ask('archive')", show=False, priority=True),
-        Binding("ctrl+x", "ask('delete')", show=False, priority=True),
-        Binding("ctrl+t", "ask('archived')", show=False, priority=True),
-        Binding("ctrl+u", "ask('undo')", show=False, priority=True),
-        Binding("u", "ask('undo')", show=False),
-        Binding("escape", "ask('close')", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(CHATS)
 
     class Asked(Message):
         """`what` is to be done, with `session` where that is about one."""
@@ -58,7 +49,7 @@ class SessionList(Vertical):
         yield Static("Chats", id="sessions-title", markup=False)
         yield Input(placeholder="Search titles", id="sessions-search", compact=True)
         yield Rows(id="sessions-rows", markup=False, compact=True)
-        yield Static("^R rename  ^A archive\n^X delete  ^T archived  ^U undo", id="sessions-keys", markup=False)
+        yield Foot(signs(CHATS), id="sessions-keys")
 
     def fill(self, sessions: "list[Session]", current: str | None) -> None:
         """Show these sessions, newest activity first; the cursor stays on its chat."""

@@ -1,0 +1,121 @@
+"""One table of keys: what is bound is told in the help, what is told is bound, and each key does something."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+import tui
+from tui import altering, branching, places
+from tui.app import ClewApp
+from tui.keys import Place, Row, actions_of, bind, bindings, foot, signs
+from tui.message_keys import DEEDS
+from tui.widgets.approval import Approval
+from tui.widgets.help import PLACES, help_content
+
+FEET = 100  # cells
+BEING_BUILT = ("tui.egos", "tui.queries", "tui.drawing")
+
+
+def modules() -> Iterator[str]:
+    for found in pkgutil.walk_packages(tui.__path__, "tui."):
+        if not found.name.startswith(("tui.commands", "tui.mcp", "tui.web", "tui.__main__", *BEING_BUILT)):
+            yield found.name
+
+
+def own_widgets() -> list[type[DOMNode]]:
+    """Every widget and screen of clew."""
+    for name in modules():
+        importlib.import_module(name)
+    found: list[type[DOMNode]] = []
+    left = [DOMNode]
+    while left:
+        each = left.pop()
+        left.extend(each.__subclasses__())
+        if each.__module__.startswith("tui.") and each not in found:
+            found.append(each)
+    return found
+
+
+def pairs(rows: Iterable[Row]) -> set[tuple[str, str]]:
+    return {(key, binding.action) for row in rows for binding in row.binds for key in binding.key.split(",")}
+
+
+def bound(widget: type[DOMNode]) -> set[tuple[str, str]]:
+    """What a class itself binds: each key, and the action that it runs."""
+    declared = [each for each in vars(widget).get("BINDINGS", ()) if isinstance(each, Binding)]
+    return {(key, binding.action) for binding in declared for key in binding.key.split(",")}
+
+
+def told() -> set[tuple[str, str]]:
+    """The same of every row of the help."""
+    return {pair for place in PLACES for pair in pairs(place.rows)}
+
+
+def test_every_key_that_is_bound_is_in_the_help() -> None:
+    for widget in own_widgets():
+        if not issubclass(widget, ClewApp):  # its keys are those of the actions
+            assert bound(widget) <= told(), (widget.__name__, bound(widget) - told())
+
+
+def test_every_key_of_the_help_is_bound_or_heard() -> None:
+    chosen = tuple(key.row for key in (*branching.REWIND_KEYS, *branching.TREE_KEYS, *altering.MARK_KEYS))
+    heard = pairs(places.MESSAGE) | pairs(places.APPROVAL) | pairs(chosen)
+    keys = heard.union(*(bound(widget) for widget in own_widgets()))
+    for place in PLACES:
+        assert pairs(place.rows) <= keys, (place.title, pairs(place.rows) - keys)
+
+
+def test_no_key_is_dead() -> None:
+    for widget in own_widgets():
+        for key, action in bound(widget):
+            where, _, name = action.partition("(")[0].rpartition(".")
+            there = (App,) if where == "app" else (widget, App, Screen)
+            assert any(hasattr(each, f"action_{name}") for each in there), (widget.__name__, key, action)
+
+
+def test_no_key_of_a_place_does_two_things() -> None:
+    for widget in own_widgets():
+        keys = [key for key, _ in bound(widget)]
+        assert len(keys) == len(set(keys)), widget.__name__
+
+
+def test_every_key_on_a_message_has_its_deed_and_every_deed_its_key() -> None:
+    assert set(actions_of(places.MESSAGE).values()) == set(DEEDS)
+
+
+def test_the_keys_that_answer_a_model_are_those_of_the_table() -> None:
+    assert {"y": "allow", "n": "refuse"}.items() <= actions_of(places.APPROVAL).items()
+    assert hasattr(Approval, "action_leave")
+
+
+def test_every_row_of_every_place_is_in_the_help() -> None:
+    words = " ".join(help_content(80).plain.split())
+    for place in PLACES:
+        assert place.title.strip() in words
+        for row in place.rows:
+            assert row.label in words
+            assert " ".join(row.words.split()) in words
+
+
+def test_a_foot_drops_what_has_no_room_from_the_right_and_never_the_way_back() -> None:
+    own = (("p", "pin"), ("c", "correct"), ("d", "forget"))
+    always = (("F1", "help"), ("Esc", "back"))
+    assert foot(own, FEET, always=always).plain == "p pin   c correct   d forget   F1 help   Esc back"
+    assert foot(own, 30, always=always).plain == "p pin   F1 help   Esc back"
+    assert foot(own, 5, always=always).plain == "Esc back"
+    assert foot(own, 20, 2, always=always).plain == "p pin   c correct\nF1 help   Esc back"
+
+
+def test_rows_become_bindings_and_signs() -> None:
+    rows = (
+        Row("↑ or k", "up", (bind("up,k", "move(-1)"),), "move", "↑"),
+        Row("type", "what is looked for"),
+    )
+    assert [binding.key for binding in bindings(rows) if isinstance(binding, Binding)] == ["up,k"]
+    assert actions_of(Place("Here", rows).rows) == {"up": "move(-1)", "k": "move(-1)"}
+    assert signs(rows) == (("↑", "move"),)

@@ -51,17 +51,23 @@ def chat_options(arguments: list[str]) -> dict[str, str | bool] | None:
 
 
 def run_chat(given: dict[str, str | bool]) -> int:
-    """The chat, unless the terminal is none or the memory is held."""
-    from tui.exit_codes import ExitCode, exit_code_of
+    """The chat, unless the terminal is none."""
+    from tui.exit_codes import ExitCode
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("The chat needs a terminal. In a pipe, use `clew ask`: echo … | clew ask", file=sys.stderr)
         return ExitCode.USAGE
+    return open_chat(given)
+
+
+def open_chat(given: dict[str, str | bool]) -> int:
+    """The chat, in a terminal or whatever stands for one, unless the memory is held; the exit code."""
     import gc
 
     gc.disable()  # until the first paint: what is imported stays, and looking through it costs a tenth of the start
     from agent.errors import HomeError
     from agent.home import Home
+    from tui.exit_codes import ExitCode, exit_code_of
 
     try:
         home = Home.resolve(Path(str(given["home"])) if "home" in given else None)

@@ -1,1 +1,1 @@
-"""The MCP server: other programs ask the memory, and propose what to remember, through the official SDK."""
+"""`clew mcp`: the memory for other programs, over the Model Context Protocol."""

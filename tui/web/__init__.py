@@ -1,1 +1,1 @@
-"""The same screen in a browser, served on the loopback address only."""
+"""`clew web`: the chat in a browser on this machine."""

@@ -1,0 +1,37 @@
+"""`clew mcp`: the memory for other programs, over the Model Context Protocol on stdin and stdout."""
+
+import sys
+
+import typer
+
+from tui.commands.output import say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+ON_A_TERMINAL = """clew mcp speaks the Model Context Protocol on stdin and stdout, to a program that starts it.
+Tell that program to run the command `clew mcp`; in a file of MCP servers:
+{"clew": {"command": "clew", "args": ["mcp"]}}"""
+
+
+@app.command()
+def mcp(ctx: typer.Context) -> None:
+    """Serve the memory to other programs: recall, recent, about, remember (for your review), relations, query.
+
+    They start it themselves: name `clew mcp` as an MCP server over stdio to them. It reads what is live, and writes
+    nothing but proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that.
+    """
+    home = home_of(ctx)
+    if sys.stdin.isatty():
+        say(ON_A_TERMINAL)
+        raise typer.Exit(ExitCode.USAGE)
+    from models.quiet import guard_descriptors
+
+    guard_descriptors(home.cache / "native.log")
+    from tui.mcp.server import serve
+
+    try:
+        serve(home)
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.INTERRUPTED) from None

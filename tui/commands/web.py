@@ -1,0 +1,48 @@
+"""`clew web`: the chat in a browser on this machine, on the loopback address only."""
+
+import asyncio
+import errno
+from typing import Annotated
+
+import typer
+
+from tui.commands.output import put, say
+from tui.commands.place import home_of
+from tui.exit_codes import ExitCode
+
+PORT = 8421
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def web(
+    ctx: typer.Context,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes any port that is free.")] = PORT,
+) -> None:
+    """Open clew in a browser on this machine: prints the address to open, and serves it until Ctrl+C.
+
+    The address has a token that nobody else knows; nothing is served to other machines, and nothing is loaded from
+    elsewhere. A chat ends when its page is closed.
+    """
+    home = home_of(ctx)
+    from tui.web.server import LOOPBACK, listen, serve
+
+    try:
+        listening = listen(port)
+    except OSError as error:
+        say(f"clew: {_why(port, error)} Nothing was started; try --port {port + 1 if port < 65535 else PORT}, or "
+            "--port 0 for any that is free.")  # fmt: skip
+        raise typer.Exit(ExitCode.FAILED) from error
+    say(f"clew listens on {LOOPBACK} only. Open this address in a browser here; Ctrl+C ends it and its chats.")
+    asyncio.run(serve(home.root, listening, put))
+
+
+def _why(port: int, error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Another program listens on port {port} already."
+        case errno.EACCES:
+            return f"Port {port} is reserved to the system."
+        case _:
+            return f"Port {port} cannot be used: {error.strerror or error}."

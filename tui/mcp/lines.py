@@ -1,0 +1,53 @@
+"""Standard input, a line at a time, as the protocol has it: without a thread that waits for it, and of bounded size.
+
+The SDK's own reading blocks a thread until a line comes, so that nothing but its client could end the program, and it
+takes a line of any size.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+
+MOST_BYTES = 4 << 20  # of one message
+TOO_LONG = "{"  # what a line that is too long is read as: no JSON, which is answered as such
+
+
+class Lines:
+    """An async iterator over the lines of a stream, as text; one that is too long comes as TOO_LONG."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+
+    @classmethod
+    async def of_stdin(cls) -> "Lines":
+        """Over descriptor 0. Raises OSError or ValueError if that is a file."""
+        stream = asyncio.StreamReader(limit=MOST_BYTES)
+        protocol = asyncio.StreamReaderProtocol(stream)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+        return cls(stream)
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await self._line():
+            yield line
+
+    async def _line(self) -> str:
+        try:
+            line = await self._stream.readuntil(b"\n")
+        except asyncio.IncompleteReadError as end:
+            line = end.partial
+        except asyncio.LimitOverrunError as long:
+            await self._skip(long.consumed)
+            return TOO_LONG
+        return line.decode("utf-8", "replace")
+
+    async def _skip(self, read: int) -> None:
+        """Go on behind the end of a line that is too long."""
+        while True:
+            await self._stream.readexactly(read)
+            try:
+                await self._stream.readuntil(b"\n")
+                return
+            except asyncio.IncompleteReadError:
+                return
+            except asyncio.LimitOverrunError as long:
+                read = long.consumed

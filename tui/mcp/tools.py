@@ -1,0 +1,218 @@
+"""The six tools: what each does with the memory. What goes wrong is raised, with a message for who called.
+
+`recent` and `about` read the log beside whoever holds the memory; the others need the memory for themselves for a
+moment. None of them answers with what the user hid, deleted or keeps out of memory, or with what belongs to a what-if:
+recall, the recent and about are of the main world and of what is live there, and what the graph tells is checked.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+from agent.errors import AgentError
+from agent.home import Home
+from agent.settings import load_settings
+from graph.errors import MemoryMissing, NotFound
+from tui.commands.output import instant
+from tui.commands.since import parse_since
+from tui.mcp import shapes
+from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_node
+from tui.mcp.visits import Visits
+
+TIMEOUT_S = 10.0
+LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of them may not be
+NODES = ("Entity", "Turn", "Observation", "Session", "Document", "Chunk", "Project")
+UNTOLD = frozenset({"Wording", "World", "CoreBlock"})  # neighbours that are the user's own affair
+OUTCOMES = {
+    "waits": ("waits for review", "It waits for the user's review, and is not in use before."),
+    "in use": ("in use", "It is remembered."),
+    "known": ("known already", "That is remembered already; nothing was stored."),
+    "waits already": ("waits already", "That waits for the user's review already; nothing was stored."),
+    "rejected before": ("rejected before", "The user rejected that before; nothing was stored."),
+}
+
+
+class Tools:
+    """The tools over the memory of a home."""
+
+    def __init__(self, home: Home, visits: Visits) -> None:
+        self._home = home
+        self._visits = visits
+
+    async def recall(self, asked: shapes.RecallArguments) -> shapes.Hits:
+        """What was said that matters for some words."""
+        from graph.hits import Filters
+        from graph.recall.lexical import says_anything
+        from tui.reasons import shared
+
+        if not says_anything(asked.query):
+            raise AgentError("There are no words in that query to recall anything for. Nothing was done; say some.")
+        since, until = moment(asked.since), moment(asked.until)
+        filters = Filters(person=asked.person, project=asked.project, since=since, until=until)
+        if not await asyncio.to_thread(self._anything):
+            return shapes.Hits(hits=[], by_meaning=False)
+        async with self._visits.agent() as agent:
+            by_meaning = await agent.embedder_ready()
+            hits = await agent.recall(asked.query, limit=asked.limit, filters=filters)
+        return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
+
+    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges:
+        """The newest exchanges."""
+        return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until))
+
+    async def about(self, asked: shapes.AboutArguments) -> shapes.About:
+        """What there is about somebody or something."""
+        return await asyncio.to_thread(self._about, asked.name, asked.limit)
+
+    async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.Remembered:
+        """Propose something to be remembered."""
+        from graph.events import ObservationKind
+
+        settings = await asyncio.to_thread(load_settings, self._home.config)
+        if settings.mcp_remember == "off":
+            raise AgentError(
+                "The user does not let other programs propose memories. Nothing was stored; "
+                'mcp_remember = "review" in the settings would allow it.'
+            )
+        kind = ObservationKind(asked.kind) if asked.kind is not None else None
+        async with self._visits.agent() as agent:
+            made = await agent.propose(asked.text, by=by, kind=kind, in_use=settings.mcp_remember == "active")
+        outcome, words = OUTCOMES[made.outcome]
+        return shapes.Remembered.model_validate(
+            {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
+        )
+
+    async def relations(self, asked: shapes.RelationsArguments) -> shapes.Relations:
+        """What a name or an id is related to."""
+        from graph.subgraphs import Ref
+
+        name = " ".join(asked.of.split())
+        missing = NotFound(f"Nothing in the memory has the name or id {name!r}. Nothing was changed; `about` or "
+                           "`recall` find names and ids.")  # fmt: skip
+        if not await asyncio.to_thread(self._anything):
+            raise missing
+        async with self._visits.agent() as agent:
+            for table in NODES:
+                try:
+                    ego = await agent.ego(Ref(table, name), per=asked.limit * LOOKED_AT)
+                    break
+                except NotFound:
+                    continue
+            else:
+                raise missing
+        if not in_force(ego.node) or not await asyncio.to_thread(self._named, ego.node.ref.table, ego.node.title):
+            raise missing
+        relations = []
+        for side in ego.sides:
+            if side.table in UNTOLD:
+                continue
+            nodes = [node for node in side.nodes if in_force(node)]
+            if side.table == "Entity":
+                nodes = [node for node in nodes if await asyncio.to_thread(self._named, "Entity", node.title)]
+            if nodes:
+                relations.append(
+                    shapes.Relation(
+                        relation=side.relation,
+                        leads="out" if side.outgoing else "in",
+                        items=[told_node(node) for node in nodes[: asked.limit]],
+                        more=len(nodes) > asked.limit or side.total > len(side.nodes),
+                    )
+                )
+        return shapes.Relations(of=told_node(ego.node), relations=relations)
+
+    async def query(self, asked: shapes.QueryArguments) -> shapes.Rows:
+        """Ask the graph a query that only reads, of what is live."""
+        async with self._visits.agent() as agent:
+            answer = await agent.console(
+                asked.cypher, parameters=asked.parameters, timeout_s=TIMEOUT_S, limit=asked.limit, live_only=True
+            )
+        return shapes.Rows(
+            columns=list(answer.columns),
+            rows=[list(row) for row in answer.rows],
+            total=answer.total,
+            cut=answer.cut,
+            took_ms=round(answer.took_ms, 1),
+        )
+
+    # -- of the log, beside whoever holds the memory ----------------------------------------------------------------
+
+    def _anything(self) -> bool:
+        """Whether anything was ever stored: a question about nothing makes no memory."""
+        from graph.reading import LogReader
+
+        try:
+            LogReader.open(self._home.memory).close()
+        except MemoryMissing:
+            return False
+        return True
+
+    def _recent(self, limit: int, since: datetime | None, until: datetime | None) -> shapes.Exchanges:
+        from graph.reading import LogReader
+
+        try:
+            reader = LogReader.open(self._home.memory)
+        except MemoryMissing:
+            return shapes.Exchanges(exchanges=[])
+        try:
+            found = reader.recent("exchange", limit, since=since, until=until)
+            return shapes.Exchanges(
+                exchanges=[
+                    shapes.Exchange(
+                        said=told(each.turn, reader.session(each.turn.session).name),
+                        reply=told(each.reply, None) if each.reply is not None and may_be_told(each.reply) else None,
+                        project=each.project,
+                    )
+                    for each in found
+                    if may_be_told(each.turn)
+                ]
+            )
+        finally:
+            reader.close()
+
+    def _about(self, name: str, limit: int) -> shapes.About:
+        from graph.reading import LogReader
+
+        wanted = " ".join(name.split())
+        if not wanted:
+            raise AgentError("That name is empty. Nothing was done; name a person, place or project.")
+        try:
+            reader = LogReader.open(self._home.memory)
+        except MemoryMissing:
+            return shapes.About(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
+        try:
+            found = reader.about(wanted, limit=limit)
+        finally:
+            reader.close()
+        titles = {id: title for id, title, _ in found.sessions}
+        return shapes.About(
+            name=found.name,
+            kind=found.kind,
+            said=found.said,
+            mentioned=found.mentioned,
+            first_at=instant(found.first_at) if found.first_at else None,
+            last_at=instant(found.last_at) if found.last_at else None,
+            chats=[shapes.Chat(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
+            messages=[told(turn, titles.get(turn.session)) for turn in found.turns if may_be_told(turn)],
+        )
+
+    def _named(self, table: str, name: str) -> bool:
+        """Whether a name is in something that may be told: of what only hidden words name, not even that is told."""
+        if table != "Entity":
+            return True
+        from graph.reading import LogReader
+
+        reader = LogReader.open(self._home.memory)
+        try:
+            found = reader.about(name, limit=0)
+        finally:
+            reader.close()
+        return bool(found.said or found.mentioned) or name in ("you", "assistant")
+
+
+def moment(text: str | None) -> datetime | None:
+    """The UTC time that an argument means. Raises AgentError."""
+    if text is None:
+        return None
+    try:
+        return parse_since(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise AgentError(f"{error} Nothing was done.") from error

@@ -1,0 +1,165 @@
+"""The web server: one page, on the loopback address, and behind each that is open a chat of its own."""
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import Callable
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from tui.web.chats import Chat
+from tui.web.guard import Guard
+from tui.web.page import FOCUS, PAGE
+
+LOOPBACK = "127.0.0.1"
+MOST_CHATS = 8
+MOST_BYTES = 4 << 20  # of one message of a page: a paste
+HEARTBEAT_S = 15.0
+LARGEST = 1000  # columns or lines
+FONT_SIZE = 16
+FULL = f"\r\n  {MOST_CHATS} pages of clew are open already. Close one of them, then open clew again.\r\n"
+
+
+class Pages:
+    """The application: what is served, and the chats that are open."""
+
+    def __init__(self, home: Path, guard: Guard) -> None:
+        self._home = home
+        self._guard = guard
+        self._chats: set[Chat] = set()
+        self._pages: set[web.WebSocketResponse] = set()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def application(self) -> web.Application:
+        """As aiohttp runs it."""
+        application = web.Application(middlewares=[self._guard.middleware])
+        application.on_response_prepare.append(self._guard.protect)
+        application.on_shutdown.append(self._close)
+        place = self._guard.place
+        static = str(files("textual_serve") / "static")
+        application.router.add_get("/", _nothing)  # the guard answers
+        application.router.add_get(place, self._page)
+        application.router.add_get(f"{place}focus.js", _focus)
+        application.router.add_get(f"{place}ws", self._chat)
+        application.router.add_static(f"{place}static", static)
+        return application
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes of the chats that are open."""
+        return [pid for chat in self._chats if (pid := chat.pid) is not None]
+
+    async def _page(self, request: web.Request) -> web.Response:
+        websocket = f"ws://{request.host}{self._guard.place}ws"
+        text = PAGE.substitute(websocket=escape(websocket), font_size=FONT_SIZE)
+        return web.Response(text=text, content_type="text/html")
+
+    async def _chat(self, request: web.Request) -> web.WebSocketResponse:
+        page = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MOST_BYTES)
+        await page.prepare(request)
+        self._pages.add(page)
+        try:
+            if self._ending:  # a page that is loaded again comes back to the memory that it just left
+                await asyncio.wait(set(self._ending))
+            if len(self._chats) >= MOST_CHATS:
+                await page.send_bytes(FULL.encode())
+                await page.close()
+                return page
+            await self._talk(page, _size(request.query.get("width"), 80), _size(request.query.get("height"), 24))
+        finally:
+            self._pages.discard(page)
+        return page
+
+    async def _talk(self, page: web.WebSocketResponse, width: int, height: int) -> None:
+        chat = Chat(self._home, write_bytes=page.send_bytes, write_str=page.send_str, close=page.close)
+        self._chats.add(chat)
+        try:
+            await chat.start(width, height)
+            async for message in page:
+                if message.type is WSMsgType.TEXT:
+                    await _take(chat, page, message.data)
+        finally:
+            stopping = asyncio.create_task(self._stop(chat))
+            self._ending.add(stopping)
+            stopping.add_done_callback(self._ending.discard)
+            await asyncio.shield(stopping)
+
+    async def _stop(self, chat: Chat) -> None:
+        await chat.stop()
+        self._chats.discard(chat)
+
+    async def _close(self, application: web.Application) -> None:
+        """The end of the server is the end of the chats."""
+        for page in list(self._pages):
+            await page.close(code=1001, message=b"clew web is closing")
+        if self._ending:
+            await asyncio.wait(set(self._ending))
+
+
+async def _take(chat: Chat, page: web.WebSocketResponse, data: str) -> None:
+    """One message of a page; what is none is passed over."""
+    try:
+        match json.loads(data):
+            case ["stdin", str() as typed]:
+                await chat.send_bytes(typed.encode("utf-8", "replace"))
+            case ["resize", {"width": width, "height": height}]:
+                await chat.set_terminal_size(_size(width, 80), _size(height, 24))
+            case ["ping", str() as sent]:
+                await page.send_json(["pong", sent[:40]])
+            case ["focus", *_]:
+                await chat.focus()
+            case ["blur", *_]:
+                await chat.blur()
+            case _:
+                pass
+    except (ValueError, RecursionError):
+        return
+
+
+def _size(given: Any, otherwise: int) -> int:
+    try:
+        return max(1, min(int(given), LARGEST))
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+
+
+async def _focus(request: web.Request) -> web.Response:
+    return web.Response(text=FOCUS, content_type="text/javascript")
+
+
+async def _nothing(request: web.Request) -> web.StreamResponse:
+    raise web.HTTPNotFound
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on the loopback address; port 0 is any that is free. Raises OSError."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((LOOPBACK, port))
+        listening.listen(64)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+async def serve(home: Path, listening: socket.socket, tell: Callable[[str], None]) -> None:
+    """Serve until a signal ends it, and then end every chat. `tell` is given the address to open."""
+    guard = Guard(listening.getsockname()[1])
+    runner = web.AppRunner(Pages(home, guard).application(), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    try:
+        await web.SockSite(runner, listening).start()
+        tell(guard.address)
+        await ended.wait()
+    finally:
+        await runner.cleanup()

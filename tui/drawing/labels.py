@@ -13,7 +13,11 @@ PER_LINE_CELL, PER_HEAD = 1.5, 6.0  # cost of hiding a line or an arrow head
 
 
 def placed_labels(
-    labels: Sequence[str], seats: Sequence[Seat], lines: Sequence[tuple[int, int]], width: int, height: int
+    labels: Sequence[str],
+    seats: Sequence[Seat],
+    lines: Sequence[tuple[int, int]],
+    width: int,
+    height: int,
 ) -> list[tuple[str, int]]:
     """The text of each label as it is shown and the cell of the row at which it begins.
 

@@ -100,7 +100,8 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
     seats = settle(wanted, cells, width, height, rightward=kind == "layered", stacked=in_columns)
     nodes = nodes[: len(seats)]
     joints, loops = _joined(nodes, subgraph)
-    texts = placed_labels(labels[: len(seats)], seats, [(joint.start, joint.end) for joint in joints], width, height)
+    ends = [(joint.start, joint.end) for joint in joints]
+    texts = placed_labels(labels[: len(seats)], seats, ends, width, height)
     spots = tuple(
         Spot(node, seat.x, seat.y, text, text_x) for node, seat, (text, text_x) in zip(nodes, seats, texts, strict=True)
     )

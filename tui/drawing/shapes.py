@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import cos, hypot, pi, sin
 
 from tui.drawing.cells import cell_len
-from tui.drawing.foot import about_picture
-from tui.drawing.layout import Layout, Line, Spot
+from tui.drawing.foot import left_out
+from tui.drawing.layout import Layout, Line
 from tui.drawing.lines import cells_of
-from tui.drawing.picture import paint
-from tui.drawing.signs import kind_of
+from tui.drawing.picture import in_words, paint
+from tui.drawing.signs import Kind, kind_of
 
 Point = tuple[float, float]
 ACROSS, DOWN = 10.0, 22.0
@@ -80,9 +80,24 @@ def shapes(layout: Layout) -> Iterator[Stroke | Shape | Words]:
     for spot in layout.spots:
         yield _words(spot.text_x, spot.y, spot.text, "foreground")
     for spot in layout.spots:
-        yield _sign(spot)
-    words = about_picture(layout, layout.width)
-    yield _words(0, layout.height + 1, words, "faint")
+        yield _sign(kind_of(spot.node.ref.table), spot.x, spot.y, filled=not spot.node.mark)
+    yield from _legend(layout)
+
+
+def _legend(layout: Layout) -> Iterator[Shape | Words]:
+    """What the signs mean and what is left out, below the picture; as much as fits."""
+    at, row = 0, layout.height + 1
+    kinds = dict.fromkeys(kind_of(spot.node.ref.table) for spot in layout.spots)
+    parts = [(kind, kind.word) for kind in kinds]
+    only = [in_words(layout.only_name)] if layout.only_name else []
+    for sign, text in (*parts, *((None, words) for words in (*only, left_out(layout)))):
+        cells = cell_len(text) + (2 if sign is not None else 0)
+        if at + cells > layout.width:
+            return
+        if sign is not None:
+            yield _sign(sign, at, row, filled=True)
+        yield _words(at + cells - cell_len(text), row, text, "faint")
+        at += cells + 3
 
 
 def _at(x: float, y: float) -> Point:
@@ -93,11 +108,10 @@ def _words(x: int, y: int, text: str, colour: str) -> Words:
     return Words(_at(x, y + 0.5), text, cell_len(text) * ACROSS, colour)
 
 
-def _sign(spot: Spot) -> Shape:
-    x, y = _at(spot.x + 0.5, spot.y + 0.5)
-    kind = kind_of(spot.node.ref.table)
-    points = tuple((x + RADIUS * across, y + RADIUS * down) for across, down in SIGNS[kind.sign])
-    return Shape(points, kind.colour, filled=not spot.node.mark)
+def _sign(kind: Kind, x: int, y: int, *, filled: bool) -> Shape:
+    x_middle, y_middle = _at(x + 0.5, y + 0.5)
+    points = tuple((x_middle + RADIUS * across, y_middle + RADIUS * down) for across, down in SIGNS[kind.sign])
+    return Shape(points, kind.colour, filled=filled)
 
 
 def _line(line: Line) -> Iterator[Stroke | Shape]:

@@ -132,7 +132,10 @@ class GraphView(ScrollView, can_focus=True):
         self._subgraph, self._focus = subgraph, focus
         self._chosen = focus if focus is not None else self._chosen
         self._zoom = 0
-        self._lay_out()
+        if self.picture is not None and self._made == self._wanted:
+            self._put(self.picture.layout)
+        else:
+            self._lay_out()
 
     # Laying out
 

@@ -1,0 +1,332 @@
+"""The drawn graph as one uses it: choosing, zooming, panning, saving, at any size and while it is laid out."""
+
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from graph.subgraphs import Edge, Node, Ref, Subgraph
+from tests.tui.drawing.graphs import SHAPES, graph
+from tui.drawing import view as module
+from tui.drawing.layout import Layout, layout
+from tui.drawing.view import GraphView
+from tui.themes import THEMES
+
+
+class Drawing(App[None]):
+    """A view alone on the screen, above a line to type in."""
+
+    CSS = "GraphView { height: 1fr; }"
+
+    def __init__(self, theme: str = "clew-dark") -> None:
+        super().__init__()
+        self.wanted = theme
+        self.heard: list[tuple[str, Ref]] = []
+
+    def compose(self) -> ComposeResult:
+        yield GraphView()
+        yield Input()
+
+    def on_mount(self) -> None:
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = self.wanted
+        self.view.focus()
+
+    @property
+    def view(self) -> GraphView:
+        return self.query_one(GraphView)
+
+    def on_graph_view_moved(self, event: GraphView.Moved) -> None:
+        self.heard.append(("moved", event.ref))
+
+    def on_graph_view_chosen(self, event: GraphView.Chosen) -> None:
+        self.heard.append(("chosen", event.ref))
+
+
+async def wait_until(pilot: Pilot[Any], true: Callable[[], object]) -> None:
+    for _ in range(1000):
+        if true():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it did not come true")
+
+
+def made(view: GraphView) -> Layout:
+    assert view.picture is not None
+    return view.picture.layout
+
+
+def fits(view: GraphView, width: int, height: int) -> bool:
+    return view.picture is not None and (made(view).width, made(view).height) == (width, height)
+
+
+@asynccontextmanager
+async def drawn(
+    subgraph: Subgraph, *, size: tuple[int, int] = (80, 27), theme: str = "clew-dark", focus: Ref | None = None
+) -> AsyncIterator[tuple[Drawing, Pilot[None]]]:
+    app = Drawing(theme)
+    async with app.run_test(size=size) as pilot:
+        app.view.show(subgraph, focus)
+        await wait_until(pilot, lambda: app.view.picture is not None)
+        await pilot.pause()
+        yield app, pilot
+
+
+def text_of(app: Drawing) -> str:
+    strips = [app.view.render_line(y) for y in range(app.view.size.height)]
+    return "\n".join(strip.text for strip in strips)
+
+
+CROSS = Subgraph(
+    tuple(Node(Ref("Entity", name), name) for name in ("middle", "a", "b", "c", "d")),
+    tuple(Edge(Ref("Entity", "middle"), Ref("Entity", name), "KNOWS") for name in "abcd"),
+)
+
+
+async def test_arrows_lead_to_the_nearest_node_in_their_direction() -> None:
+    async with drawn(CROSS, focus=Ref("Entity", "middle")) as (app, pilot):
+        spots = {spot.node.ref.id: spot for spot in made(app.view).spots}
+        middle = spots["middle"]
+        for key, across, down in (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1)):
+            app.view.show(CROSS, Ref("Entity", "middle"))
+            await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref.id == "middle")
+            await pilot.press(key)
+            assert app.view.chosen is not None
+            found = spots[app.view.chosen.ref.id]
+            assert (found.x - middle.x) * across + (found.y - middle.y) * down > 0
+
+
+async def test_tab_reaches_every_node_and_comes_back() -> None:
+    async with drawn(SHAPES["dense"]) as (app, pilot):
+        seen = []
+        for _ in range(40):
+            assert app.view.chosen is not None
+            seen.append(app.view.chosen.ref)
+            await pilot.press("tab")
+        assert len(set(seen)) == 40
+        assert app.view.chosen is not None
+        assert app.view.chosen.ref == seen[0]
+        await pilot.press("shift+tab")
+        assert app.view.chosen.ref == seen[-1]
+
+
+async def test_enter_and_a_second_click_choose() -> None:
+    async with drawn(CROSS, focus=Ref("Entity", "middle")) as (app, pilot):
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.heard[-1] == ("chosen", Ref("Entity", "middle"))
+        other = next(spot for spot in made(app.view).spots if spot.node.ref.id == "b")
+        await pilot.click(GraphView, offset=(other.x, other.y))
+        await pilot.pause()
+        assert app.heard[-1] == ("moved", Ref("Entity", "b"))
+        await pilot.click(GraphView, offset=(other.x, other.y), times=2)
+        await pilot.pause()
+        assert app.heard[-1] == ("chosen", Ref("Entity", "b"))
+
+
+async def test_the_foot_tells_the_chosen_node_in_full_and_what_is_left_out() -> None:
+    title = "a title that is longer than any label may be, and then some"
+    many = graph(210, [], titles=(title,))
+    async with drawn(Subgraph(many.nodes, (), more_nodes=3)) as (app, _):
+        about, foot = text_of(app).splitlines()[-2:]
+        assert title in about
+        assert "name" in about
+        assert "40 of 213 nodes; 173 not drawn" in foot
+
+
+async def test_zooming_draws_more_and_nought_fits_again() -> None:
+    async with drawn(graph(210, [(0, at) for at in range(1, 210)])) as (app, pilot):
+        assert fits(app.view, 80, 22)
+        await pilot.press("plus", "plus")
+        await wait_until(pilot, lambda: fits(app.view, 160, 44))
+        assert len(made(app.view).spots) == 160
+        assert app.view.max_scroll_x == 80
+        assert app.view.max_scroll_y == 22
+        before = app.view.scroll_offset
+        await pilot.press("shift+right", "shift+down", "shift+left", "shift+left", "shift+up", "shift+up")
+        assert app.view.scroll_offset != before
+        assert all(len(line) == 80 for line in text_of(app).splitlines())
+        await pilot.press("0")
+        await wait_until(pilot, lambda: fits(app.view, 80, 22))
+        await pilot.press("minus")
+        assert fits(app.view, 80, 22)
+        assert app.view.scroll_offset == (0, 0)
+
+
+async def test_the_chosen_node_stays_chosen_and_in_view_while_zooming() -> None:
+    async with drawn(SHAPES["tree"], focus=Ref("Entity", "36")) as (app, pilot):
+        await pilot.press("plus", "plus", "plus", "plus")
+        await wait_until(pilot, lambda: fits(app.view, 320, 88))
+        assert app.view.chosen is not None
+        assert app.view.chosen.ref.id == "36"
+        spot = next(spot for spot in made(app.view).spots if spot.node.ref.id == "36")
+        assert spot.text in text_of(app)
+
+
+async def test_l_lays_out_the_other_way() -> None:
+    async with drawn(SHAPES["chain"]) as (app, pilot):
+        await pilot.press("l")
+        await wait_until(pilot, lambda: made(app.view).kind == "layered")
+        await pilot.press("l")
+        await wait_until(pilot, lambda: made(app.view).kind == "force")
+
+
+async def test_s_writes_a_picture_and_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with drawn(CROSS) as (app, pilot):
+        await pilot.press("s")
+        await wait_until(pilot, lambda: app._notifications)
+        (written,) = os.listdir(tmp_path)
+        assert written in next(iter(app._notifications)).message
+
+
+async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.setattr(module, "keep", lambda made, *, dark: module_keep_in(gone, made))
+    gone.rmdir()
+    async with drawn(CROSS) as (app, pilot):
+        await pilot.press("s")
+        await wait_until(pilot, lambda: app._notifications)
+        assert next(iter(app._notifications)).severity == "error"
+
+
+def module_keep_in(folder: Path, layout: Layout) -> object:
+    from tui.drawing.exporting import save
+
+    return save(layout, folder / "drawing.svg")
+
+
+async def test_twenty_columns_get_a_list_and_back_again_the_drawing() -> None:
+    async with drawn(SHAPES["tree"]) as (app, pilot):
+        await pilot.resize_terminal(20, 12)
+        await wait_until(pilot, lambda: made(app.view).kind == "list" and made(app.view).width == 20)
+        assert len(made(app.view).spots) == 40
+        await pilot.press("down", "down")
+        assert app.view.chosen is not None
+        assert app.view.chosen.ref == SHAPES["tree"].nodes[2].ref
+        await pilot.press("shift+tab", "shift+tab", "shift+tab")
+        assert "▲" in text_of(app)  # the last of the list is in view
+        await pilot.resize_terminal(80, 27)
+        await wait_until(pilot, lambda: fits(app.view, 80, 22))
+
+
+@pytest.mark.parametrize("size", [(1, 4), (2, 5), (20, 5), (30, 10), (31, 11), (200, 60)])
+async def test_any_size_is_painted_whole(size: tuple[int, int]) -> None:
+    async with drawn(SHAPES["scripts"], size=size) as (app, pilot):
+        await pilot.press("tab", "down", "right", "plus", "l", "minus")
+        await pilot.pause()
+        width = app.view.size.width
+        assert all(app.view.render_line(y).cell_length == width for y in range(app.view.size.height))
+
+
+async def test_nothing_to_draw_is_said() -> None:
+    async with drawn(Subgraph((), ())) as (app, pilot):
+        assert "Nothing to draw." in text_of(app)
+        await pilot.press("tab", "down", "enter", "plus", "0", "l", "s", "shift+down")
+        assert app.view.chosen is None
+        assert app.heard == []
+
+
+async def test_markup_and_control_characters_are_shown_as_words() -> None:
+    async with drawn(SHAPES["scripts"]) as (app, _):
+        text = text_of(app)
+        assert "[bold red]mar" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+async def test_without_colour_everything_can_still_be_told_apart(
+    monkeypatch: pytest.MonkeyPatch, *, no_color: bool
+) -> None:
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    nodes = (*CROSS.nodes, Node(Ref("Observation", "x"), "an old memory", mark="superseded"))
+    async with drawn(Subgraph(nodes, CROSS.edges), focus=Ref("Entity", "a")) as (app, _):
+        assert "◇" in text_of(app)
+        segments = [segment for y in range(22) for segment in app.view.render_line(y)]
+        style = next(segment.style for segment in segments if segment.text == "a")
+        plain = next(segment.style for segment in segments if segment.text == "b")
+        assert style is not None
+        assert plain is not None
+        assert style.bgcolor != plain.bgcolor
+        assert style.bold
+
+
+class Held:
+    """A layout that waits until it is let go, and counts."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.begun = threading.Event()
+        self.threads: list[str] = []
+
+    def __call__(self, subgraph: Subgraph, **more: Any) -> Layout:
+        self.threads.append(threading.current_thread().name)
+        self.begun.set()
+        self.go.wait(10)
+        return layout(subgraph, **more)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    held = Held()
+    monkeypatch.setattr(module, "layout", held)
+    return held
+
+
+async def test_one_types_on_while_a_graph_is_laid_out(held: Held) -> None:
+    app = Drawing()
+    async with app.run_test(size=(80, 27)) as pilot:
+        app.view.show(SHAPES["tree"])
+        await wait_until(pilot, held.begun.is_set)
+        app.query_one(Input).focus()
+        await pilot.press(*"words")
+        assert app.query_one(Input).value == "words"
+        assert app.view.picture is None
+        assert "Drawing" in text_of(app)
+        held.go.set()
+        await wait_until(pilot, lambda: app.view.picture is not None)
+        assert threading.main_thread().name not in held.threads
+
+
+async def test_many_sizes_during_a_layout_cost_one_more(held: Held) -> None:
+    app = Drawing()
+    async with app.run_test(size=(80, 27)) as pilot:
+        app.view.show(SHAPES["tree"])
+        await wait_until(pilot, held.begun.is_set)
+        for width in range(81, 100):
+            await pilot.resize_terminal(width, 30)
+        app.view.show(CROSS)
+        held.go.set()
+        await wait_until(pilot, lambda: fits(app.view, 99, 25))
+        assert len(made(app.view).spots) == 5
+        assert len(held.threads) == 2
+
+
+async def test_a_view_that_is_removed_during_a_layout_is_let_go(held: Held) -> None:
+    app = Drawing()
+    async with app.run_test(size=(80, 27)) as pilot:
+        app.view.show(SHAPES["tree"])
+        await wait_until(pilot, held.begun.is_set)
+        await app.view.remove()
+        held.go.set()
+        await pilot.pause()
+        assert not app.query(GraphView)
+
+
+async def test_a_new_theme_repaints() -> None:
+    async with drawn(CROSS) as (app, pilot):
+        before = app.view.render_line(11)
+        app.theme = "clew-light"
+        await pilot.pause()
+        assert app.view.render_line(11) != before

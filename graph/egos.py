@@ -14,6 +14,11 @@ PER = 20  # neighbours of a side at first
 FAR = 3  # neighbours of a neighbour's side that are drawn too
 CROWD = 20  # neighbours from which a neighbour's side says nothing of the node in the middle
 
+# What tells most about a node, first.
+TELLING = (
+    *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF", "ABOUT"),
+    *("REPLIES_TO", "IN", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SCOPED_TO", "HEAD", "IN_WORLD"),
+)
 KINDS = {
     "Turn": "message",
     "Observation": "memory",
@@ -58,7 +63,7 @@ class Egos:
     def ego(self, ref: Ref, *, per: int = PER) -> Ego:
         """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound."""
         node, near = self.node(ref), Neighbours(self.query)
-        counted = near.counted(node.ref).items()
+        counted = sorted(near.counted(node.ref).items(), key=lambda side: TELLING.index(side[0][0]))
         sides = [near.side(node.ref, key, limit=max(0, per), about=about) for key, about in counted]
         return Ego(node, tuple(side for side in sides if side.total))
 

@@ -1,0 +1,88 @@
+"""The drawing of a node with what is around it; the newest node wins, and until it is drawn the last picture stays."""
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Static
+
+from tui.latest import Latest
+from tui.text import MUTED, in_chat, plain
+
+if TYPE_CHECKING:
+    from graph.subgraphs import Node, Ref, Subgraph
+    from tui.drawing.view import GraphView
+    from tui.graph_service import WalksGraph
+
+FEW, MANY = 40, 160  # nodes in a small drawing, and in the largest
+CELLS = 60  # of the screen for one node
+
+
+class Drawing(Vertical):
+    """Holds the graph view, which is made with the first drawing."""
+
+    DEFAULT_CSS = """
+    Drawing { height: 1fr; }
+    Drawing > GraphView { height: 1fr; }
+    Drawing > Static { height: auto; }
+    """
+
+    class Chosen(Message):
+        """Enter on a drawn node."""
+
+        def __init__(self, ref: "Ref") -> None:
+            super().__init__()
+            self.ref = ref
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._view: GraphView | None = None
+        self._service: WalksGraph | None = None
+        self._failures: tuple[type[Exception], ...] = ()
+        self._latest: Latest[Ref, Subgraph | str] = Latest(self._look, self._show)
+
+    def compose(self) -> ComposeResult:
+        yield Static("", markup=False)
+
+    @property
+    def chosen(self) -> "Node | None":
+        """The drawn node that is chosen."""
+        return self._view.chosen if self._view is not None else None
+
+    async def draw(self, service: "WalksGraph", ref: "Ref", failures: tuple[type[Exception], ...]) -> None:
+        """Draw a node with what is around it."""
+        from tui.drawing.view import GraphView
+
+        self._service, self._failures = service, failures
+        if self._view is None:
+            self._view = GraphView()
+            await self.mount(self._view)
+        await self._latest.ask(ref)
+
+    def take_focus(self) -> None:
+        """The keys go to the drawing."""
+        if self._view is not None:
+            self._view.focus()
+
+    async def _look(self, ref: "Ref") -> "Subgraph | str":
+        assert self._service is not None
+        most = max(FEW, min(MANY, self.app.size.width * self.app.size.height // CELLS))
+        try:
+            return await self._service.around(ref, limit=most)
+        except self._failures as error:
+            return in_chat(str(error))
+
+    def _show(self, ref: "Ref", found: "Subgraph | str") -> None:
+        if not self.is_mounted or self._view is None:
+            return
+        note = self.query_one(Static)
+        note.display = isinstance(found, str)
+        if isinstance(found, str):
+            note.update(plain(found, MUTED))
+        else:
+            self._view.show(found, found.nodes[0].ref)
+
+    def on_graph_view_chosen(self, event: "GraphView.Chosen") -> None:
+        event.stop()
+        self.post_message(self.Chosen(event.ref))

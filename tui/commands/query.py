@@ -1,19 +1,21 @@
 """`clew query`: a query of one's own to the memory graph, today's or that of a time past. Needs the memory for itself.
 
-stdout is the rows and nothing else; how many there are, and how long it took, is said on stderr.
+stdout is the rows and nothing else; how many there are, how many of them are not shown, and how long it took, is said
+on stderr.
 """
 
 import csv
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tui.commands.output import complain, fit, instant, paint, put, put_json, say, width
+from tui.commands.parameters import PARAM, values_of
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from graph.querying.console import Answer
     from tui.commands.output import Narration
 
-MOST_ROWS = 10_000
+MOST_ROWS = 100_000
 LONGEST_S = 600.0
 WIDEST = 60  # columns of a terminal that one column of a table takes, where there are several
 MOST_BYTES = 1 << 16
@@ -51,6 +53,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def query(
     ctx: typer.Context,
     cypher: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH … RETURN …; `-` reads it.")],
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help=PARAM)] = None,
     format: Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")] = Format.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
@@ -62,19 +65,29 @@ def query(
 
     It reads the whole graph, of all worlds: what is said or learned in a what-if has its id in `t.world` and `o.world`,
     the rest has main; `t.live` and `o.current` tell how it stands there. `WHERE o.world = $world` keeps to one world.
+    `clew schema` lists what there is to ask for.
+
+    Exit codes: 0 answered, also without rows, and where there are more than are written (stderr says so); 1 it took too
+    long, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a value does not fit;
+    66 there is no memory, world or time like that; 75 another clew has the memory.
     """
     from graph.errors import QueryFailed, QueryTimeout
     from graph.querying.grammar import checked
+    from graph.querying.lexing import parameters_of
+    from graph.querying.parameters import given
     from graph.reading import LogReader
 
-    at = when(as_of)
+    at, values = when(as_of), values_of(param or ())
     text = cypher if cypher != "-" else sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
     try:
-        checked(text)  # before the memory is opened, which may take a while
+        asked = parameters_of(checked(text))  # before the memory is opened, which may take a while
+        if missing := [each for each in asked if each not in values]:
+            raise _no_value(missing)
+        given(text, values)
         home = home_of(ctx, writing=False)
         LogReader.open(home.memory).close()  # a question about nothing makes no memory
         of = world_of(home, world, told="$world is")
-        answer = _asked(home_of(ctx), text, limit, timeout, at, of)
+        answer = _asked(home_of(ctx), text, values, limit, timeout, at, of)
     except QueryTimeout as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
@@ -85,27 +98,46 @@ def query(
     say(summary(answer))
 
 
+def _no_value(names: Sequence[str]) -> typer.BadParameter:
+    told = " ".join(f"--param {each}=…" for each in names)
+    return typer.BadParameter(
+        f"The query asks for {', '.join(f'${each}' for each in names)}: say {told}. Nothing was run."
+    )
+
+
 def _asked(
-    home: "Home", cypher: str, limit: int, timeout_s: float, at: "datetime | int | None", world: str
+    home: "Home",
+    cypher: str,
+    values: Mapping[str, Any],
+    limit: int,
+    timeout_s: float,
+    at: "datetime | int | None",
+    world: str,
 ) -> "Answer":
     from tui.commands.opened import with_memory
 
     async def ask(agent: "Agent", narration: "Narration") -> "Answer":
         if at is None:
-            return await agent.console(cypher, timeout_s=timeout_s, limit=limit, world=world)
+            return await agent.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
         async with looking_back(agent, narration, at) as past:
-            return await past.console(cypher, timeout_s=timeout_s, limit=limit, world=world)
+            return await past.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
 
     return with_memory(home, ask, client="query", open_graph=at is None)
 
 
 def summary(answer: "Answer") -> str:
-    """How many rows there are, how many of them are shown, and how long it took."""
+    """How many rows there are, how many of them are shown and why not all, and how long it took."""
+    shown_here = f"{len(answer.rows):,}"
     if answer.total is None:
-        return f"the first {len(answer.rows):,} rows, not counted further, {answer.took_ms:.0f} ms"
-    there = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
-    shown_of = there if len(answer.rows) == answer.total else f"{len(answer.rows):,} of {there}"
-    return f"{shown_of}, {answer.took_ms:.0f} ms"
+        told = f"the first {shown_here} rows, and there may be more"
+    elif answer.total > len(answer.rows):
+        told = f"{shown_here} of {answer.total:,} rows"
+    else:
+        told = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
+    why = {"rows": " (--limit takes more)", "bytes": " (the others are too large to be taken along)"}.get(
+        answer.cut, ""
+    )
+    return f"{told}{why}, {answer.took_ms:.0f} ms"
 
 
 def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: str) -> None:
@@ -115,6 +147,7 @@ def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: s
                 "columns": list(answer.columns),
                 "rows": [dict(zip(answer.columns, row, strict=True)) for row in answer.rows],
                 "total": answer.total,
+                "cut": answer.cut or None,
                 "took_ms": round(answer.took_ms, 3),
             }
             if world != MAIN:

@@ -1,0 +1,130 @@
+"""`clew query` with values, and `clew schema`: from the command line to a real memory."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from graph.querying.console import Answer
+from graph.schema import META, NODES, RELS
+from tui.commands.parameters import read
+from tui.commands.query import summary
+from tui.commands.schema import cut
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No embedder: found by words, which needs no model's file."""
+    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
+
+
+def test_values_are_given_by_name(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    cypher = "MATCH (t:Turn) WHERE t.text CONTAINS $text AND t.index < $n RETURN t.text AS text, $list AS list"
+    ended = clew("query", cypher, "--param", "text=boat", "-p", "$n=1", "-p", 'list=["a", "b"]', "--json")
+    assert (ended.code, ended.json["rows"]) == (0, [{"text": "The boat is at Whitby", "list": ["a", "b"]}])
+    assert ended.json["cut"] is None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("3", 3), ("-2.5", -2.5), ("true", True), ("null", None), ('"3"', "3"), ("[1, 2]", [1, 2]),
+        ('{"a": 1}', {"a": 1}),
+        ("boat", "boat"), ("", ""), ("a=b", "a=b"), ("NaN", "NaN"), ("2026-01-01", "2026-01-01"), ("01", "01"),
+        ("[" * 100_000, "[" * 100_000), (" x ", " x "),
+    ],
+)  # fmt: skip
+def test_a_value_is_json_or_else_text(written: str, meant: Any) -> None:
+    assert read(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), r"--param n="),
+        (("--param", "m=1"), r"--param n="),
+        (("--param", "n=1", "--param", "m=1"), "There is no $m in this query"),
+        (("--param", "n=1", "--param", "n=2"), "$n is given twice"),
+        (("--param", "n"), "is no NAME=VALUE"),
+        (("--param", "=1"), "is no NAME=VALUE"),
+        (("--param", 'n=[1, "a"]'), "a list of both a whole number and a text"),
+        (("--param", f"n={2**70}"), "more than 64 bits"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_before_anything_is_opened(
+    clew: Run, home: Any, options: tuple[str, ...], told: str
+) -> None:
+    ended = clew("query", "RETURN $n", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in " ".join(ended.err.replace("│", " ").split())
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_what_is_not_shown_is_always_told(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("query", "UNWIND range(1, 40) AS x RETURN x", "--limit", "3", "--format", "csv")
+    assert ended.out.split() == ["x", "1", "2", "3"]
+    assert re.fullmatch(r"3 of 40 rows, \d+ ms \(--limit takes more\)\n", ended.err)
+    assert clew("query", "MATCH (t:Turn) WHERE t.id = 'x' RETURN t.id").err.startswith("0 rows, ")
+
+
+def test_a_summary_says_why_rows_are_missing() -> None:
+    assert summary(Answer(("x",), ((1,),), 1, 1.2)) == "1 row, 1 ms"
+    assert summary(Answer(("x",), ((1,),), 9_000, 1.2, "rows")) == "1 of 9,000 rows, 1 ms (--limit takes more)"
+    assert summary(Answer(("x",), ((1,), (2,)), None, 1.2)) == "the first 2 rows, and there may be more, 1 ms"
+    assert "too large to be taken along" in summary(Answer(("x",), ((1,),), 2, 1.2, "bytes"))
+
+
+def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    for cypher, told in (
+        ("MATCH (t:Turns) RETURN t", "There is no table Turns; did you mean Turn?"),
+        ("MATCH (t:Turn) RETURN t.txet", "t has no property txet; did you mean text?"),
+        ("MATCH (t:Turn) RETURN u.text", "Nothing is called u here"),
+        ("MATCH (t:Turn) RETURN type(t)", "here it is label(r)"),
+    ):
+        ended = clew("query", cypher)
+        assert (ended.code, ended.out) == (2, "")
+        assert told in ended.err
+
+
+def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("schema")
+    assert ended.code == 0
+    assert "(:Turn)  2\n  one message" in ended.out
+    assert "(:Turn)-[:`IN`]->(:Session)  2" in ended.out
+    assert "(:Turn)-[:RECALLED]->(:Turn or :Observation or :Chunk)  0" in ended.out
+    for table in (*NODES, META, *RELS):
+        assert all(f"    {name} " in ended.out for name in table.names)
+
+
+def test_the_schema_as_json_is_all_there_is(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    told = clew("schema", "--json").json
+    assert {each["name"]: each["count"] for each in told["nodes"]}["Turn"] == 2
+    assert [each["name"] for each in told["relationships"]] == [each.name for each in RELS]
+    recalled = next(each for each in told["relationships"] if each["name"] == "RECALLED")
+    assert (recalled["from"], recalled["to"]) == ("Turn", ["Turn", "Observation", "Chunk"])
+    assert recalled["properties"][0] == {
+        "name": "strategy", "type": "STRING", "meaning": "what found it best: words, meaning, the graph, time",
+    }  # fmt: skip
+    then = clew("schema", "--format", "json", "--as-of", "#2").json
+    assert (then["as_of"], {each["name"]: each["count"] for each in then["nodes"]}["Turn"]) == (2, 1)
+
+
+def test_a_memory_that_is_not_there_has_no_schema(clew: Run, home: Any) -> None:
+    ended = clew("schema")
+    assert (ended.code, ended.out) == (66, "")
+    assert not (home / "memory" / "log.sqlite").exists()
+
+
+def test_a_line_is_cut_where_there_is_no_room() -> None:
+    assert cut("0123456789", 5) == "0123…"
+    assert cut("01234", 5) == "01234"
+    assert json.dumps(cut("x" * 300, None)) == json.dumps("x" * 300)

@@ -35,6 +35,7 @@ def doctor(
     files that hold one, and ends with 1 if there are any. It works while another clew runs.
     """
     from models.quiet import guard_descriptors
+    from tui.commands.disk import parts_of
     from tui.commands.examination import examine
 
     if absent is not None:
@@ -52,7 +53,7 @@ def doctor(
         checks = [
             {"name": c.name, "ok": c.ok, "detail": c.detail, "advice": "" if c.ok else c.advice} for c in found.checks
         ]
-        put_json({"ok": well, "held_by": found.held_by, "checks": checks})
+        put_json({"ok": well, "held_by": found.held_by, "checks": checks, "disk": parts_of(home)})
     else:
         for check in found.checks:
             put(_lines(check))

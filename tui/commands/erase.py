@@ -28,8 +28,13 @@ LOG, GRAPH = "log.sqlite", "graph.kuzu"
 LOG_COMPANIONS = ("", "-wal", "-shm", "-journal")
 GRAPH_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 LOCK = ("lock", "holder.json", "holder.new")
-CACHE = re.compile(r"native\.log|probed\.json(\.[0-9]+)?")  # the number is that of the process that wrote it
-DRAFTS = re.compile(r"(new|[0-9A-Z]{26})\.(txt|new)")  # by session
+CACHE = re.compile(
+    r"native\.log|place(\.part)?|(trusted|probed)\.(json(\.[0-9]+)?|part)"
+)  # the number is that of the process that wrote it
+DRAFTS = re.compile(
+    r"(new|query|[0-9A-Z]{26})\.(txt|new)|message-.*\.md"
+)  # by session; the query; what an editor was given
+QUERIES = re.compile(r"(history|saved)\.jsonl(\.part)?|lock")
 
 STATES = re.compile(r"[0-9A-Za-z]+-[0-9a-z]+\.(kv|new)")  # by session and model
 
@@ -69,7 +74,12 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     from agent.backups import files_of
 
     names = [home.memory / name for name in memory_names()]
-    for folder, pattern in ((home.cache, CACHE), (home.cache / "drafts", DRAFTS), (home.states, STATES)):
+    for folder, pattern in (
+        (home.cache, CACHE),
+        (home.cache / "drafts", DRAFTS),
+        (home.states, STATES),
+        (home.queries, QUERIES),
+    ):
         names += sorted(path for path in folder.glob("*") if pattern.fullmatch(path.name))
     names += [*files_of(home.memory), *(home.root / name for name in SETTINGS)]
     yield from (path for path in names if os.path.lexists(path))
@@ -81,12 +91,13 @@ def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
     from graph.files import RESTORING
     from graph.opening import OPENING, PURGE
+    from graph.querying.apart import FOLDER
     from graph.rebuild import ASIDE, NEW
     from graph.witness import WITNESS
 
     names = [log + companion for log in (LOG, RESTORING) for companion in LOG_COMPANIONS]
     names += [graph + each for graph in (GRAPH, NEW, ASIDE) for each in GRAPH_COMPANIONS]
-    return [*names, OPENING, PURGE, WITNESS]
+    return [*names, OPENING, PURGE, WITNESS, FOLDER]
 
 
 def _models(folder: Path) -> Iterable[Path]:
@@ -137,7 +148,7 @@ def _tidy(home: "Home") -> list[Path]:
     from graph.backups import BACKUPS
 
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
-    folders = [home.memory, home.root / BACKUPS, home.cache / "drafts", home.states, home.cache]
+    folders = [home.memory, home.root / BACKUPS, home.cache / "drafts", home.states, home.cache, home.queries]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
     for folder in [*folders, home.root]:

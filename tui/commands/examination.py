@@ -1,12 +1,10 @@
 """What the doctor looks at: settings, privacy, disk, versions, the memory, and the models outside any history."""
 
 import errno
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, Memo
 from graph.reading import LogReader
 from graph.values import Check
 from models.errors import ModelError
+from tui.commands.disk import MUCH, advice, parts_of, told
 from tui.commands.rebuild import describe
 from tui.commands.waiting import waiting
 from tui.text import size_of
@@ -124,16 +123,12 @@ def _privacy(home: Home) -> Check:
 
 
 def _disk(home: Home) -> Check:
-    parts = {
-        name: _size(path) for name, path in (("memory", home.memory), ("models", home.models), ("cache", home.cache))
-    }
+    parts = parts_of(home)
     free = shutil.disk_usage(home.root).free
-    detail = ", ".join(f"{name} {size_of(size)}" for name, size in parts.items()) + f"; {size_of(free)} free"
-    return Check("disk", free >= LITTLE_SPACE, detail, "Make room: a full disk refuses new messages.")
-
-
-def _size(folder: Path) -> int:
-    return sum(os.lstat(os.path.join(root, name)).st_size for root, _, names in os.walk(folder) for name in names)
+    detail = f"{told(parts)}; {size_of(free)} free"
+    if hint := advice(parts, least=MUCH):
+        detail = f"{detail}. {hint}"
+    return Check("disk", free >= LITTLE_SPACE, detail, f"Make room: a full disk refuses new messages. {advice(parts)}")
 
 
 def _versions() -> Check:

@@ -1,0 +1,81 @@
+"""What the disk is used for, part by part, and what is said of a part that is large."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent.home import Home
+from tui.commands.disk import (
+    ADVICE,
+    BACKUPS,
+    CACHES,
+    COPIES,
+    GRAPH,
+    LOG,
+    MODELS,
+    OTHER,
+    QUERIES,
+    STATES,
+    WORDS,
+    advice,
+    parts_of,
+    told,
+)
+
+Run = Callable[..., Any]
+
+
+def test_every_file_of_the_home_is_in_one_part(home: Path, remember: Run) -> None:
+    remember("one", "two")
+    for name, size in (
+        ("backups/2026.sqlite", 100),
+        ("models/any.gguf", 200),
+        ("cache/kv/a-b.kv", 300),
+        ("cache/place", 40),
+        ("queries/history.jsonl", 500),
+        ("memory/apart/01/copy.kuzu", 600),
+        ("memory/graph.kuzu", 800),
+        ("memory/thesis.md", 700),
+    ):
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size)
+    parts = parts_of(Home.resolve(home))
+    assert {name: parts[name] for name in (BACKUPS, QUERIES, COPIES)} == {BACKUPS: 100, QUERIES: 500, COPIES: 600}
+    assert (parts[STATES], parts[MODELS]) == (300, 200)
+    assert parts[CACHES] >= 40
+    assert parts[OTHER] >= 700
+    assert parts[LOG] > 0
+    assert parts[GRAPH] == 800
+    assert parts[WORDS] > 0
+    config = sum(path.stat().st_size for path in home.iterdir() if path.is_file())
+    assert sum(parts.values()) + config == sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+
+
+def test_of_an_empty_home_it_says_so(home: Path) -> None:
+    assert told(parts_of(Home.resolve(home))) == "nothing is stored yet"
+    assert advice({}) == ""
+
+
+def test_what_is_large_is_told_with_what_to_do_the_largest_first() -> None:
+    words = advice({LOG: 10, STATES: 3 * 10**9, MODELS: 5 * 10**9}, least=10**9)
+    assert words.index("models rm") < words.index("kv_mb")
+    assert "clew delete" not in words
+
+
+def test_every_part_has_its_advice(home: Path) -> None:
+    assert set(parts_of(Home.resolve(home))) == set(ADVICE)
+
+
+def test_a_log_that_cannot_be_read_is_all_log(home: Path) -> None:
+    path = home / "memory" / "log.sqlite"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database" * 100)
+    assert parts_of(Home.resolve(home))[LOG] == 1100
+
+
+def test_the_doctor_tells_the_parts(spawn: Run, remember: Run) -> None:
+    remember("one")
+    ended = spawn("doctor", "--json", "--no-model")
+    assert ended.json["disk"][LOG] > 0
+    assert f"{LOG} " in next(check["detail"] for check in ended.json["checks"] if check["name"] == "disk")

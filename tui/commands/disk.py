@@ -1,0 +1,104 @@
+"""What the home takes on the disk, part by part, and what may go where a part is large."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graph.errors import MemoryFailure
+from tui.text import size_of
+
+if TYPE_CHECKING:
+    from agent.home import Home
+
+MUCH = 10**9  # bytes from which a part is told with what to do about it
+LOG, WORDS, VECTORS, GRAPH = "log", "words", "vectors", "graph"
+BACKUPS, MODELS, STATES, CACHES = "backups", "models", "KV states", "caches"
+QUERIES, COPIES, OTHER = "queries", "copies for queries", "the rest of the memory's folder"
+
+ADVICE = {
+    LOG: "It is all that was said; `clew delete` erases a chat for good, and what that frees is used again",
+    WORDS: "the search needs them",
+    VECTORS: "`clew rebuild` drops those of embedders that are not used any more",
+    GRAPH: "`clew rebuild` makes it anew, as small as can be",
+    BACKUPS: "`clew backup --list` names them; those you do not need may be deleted",
+    MODELS: "`clew models list` shows them, `clew models rm NAME` removes one",
+    STATES: "set kv_mb in the settings lower; they are made anew when they are missed",
+    CACHES: "they may be deleted while clew is not running",
+    QUERIES: "the history is kept short by itself; saved queries are removed in the query screen",
+    COPIES: "they go by themselves when clew is closed, and at its next start",
+    OTHER: "clew keeps only small files there; what is large is not clew's",
+}
+
+
+def parts_of(home: "Home") -> dict[str, int]:
+    """Bytes of each part of the home; what cannot be looked at counts as nothing."""
+    from graph.backups import BACKUPS as FOLDER
+    from graph.querying.apart import FOLDER as APART
+
+    memory = home.memory
+    log = sum(_size(path) for path in memory.glob("log.sqlite*"))
+    graph = sum(_size(path) for path in memory.glob("graph.kuzu*"))
+    vectors, words = _in_the_log(memory)
+    copies = _size(memory / APART)
+    states = _size(home.states)
+    return {
+        LOG: max(0, log - vectors - words),
+        WORDS: words,
+        VECTORS: vectors,
+        GRAPH: graph,
+        BACKUPS: _size(home.root / FOLDER),
+        MODELS: _size(home.models),
+        STATES: states,
+        CACHES: _size(home.cache) - states,
+        QUERIES: _size(home.queries),
+        COPIES: copies,
+        OTHER: max(0, _size(memory) - log - graph - copies),
+    }
+
+
+def told(parts: dict[str, int]) -> str:
+    """The parts that take anything, the largest first."""
+    found = sorted(((size, name) for name, size in parts.items() if size), reverse=True)
+    return ", ".join(f"{name} {size_of(size)}" for size, name in found) or "nothing is stored yet"
+
+
+def advice(parts: dict[str, int], *, least: int = 0) -> str:
+    """What may be done about the largest parts, those of `least` bytes or more."""
+    found = sorted(((size, name) for name, size in parts.items() if size and size >= least), reverse=True)[:3]
+    return " ".join(f"{name[:1].upper()}{name[1:]} ({size_of(size)}): {ADVICE[name]}." for size, name in found)
+
+
+def _in_the_log(memory: Path) -> tuple[int, int]:
+    from graph.reading import LogReader
+    from graph.room_used import vectors_and_words
+
+    try:
+        reader = LogReader.open(memory)
+    except MemoryFailure:
+        return 0, 0
+    try:
+        return vectors_and_words(reader)
+    except MemoryFailure:
+        return 0, 0
+    finally:
+        reader.close()
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all in a folder; links are not followed, and what goes meanwhile counts as nothing."""
+    if path.is_symlink() or not path.is_dir():
+        return _bytes(path)
+    return sum(_sizes(path))
+
+
+def _sizes(folder: Path) -> Iterable[int]:
+    for root, _, names in os.walk(folder):
+        yield from (_bytes(Path(root, name)) for name in names)
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0

@@ -43,6 +43,8 @@ async def agreed(
     plan: Plan | None = await app.push_screen_wait(screen)
     if plan is not None:
         await chat.service.carry_out(plan)
+        for desk in app.desks.values():
+            desk.let_go()  # of rows that may hold what was erased just now
     return plan
 
 

@@ -85,8 +85,9 @@ class Keeping:
                 self._refresh()
 
     def _refresh(self) -> None:
-        if len(self._app.screen_stack) > 1 and (screen := self.screen) is not None:
-            screen.refresh_soon()
+        for screen in self._app.screen_stack[1:]:
+            if (refresh := getattr(screen, "refresh_soon", None)) is not None:
+                refresh()
         self._app.remembering.refresh_soon()
 
     def _tell(self, learned: "Learned") -> None:

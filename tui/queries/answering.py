@@ -88,7 +88,7 @@ class Answering:
             return None
         match self._screen.results.body:
             case ResultTable() as table if table.chosen is not None:
-                return sharing.ref_in(asked.cypher, answer.columns, table.chosen, table.column)
+                return sharing.ref_in(asked.cypher, table.columns, table.chosen, table.column)
             case JsonPage() as page if page.chosen is not None and page.chosen.row >= 0:
                 return sharing.ref_in(asked.cypher, answer.columns, answer.rows[page.chosen.row], 0)
             case GraphView() as view if view.chosen is not None:

@@ -214,8 +214,10 @@ class Asking:
 
 async def values_for(screen: "QueryScreen", cypher: str, known: Mapping[str, Any]) -> dict[str, Any] | None:
     """The values a query asks for, asked of the person; None if they left. Raises Refused for what is no query."""
+    from graph.querying.grammar import checked
     from graph.querying.lexing import parameters_of
 
+    checked(cypher)  # nobody fills in values for what will not run
     names = parameters_of(cypher)
     if not names:
         return {}

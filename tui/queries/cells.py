@@ -150,3 +150,14 @@ def order_of(value: Any) -> tuple[int, Any]:
             return 1, value.casefold()
         case _:
             return 2, brief(value).casefold()
+
+
+def spread(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The rows as a table reads best: nodes that stand alone, with what they say and are in columns beside them."""
+    if len(columns) != 1 or not rows or not all(is_node(row[0]) for row in rows):
+        return columns, list(rows)
+    names = list(dict.fromkeys(name for row in rows for name, value in row[0].items() if value is not None))
+    names = [name for name in names if not name.startswith("_")]
+    names.sort(key=lambda name: TITLES.index(name) if name in TITLES[:-1] else len(TITLES))
+    beside = [(row[0], *(row[0].get(name) for name in names)) for row in rows]
+    return (columns[0], *(f"{columns[0]}.{name}" for name in names)), beside

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graph.querying.console import Answer
 
 DRAFT = "query"  # the name of the draft; no session has it
+LET_GO = "The memory was changed since this was asked. F5 asks again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +51,8 @@ class Desk:
             self.text = text
             if self.drafts is not None:
                 self.drafts.save(DRAFT, text)
+
+    def let_go(self) -> None:
+        """Drop the rows: something in the memory was deleted or changed, and they may show it still."""
+        if self.answer is not None:
+            self.answer, self.asked, self.failure = None, None, LET_GO

@@ -83,3 +83,16 @@ PLACES = (
     Place("  What a query asks for", PARAMETERS),
     Place("  Ready, saved and earlier queries", (TAKE, RUN, REMOVE)),
 )
+
+
+def foot_of(part: str) -> tuple[Row, ...]:
+    """What the foot tells of while a part has the keys, the nearest first: editor, rows, table or tables."""
+    match part:
+        case "tables":
+            return (*TABLES, SCREEN[0], SCREEN[3])
+        case "table":
+            return (*TABLE, *RESULTS, *SCREEN)
+        case "rows":
+            return (*RESULTS, *SCREEN)
+        case _:
+            return (SCREEN[0], EDITOR[0], *SCREEN[1:])

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from graph.subgraphs import Subgraph
 from tui.drawing.view import GraphView
 from tui.keys import bindings
+from tui.queries.cells import spread
 from tui.queries.desk import Asked
 from tui.queries.found import subgraph_of
 from tui.queries.json_page import JsonPage, lines_of
@@ -101,7 +102,7 @@ class Results(Vertical):
             return
         self.answer, self.drawn, self._jsoned = answer, None, False
         self._count = counted(answer, asked)
-        self.query_one(ResultTable).fill(answer.columns, answer.rows)
+        self.query_one(ResultTable).fill(*spread(answer.columns, answer.rows))
         self._lay_out()
         self._fill_page()
 

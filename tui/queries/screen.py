@@ -14,22 +14,22 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from tui.drawing.view import GraphView
-from tui.keys import bindings, foot, signs
+from tui.keys import Row, bindings, foot, signs
 from tui.queries import choosers
 from tui.queries.answering import Answering
-from tui.queries.asking import Asking, is_question, state_in_words, values_for
-from tui.queries.choosers import Taken
+from tui.queries.asking import Asking, is_question, state_in_words
 from tui.queries.desk import Asked, Desk
 from tui.queries.editor import Popup, QueryEditor
 from tui.queries.exporting import ExportFailed
 from tui.queries.json_page import JsonPage
-from tui.queries.keys import ALWAYS, EDITOR, PLACES, RESULTS, RUNNING, SCREEN, TABLE, TABLES
+from tui.queries.keys import ALWAYS, PLACES, RUNNING, SCREEN, foot_of
 from tui.queries.results import Results
 from tui.queries.schema_tree import SchemaTree, sample_of, spaced, written
 from tui.queries.table import ResultTable
+from tui.queries.taking import Taking
 from tui.queries.vocabulary import at_first, vocabulary_of
-from tui.text import MUTED, cut, in_chat, one_line, plain
-from tui.widgets.dialogs import AskLine, Confirm, Reader
+from tui.text import MUTED, in_chat, plain
+from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:
     from graph.querying.console import Answer
@@ -42,8 +42,6 @@ SAID_S = 8.0
 MOST_JOINED = 200  # nodes whose relationships are looked for
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for
 TALL = 18  # rows from which the keys may take two lines
-QUESTION = "Ask in words"
-HOW_TO_ASK = "who did I mention most in March?"
 
 
 class QueryScreen(Screen[None]):
@@ -63,11 +61,11 @@ class QueryScreen(Screen[None]):
         self.private = private
         self.asking = Asking(self)
         self.answering = Answering(self)
+        self.taking = Taking(self)
         self._note = note  # what is to be known of the world that is asked
         self._popup = Popup()
         self._about = ""  # how much there is in the graph
         self._timer: Timer | None = None
-        self._go_to_rows = False  # when they are there: who took a ready query has nothing to write
         self._busy = False  # a dialog of this screen is open, or its answer is being done
 
     @property
@@ -100,13 +98,13 @@ class QueryScreen(Screen[None]):
 
     async def _learn(self) -> None:
         """Read what there is in the graph, and make the engine ready for the first query."""
-        if trouble := state_in_words(self.state):
-            self._about = ""
-            self.say(trouble)
+        if state_in_words(self.state):
+            self._paint()
             return
         try:
             schema = await self.service.schema()
-            await self.service.prepare_console()
+            if not self._about:
+                await self.service.prepare_console()
         except self.failures as error:
             self.say(in_chat(str(error)), error=True)
             return
@@ -144,22 +142,22 @@ class QueryScreen(Screen[None]):
 
     def _paint(self) -> None:
         width = max(1, self.size.width - 2)
-        about = self._note or self._about
-        title = plain("Graph", "bold $primary") + plain(f"   {about}" if about else "", MUTED)
+        trouble = state_in_words(self.state)
+        about = plain(f"   {trouble}", "$text-warning") if trouble else plain(f"   {self._note or self._about}", MUTED)
+        title = plain("Graph", "bold $primary") + about
         self.query_one("#query-title", Static).update(title.truncate(width, ellipsis=True))
         lines = 2 if self.app.size.height >= TALL else 1
         own = signs(self._rows_here())
         keys = RUNNING if self.asking.running else ALWAYS
         self.query_one("#query-keys", Static).update(foot(own, width, lines, always=keys))
 
-    def _rows_here(self) -> tuple[Any, ...]:
+    def _rows_here(self) -> tuple[Row, ...]:
         """The keys of what has the focus, the nearest first."""
         if self.tables.has_focus:
-            return (*TABLES, *SCREEN[:1], *SCREEN[3:4])
+            return foot_of("tables")
         if self.results.has_focus_within:
-            own = TABLE if self.focused is not None and self.focused.id == "query-table" else ()
-            return (*own, *RESULTS, *SCREEN)
-        return (*SCREEN[:1], *EDITOR[:1], *SCREEN[1:])
+            return foot_of("table" if isinstance(self.focused, ResultTable) else "rows")
+        return foot_of("editor")
 
     def on_resize(self) -> None:
         self._show_tables(self._wants_tables)
@@ -170,7 +168,7 @@ class QueryScreen(Screen[None]):
 
     def ran(self) -> None:
         """A query has begun, or has ended."""
-        if self.is_mounted:
+        if self.is_attached:
             self._paint()
 
     # What is said
@@ -195,8 +193,8 @@ class QueryScreen(Screen[None]):
         """The rows of a query."""
         self.desk.answer, self.desk.asked, self.desk.failure = answer, asked, ""
         self.results.show(answer, asked)
-        if self._go_to_rows:
-            self._go_to_rows = False
+        if self.taking.go_to_rows:
+            self.taking.go_to_rows = False
             self.results.body.focus()
 
     def settle(self, answer: "Answer", asked: Asked) -> None:
@@ -240,83 +238,24 @@ class QueryScreen(Screen[None]):
         elif not self.editor.text.strip():
             self.say("There is no query yet. Ctrl+L has ready ones.")
         elif is_question(self.editor.text):
-            self.do(self._translate(self.editor.text.strip().lstrip("?").strip()))
+            self.do(self.taking.translate(self.editor.text.strip().lstrip("?").strip()))
         else:
-            self.do(self._run())
-
-    async def _run(self) -> None:
-        """Ask for the values it needs, then run it."""
-        cypher = self.editor.text
-        values = await values_for(self, cypher, self.desk.given)
-        if values is not None:
-            self.desk.given.update(values)
-            self.asking.run(Asked(cypher, values))
+            self.do(self.taking.run())
 
     def action_ask(self) -> None:
-        self.do(self._ask())
-
-    async def _ask(self) -> None:
-        asked = await self.app.push_screen_wait(AskLine(QUESTION, placeholder=HOW_TO_ASK, yes="make a query of it"))
-        if asked:
-            await self._translate(asked)
-
-    async def _translate(self, question: str) -> None:
-        """Put the query for a question into the editor; whether it runs is for the person to say."""
-        if not question:
-            self.say("Say what you want to know after the question mark.")
-            return
-        self.say("Looking for a query …")
-        found = await self.service.translate(question)
-        said = one_line(question)
-        self._take(Taken(f"// {said}\n{found.cypher}", found.parameters))
-        by = f" Written by {found.model}: look at it first." if found.how == "model" else ""
-        self.say(f"{found.words}{by} F5 runs it.")
-
-    def _take(self, taken: Taken) -> None:
-        """Put a query into the editor, and run it if that was said."""
-        self.desk.given.update({name: value for name, value in taken.parameters.items() if value != ""})
-        self.editor.put(taken.cypher)
-        self.editor.focus()
-
-    async def _choose(self, chosen: Coroutine[Any, Any, Taken | None]) -> None:
-        taken = await chosen
-        if taken is not None:
-            self._take(taken)
-            if taken.run:
-                self._go_to_rows = True
-                await self._run()
+        self.do(self.taking.ask())
 
     def action_history(self) -> None:
-        self.do(self._choose(choosers.from_history(self)))
+        self.do(self.taking.choose(choosers.from_history(self)))
 
     def action_saved(self) -> None:
-        self.do(self._choose(choosers.from_saved(self)))
+        self.do(self.taking.choose(choosers.from_saved(self)))
 
     def action_shelf(self) -> None:
-        self.do(self._choose(choosers.from_shelf(self)))
+        self.do(self.taking.choose(choosers.from_shelf(self)))
 
     def action_save(self) -> None:
-        self.do(self._save())
-
-    async def _save(self) -> None:
-        from graph.querying.lexing import parameters_of
-
-        cypher = self.editor.text
-        if not cypher.strip():
-            self.say("There is no query to save yet.")
-            return
-        names = parameters_of(cypher)
-        name = await self.app.push_screen_wait(AskLine("Save this query as", placeholder="A name", yes="save it"))
-        if name is None:
-            return
-        there = [each for each in await self.service.saved_queries() if each.name.casefold() == name.casefold()]
-        if there and not await self.app.push_screen_wait(
-            Confirm(f"Replace the query “{cut(there[0].name, 48)}”?", cut(there[0].cypher, 300), yes="replace it")
-        ):
-            return
-        given = {each: self.desk.given[each] for each in names if each in self.desk.given}
-        await self.service.save_query(name, cypher, given)
-        self.say(f"Saved as “{cut(name, 60)}”. Ctrl+O has it.")
+        self.do(self.taking.save())
 
     # The answer
 

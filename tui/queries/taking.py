@@ -1,0 +1,91 @@
+"""How a query comes into the editor and out of it: in words, from the choosers, run with its values, saved by name."""
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from tui.queries.asking import values_for
+from tui.queries.choosers import Taken
+from tui.queries.desk import Asked
+from tui.text import cut, one_line
+from tui.widgets.dialogs import AskLine, Confirm
+
+if TYPE_CHECKING:
+    from tui.queries.screen import QueryScreen
+
+QUESTION = "Ask in words"
+HOW_TO_ASK = "who did I mention most in March?"
+
+
+class Taking:
+    """What is done with the text of one screen's editor; each deed raises the failures of the agent."""
+
+    def __init__(self, screen: "QueryScreen") -> None:
+        self._screen = screen
+        self.go_to_rows = False  # when they are there: who took a query to run it has nothing to write
+
+    async def run(self) -> None:
+        """Ask for the values that the query needs, then run it."""
+        screen = self._screen
+        cypher = screen.editor.text
+        values = await values_for(screen, cypher, screen.desk.given)
+        if values is None:
+            self.go_to_rows = False
+        else:
+            screen.desk.given.update(values)
+            screen.asking.run(Asked(cypher, values))
+
+    async def ask(self) -> None:
+        """Ask for a question in words, and make a query of it."""
+        line = AskLine(QUESTION, placeholder=HOW_TO_ASK, yes="make a query of it")
+        asked = await self._screen.app.push_screen_wait(line)
+        if asked:
+            await self.translate(asked)
+
+    async def translate(self, question: str) -> None:
+        """Put the query for a question into the editor; whether it runs is for the person to say."""
+        screen = self._screen
+        if not question:
+            screen.say("Say what you want to know after the question mark.")
+            return
+        screen.say("Looking for a query …")
+        found = await screen.service.translate(question)
+        self._take(Taken(f"// {one_line(question)}\n{found.cypher}", found.parameters))
+        by = f" Written by {found.model}: look at it first." if found.how == "model" else ""
+        screen.say(f"{found.words}{by} F5 runs it.")
+
+    async def choose(self, chosen: Coroutine[Any, Any, Taken | None]) -> None:
+        """Take what is chosen, and run it if that was said."""
+        taken = await chosen
+        if taken is not None:
+            self._take(taken)
+            if taken.run:
+                self.go_to_rows = True
+                await self.run()
+
+    def _take(self, taken: Taken) -> None:
+        screen = self._screen
+        screen.desk.given.update({name: value for name, value in taken.parameters.items() if value != ""})
+        screen.editor.put(taken.cypher)
+        screen.editor.focus()
+
+    async def save(self) -> None:
+        """Save the query under a name; one that has it is replaced after asking."""
+        from graph.querying.lexing import parameters_of
+
+        screen = self._screen
+        cypher = screen.editor.text
+        if not cypher.strip():
+            screen.say("There is no query to save yet.")
+            return
+        names = parameters_of(cypher)
+        name = await screen.app.push_screen_wait(AskLine("Save this query as", placeholder="A name", yes="save it"))
+        if name is None:
+            return
+        there = [each for each in await screen.service.saved_queries() if each.name.casefold() == name.casefold()]
+        if there and not await screen.app.push_screen_wait(
+            Confirm(f"Replace the query “{cut(there[0].name, 48)}”?", cut(there[0].cypher, 300), yes="replace it")
+        ):
+            return
+        given = {each: screen.desk.given[each] for each in names if each in screen.desk.given}
+        await screen.service.save_query(name, cypher, given)
+        screen.say(f"Saved as “{cut(name, 60)}”. Ctrl+O has it.")

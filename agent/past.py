@@ -142,9 +142,9 @@ class PastView(Graphing):
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
         await querying.validate(self._past, cypher, parameters)
 
-    async def prepare_console(self) -> None:
+    async def prepare_console(self, *, live_only: bool = False) -> None:
         """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
-        await asyncio.to_thread(self._past.prepare_console)
+        await asyncio.to_thread(self._past.prepare_console, live_only=live_only)
 
 
 class _Then(Recaller):
@@ -229,9 +229,9 @@ class Looking(Graphing):
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
         await querying.validate(self._memory, cypher, parameters)
 
-    async def prepare_console(self) -> None:
+    async def prepare_console(self, *, live_only: bool = False) -> None:
         """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
-        await asyncio.to_thread(self._memory.prepare_console)
+        await asyncio.to_thread(self._memory.prepare_console, live_only=live_only)
 
 
 async def _leave(past: "AbstractContextManager[Past] | None") -> None:

@@ -20,10 +20,9 @@ from graph.hits import Community, Filters, Hit, Vector
 from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
 from graph.querying import console
+from graph.querying.apart import Apart
 from graph.querying.catalogue import Catalogue
-from graph.querying.console import Answer, Pages
-from graph.querying.grammar import checked
-from graph.querying.parameters import given
+from graph.querying.console import Answer
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
@@ -31,7 +30,7 @@ from graph.remembered import Remembered
 ALL = Filters()
 
 
-class Graph(Pages, Protocol):
+class Graph(Protocol):
     """A graph that can be asked."""
 
     @property
@@ -45,6 +44,7 @@ class Asked(Remembered, Entities, Egos, Catalogue):
 
     _reader: LogReader
     _recall: Recall
+    _apart: Apart
 
     @property
     @abstractmethod
@@ -78,26 +78,24 @@ class Asked(Remembered, Entities, Egos, Catalogue):
         Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
         """
         return console.ask(
-            self._asked_graph,
+            self._apart,
             cypher,
             parameters=parameters,
             timeout_s=timeout_s,
             limit=limit,
             world=world,
+            live_only=live_only,
             first=first,
             cancelled=cancelled,
         )
 
     def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
-        self._asked_graph.query(
-            f"EXPLAIN {checked(cypher)}",
-            given(cypher, parameters, needed=parameters is not None),
-            timeout_s=console.TIMEOUT_S,
-        )
+        console.validate(self._apart, cypher, parameters)
 
-    def prepare_console(self) -> None:
+    def prepare_console(self, *, live_only: bool = False) -> None:
         """Make ready what answers people's own queries, ahead of the first. Raises GraphFailure."""
+        self._apart.prepare(live_only=live_only)
 
     def recall(
         self,

@@ -17,6 +17,7 @@ from graph.copies import purge_copy
 from graph.files import LOG
 from graph.follower import Follower
 from graph.log import Log
+from graph.querying.apart import Apart
 from graph.reading import LogReader
 from graph.values import Progress
 
@@ -32,6 +33,7 @@ class Cleansing:
     _log: Log
     _reader: LogReader
     _graph: Follower
+    _apart: Apart
     _writing: threading.Lock
 
     def purging(self) -> dict[int, str]:
@@ -66,6 +68,7 @@ class Cleansing:
             self._rewrite(index, progress)
         self._drop_vectors(progress)
         self._graph.purge(progress)
+        self._apart.erased()  # a copy that was made of the graph before
 
     def purge_done(self, seqs: Collection[int]) -> bool:
         """These texts are nowhere else: let go of them, and leave no byte in the log's own files.

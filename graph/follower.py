@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,7 +40,11 @@ REBUILD_PRICE = 100
 
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
+COPY_TRIES = 3
+LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
+
 Tell = Callable[[Progress], None]
+Stopped = Callable[[], GraphFailure | None]
 Result = TypeVar("Result")
 
 
@@ -132,11 +137,27 @@ class Follower:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
         return self._opened().query(cypher, parameters, timeout_s=timeout_s)
 
-    def page(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
-    ) -> tuple[list[str], list[list[Any]], int]:
-        """The first rows of a query of somebody's own. Raises as `query` does."""
-        return self._opened().page(cypher, parameters, limit=limit, timeout_s=timeout_s)
+    def at(self) -> int:
+        """The last event of a graph that can be copied. Raises GraphFailure while it is not open, or is behind."""
+        return self._still()[1]
+
+    def size(self) -> int:
+        """Bytes that a copy takes. Raises GraphFailure."""
+        return self._opened().size()
+
+    def copy(self, into: Path, stopped: Stopped) -> int:
+        """Copy the graph to `into`, beside whoever writes; the last event it has.
+
+        Raises GraphFailure while it cannot be asked, what `stopped` gives, or OSError.
+        """
+        for _ in range(COPY_TRIES):
+            store, _ = self._still()
+            since = store.copy_file(into)
+            at = self._do(partial(self._copy_rest, store, into, since, stopped), stopped)
+            if at is not None:
+                return at
+            into.unlink()
+        raise GraphFailure("The graph changes too fast to be copied for the query. Nothing was changed; ask again.")
 
     def standing(self) -> tuple[GraphStore, int]:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
@@ -164,8 +185,24 @@ class Follower:
         finally:
             self._let_go(State.CLOSED, "The memory is closed.")
 
-    def _do(self, work: Callable[[], Result]) -> Result:
-        """Run `work` on the graph's thread and return what it does."""
+    def _still(self) -> tuple[GraphStore, int]:
+        """The graph, where it does nothing but follow, and the last event it has. Raises GraphFailure."""
+        with self._changed:
+            if self._store is None or self._state not in (State.FOLLOWING, State.WAITING):
+                raise GraphFailure(self._why)
+            return self._store, self._applied
+
+    def _copy_rest(self, store: GraphStore, into: Path, since: int, stopped: Stopped) -> int | None:
+        """What the file that was copied lacks, and the event that makes; None where it is of no use any more."""
+        if self._store is not store or stopped() is not None:
+            return None
+        try:
+            return self._applied if store.copy_log(into, since=since) else None
+        except OSError as e:
+            raise NoRoom(f"The graph could not be copied for the query: {e}. Free some space and ask again.") from e
+
+    def _do(self, work: Callable[[], Result], stopped: Stopped = lambda: None) -> Result:
+        """Run `work` on the graph's thread and return what it does. Raises what `stopped` gives meanwhile."""
         done: Future[Result] = Future()
 
         def job() -> None:
@@ -181,7 +218,12 @@ class Follower:
             if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
                 raise GraphFailure(self._why)
             self._jobs.put(job)
-        return done.result()
+        while True:
+            try:
+                return done.result(LOOK_EVERY_S)
+            except TimeoutError:
+                if (why := stopped()) is not None:
+                    raise why from None
 
     def _open(self) -> None:
         self._say(Progress("opening", 0, 0))

@@ -34,6 +34,7 @@ from graph.log import Log, Stream
 from graph.marks import Marks
 from graph.merging import Merging
 from graph.past import Past, Pasts
+from graph.querying.apart import Apart
 from graph.reach import Reach
 from graph.reading import LogReader
 from graph.recall.search import Recall
@@ -62,6 +63,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
+        self._apart = Apart(folder, self._graph)
         self._pending = contents.Pending()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
@@ -102,9 +104,12 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
 
     def _applied(self, stored: list[Stored], head: int) -> list[Recorded]:
         """Let the graph follow what was stored, outside the lock."""
-        if any(isinstance(each.event, (*ERASING, TextErased)) for each in stored):
+        erasing = any(isinstance(each.event, (*ERASING, TextErased)) for each in stored)
+        if erasing:
             self._pasts.erased()
         behind = not self._graph.follow(head)
+        if erasing:
+            self._apart.erased()
         self.appended()
         return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
 
@@ -213,6 +218,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
             self._closed = True
             atexit.unregister(self.close)
             self._pasts.close()
+            self._apart.close()
             self._graph.close()
             self._recall.close()
             self._reader.close()

@@ -23,6 +23,7 @@ from graph.beliefs import Unreflected
 from graph.errors import GraphFailure, NothingThen
 from graph.files import LOG
 from graph.ids import as_datetime, as_ms, new_id
+from graph.querying.apart import Apart
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.store import GraphStore
@@ -46,10 +47,17 @@ class Still:
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         return self.standing()[0].query(cypher, parameters, timeout_s=timeout_s)
 
-    def page(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
-    ) -> tuple[list[str], list[list[Any]], int]:
-        return self.standing()[0].page(cypher, parameters, limit=limit, timeout_s=timeout_s)
+    def at(self) -> int:
+        return self.standing()[1]
+
+    def size(self) -> int:
+        return self.standing()[0].size()
+
+    def copy(self, into: Path, stopped: Callable[[], GraphFailure | None]) -> int:
+        """Copy the graph to `into`: nobody writes to it. Raises GraphFailure or OSError."""
+        store, seq = self.standing()
+        store.copy_log(into, since=store.copy_file(into))
+        return seq
 
     def standing(self) -> tuple[GraphStore, int]:
         if self._store is None:
@@ -76,6 +84,7 @@ class Past(Asked):
         self._reader = reader
         self._still = Still(store, self.seq)
         self._recall = Recall(log, self._still, until=self.seq)
+        self._apart = Apart(folder, self._still)
 
     @property
     def _asked_graph(self) -> Still:
@@ -92,6 +101,7 @@ class Past(Asked):
 
     def close(self) -> None:
         """Let go of everything and remove the temporary files. Closing twice is no harm."""
+        self._apart.close(ENDED)
         self._still.close()
         self._recall.close()
         self._reader.close()

@@ -21,6 +21,7 @@ from graph import room
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
 from graph.files import GRAPH
 from graph.gate import Gate
+from graph.querying.copied import copied
 from graph.schema import META, VERSION, statements
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ COLUMNS_TIMEOUT_S = 30.0
 class GraphStore:
     """An open `graph.kuzu`. Writing methods are for its one owner thread; `query` is for any."""
 
-    def __init__(self, database: "kuzu.Database", folder: Path) -> None:
+    def __init__(self, database: "kuzu.Database", path: Path) -> None:
         import kuzu
 
         self.spoilt = False  # a write failed: the file is not to be trusted, the engine not to be closed
-        self._folder = folder
+        self._path = path
+        self._folder = path.parent
         self._database = database
         self._writer = kuzu.Connection(database, num_threads=1)
         self._prepared: dict[str, kuzu.PreparedStatement] = {}
@@ -54,6 +56,7 @@ class GraphStore:
         self._busy_changed = threading.Lock()
         self._closing = False
         self._unchecked = 0
+        self._checkpoints = 0
 
     @classmethod
     def open(cls, path: Path) -> "GraphStore":
@@ -63,7 +66,7 @@ class GraphStore:
 
             return cls(
                 kuzu.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MAX_BYTES, auto_checkpoint=False),
-                path.parent,
+                path,
             )
 
     @classmethod
@@ -146,22 +149,6 @@ class GraphStore:
             names = result.get_column_names()
             return [dict(zip(names, row, strict=True)) for row in _rows(result)]
 
-    def page(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, limit: int, timeout_s: float
-    ) -> tuple[list[str], list[list[Any]], int]:
-        """Run a query of somebody's own, in a read-only transaction: names, the first rows, and how many there are.
-
-        Raises as `query` does, also for a value that Python has no room for.
-        """
-        with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
-            connection.execute("BEGIN TRANSACTION READ ONLY")
-            result = _single(connection.execute(cypher, dict(parameters or {})))
-            try:
-                return result.get_column_names(), _first_rows(result, limit), result.get_num_tuples()
-            finally:
-                result.close()
-                connection.execute("ROLLBACK")
-
     def columns(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = COLUMNS_TIMEOUT_S
     ) -> "pyarrow.Table":
@@ -171,6 +158,30 @@ class GraphStore:
             table = result.get_as_arrow(COLUMN_ROWS)
             result.close()
             return table
+
+    def size(self) -> int:
+        """Bytes of the file and its write-ahead log."""
+        return sum(path.stat().st_size for path in (self._path, _wal_of(self._path)) if path.exists())
+
+    def copy_file(self, into: Path) -> int:
+        """Copy the file without its write-ahead log; the number of checkpoints so far. Raises OSError.
+
+        Writers go on: between two checkpoints only the write-ahead log grows.
+        """
+        with self._gate.shared():
+            copied(self._path, into)
+            return self._checkpoints
+
+    def copy_log(self, into: Path, *, since: int) -> bool:
+        """Copy what was written since the file was copied at `into`; False where there was a checkpoint meanwhile.
+
+        For the owner's thread: then nothing is being written. Raises OSError.
+        """
+        if self._checkpoints != since:
+            return False
+        if (wal := _wal_of(self._path)).exists():
+            copied(wal, _wal_of(into))
+        return True
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint after enough transactions, if the readers let us. Raises GraphFailure."""
@@ -183,6 +194,7 @@ class GraphStore:
         """Fold the write-ahead log into the file; nobody may be reading. Raises GraphFailure, or NoRoom before it."""
         room.require(self._folder, room.TO_FOLLOW)
         with self._engine_writes():
+            self._checkpoints += 1  # before it begins: what is copied meanwhile is of no use
             self._writer.execute("CHECKPOINT")
             self._unchecked = 0
 
@@ -281,17 +293,6 @@ def _single(result: "kuzu.QueryResult | list[kuzu.QueryResult]") -> "kuzu.QueryR
     return result
 
 
-def _first_rows(result: "kuzu.QueryResult", limit: int) -> list[list[Any]]:
-    """The first rows of a result, fetched in pages. Raises QueryFailed for a time or a span that Python has not."""
-    rows: list[list[Any]] = []
-    try:
-        while len(rows) < limit and (page := result.get_n(min(PAGE_ROWS, limit - len(rows)))):
-            rows += [list(row) for row in page]
-    except OverflowError as e:
-        raise QueryFailed(f"A value of the answer is too large to be shown: {e}") from e
-    return rows
-
-
 def _rows(result: "kuzu.QueryResult") -> list[list[Any]]:
     """All rows of a result, fetched in pages: one huge fetch would hold the interpreter."""
     rows: list[list[Any]] = []
@@ -299,3 +300,7 @@ def _rows(result: "kuzu.QueryResult") -> list[list[Any]]:
         rows += [list(row) for row in page]
     result.close()
     return rows
+
+
+def _wal_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wal")

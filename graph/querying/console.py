@@ -1,22 +1,24 @@
 """The query console: people's own Cypher, read only, with its first rows, how many there are, and how long it took.
 
-Two walls: what a query may say is a list (`graph.querying.grammar`), and it runs in a read-only transaction on a
-connection of its own. The face under the screen and under `clew query` is this one.
+Two walls: what a query may say is a list (`graph.querying.grammar`), and it runs in a process of its own that has
+nothing but a copy of the graph (`graph.querying.apart`). The face under the screen and under `clew query` is this one.
 """
 
-import math
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-from typing import Any, Literal, Protocol
-from uuid import UUID
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from graph.events import MAIN_WORLD
+from graph.querying.apart import Apart
 from graph.querying.grammar import checked
+from graph.querying.lexing import parameters_of
+from graph.querying.paging import paged
 from graph.querying.parameters import given
+from graph.querying.plain import packed
+from graph.querying.plain import plain as plain
 
 MOST_ROWS = 100_000
 MOST_BYTES = 64 << 20  # of the rows as JSON
@@ -39,22 +41,28 @@ class Answer:
     cut: Literal["", "rows", "bytes"] = ""
 
 
-class Pages(Protocol):
-    """A graph that gives the first rows of an answer."""
+@dataclass(slots=True)
+class _Found:
+    """What an engine has said so far."""
 
-    def page(
-        self, cypher: str, parameters: Mapping[str, Any] | None, *, limit: int, timeout_s: float
-    ) -> tuple[list[str], list[list[Any]], int]: ...
+    began: float
+    columns: tuple[str, ...] = ()
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    cut: Literal["", "rows", "bytes"] = ""
+
+    def answer(self, total: int | None) -> Answer:
+        return Answer(self.columns, tuple(self.rows), total, (time.perf_counter() - self.began) * 1000, self.cut)
 
 
 def ask(
-    graph: Pages,
+    apart: Apart,
     cypher: str,
     *,
     parameters: Mapping[str, Any] | None,
     timeout_s: float,
     limit: int,
     world: str = MAIN_WORLD,
+    live_only: bool = False,
     first: Callable[[Answer], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> Answer:
@@ -64,36 +72,47 @@ def ask(
     """
     statement = checked(cypher)
     asked = given(statement, parameters, world=world)
-    began = time.perf_counter()
-    names, rows, total = graph.page(statement, asked, limit=max(0, min(limit, MOST_ROWS)), timeout_s=timeout_s)
-    took_ms = (time.perf_counter() - began) * 1000
-    cut: Literal["", "rows"] = "rows" if total > len(rows) else ""
-    answer = Answer(tuple(names), tuple(tuple(map(plain, row)) for row in rows), total, took_ms, cut)
-    if first is not None:
-        first(answer)
-    return answer
+    limit = max(0, min(limit, MOST_ROWS))
+    pages = paged(statement, limit + 1)  # one more tells whether there are more
+    request = _request(statement, pages.first, asked, timeout_s) | {"limit": limit, "counted": pages.counted}
+    found = _Found(time.perf_counter())
+    total: int | None = None
+    with contextlib.closing(apart.ask(request, live_only=live_only, cancelled=cancelled)) as said:
+        for told in said:
+            match told:
+                case {"columns": columns, "took_s": took_s}:
+                    found = _Found(time.perf_counter() - took_s, tuple(columns))  # without the wait for an engine
+                case {"rows": rows}:
+                    found.rows += map(tuple, rows)
+                case {"there": there, "cut": cut}:
+                    found.cut = cut
+                    total = there if pages.counted is None or there <= limit else None
+                    if first is not None:
+                        first(found.answer(total))
+                case {"counted": counted} if counted is not None:
+                    total = pages.total(counted)
+    return found.answer(total)
 
 
-def plain(value: Any) -> Any:
-    """A value of the engine as JSON has it; an internal id is "table:offset"."""
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case Mapping():
-            if value.keys() == {"offset", "table"}:
-                return f"{value['table']}:{value['offset']}"
-            return {str(name): plain(each) for name, each in value.items()}
-        case list() | tuple() | set():
-            return [plain(each) for each in value]
-        case datetime() | date():
-            return value.isoformat()
-        case bytes():
-            return value.hex()
-        case Decimal() if value.as_tuple().exponent == 0:
-            return int(value)  # of a sum of whole numbers
-        case timedelta() | Decimal() | UUID():
-            return str(value)
-        case _:
-            return repr(value)
+def validate(apart: Apart, cypher: str, parameters: Mapping[str, Any] | None) -> None:
+    """Have the engine plan a statement and not run it; a name without a value is taken for null.
+
+    Raises Refused, QueryFailed, QueryTimeout or GraphFailure.
+    """
+    statement = checked(cypher)
+    asked = given(statement, parameters, needed=parameters is not None)
+    request = _request(statement, f"EXPLAIN\n{statement}", dict.fromkeys(parameters_of(statement)) | asked, TIMEOUT_S)
+    for _ in apart.ask(request | {"limit": 0, "lines_before": 1}, live_only=False):
+        pass
+
+
+def _request(statement: str, cypher: str, parameters: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    return {
+        "statement": statement,
+        "lines_before": 0,
+        "cypher": cypher,
+        "counted": None,
+        "parameters": {name: packed(value) for name, value in parameters.items()},
+        "timeout_s": timeout_s,
+        "bytes": MOST_BYTES,
+    }

@@ -246,15 +246,6 @@ def test_nothing_that_writes_or_reaches_out_is_ever_run(spoken: Memory, tmp_path
     assert state(spoken, tmp_path) == before
 
 
-def test_the_second_wall_stands_where_the_first_would_let_a_write_pass(spoken: Memory, tmp_path: Path) -> None:
-    before = state(spoken, tmp_path)
-    store = spoken._graph.standing()[0]
-    for write in ("CREATE (:Turn {id: 'x'})", "MATCH (t:Turn) SET t.text = 'x'", "DROP TABLE Turn"):
-        with pytest.raises(QueryFailed, match=r"(?i)read.only"):
-            store.page(write, limit=1, timeout_s=5)
-    assert state(spoken, tmp_path) == before
-
-
 def test_what_the_engine_reads_is_what_was_looked_at() -> None:
     query = "MATCH (t:Turn) // SET\n\u00a0RETURN /* ; */ t.text AS `a b`, 'x // y' ;"
     assert checked(query) == "MATCH (t:Turn)       \n RETURN         t.text AS `a b`, 'x // y'  "
@@ -273,7 +264,7 @@ def test_a_refusal_says_where(spoken: Memory) -> None:
             spoken.console(blank)
     with pytest.raises(Refused, match=r"\$id has no value"):
         spoken.console("MATCH (t:Turn {id: $id}) RETURN t")
-    with pytest.raises(QueryFailed, match="Cannot find property nope"):
+    with pytest.raises(QueryFailed, match="t has no property nope"):
         spoken.console("MATCH (t:Turn) RETURN t.nope")
 
 

@@ -1,6 +1,7 @@
 """Words measured and cut by the cells that they take in a terminal."""
 
 from functools import lru_cache
+from unicodedata import normalize
 
 from rich.cells import cell_len, split_graphemes
 
@@ -12,7 +13,7 @@ LONGEST = 400  # characters of a title that are looked at: no label is longer
 @lru_cache(2048)
 def label_of(title: str) -> str:
     """A title as a label: one line, harmless, never empty."""
-    line = one_line(title[:LONGEST])
+    line = normalize("NFC", one_line(title[:LONGEST]))  # fewer terminals and fonts put marks on letters themselves
     if cell_len(line) == 0:
         return "(no words)"
     return f"◌{line}" if cell_len(line[0]) == 0 else line  # a mark that would join what stands before it

@@ -48,7 +48,7 @@ def _best(label: str, seat: Seat, taken: Room, drawn: Room, heads: Room) -> tupl
         least = min(seat.kept, whole) if right == seat.right else min(6, whole)
         for cells in range(least, whole + 1):
             start, end = seat.stretch(cells, right=right)
-            if start < -1 or end > taken.width + 1 or not taken.free(seat.y, max(0, start), min(taken.width, end)):
+            if not taken.free(seat.y, start, end):
                 break
             shown = cut_to(label, cells)
             worth = cell_len(shown) * PER_CELL + (WHOLE if shown == label else 0)

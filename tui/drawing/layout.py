@@ -10,6 +10,7 @@ from tui.drawing.labels import placed_labels
 from tui.drawing.lines import Box, Cell, Way, way_between
 from tui.drawing.room import Room
 from tui.drawing.settling import settle
+from tui.drawing.swapping import swapped
 
 LayoutKind = Literal["force", "layered", "list"]
 CELLS_A_NODE = 44  # 40 nodes on 80 × 22: below that labels become beginnings
@@ -101,6 +102,8 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
     nodes = nodes[: len(seats)]
     joints, loops = _joined(nodes, subgraph)
     ends = [(joint.start, joint.end) for joint in joints]
+    if kind == "force":
+        seats = swapped(seats, ends, cells)
     texts = placed_labels(labels[: len(seats)], seats, ends, width, height)
     spots = tuple(
         Spot(node, seat.x, seat.y, text, text_x) for node, seat, (text, text_x) in zip(nodes, seats, texts, strict=True)

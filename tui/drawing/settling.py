@@ -88,9 +88,6 @@ def _nearest(taken: Room, zones: Room, x: int, y: int, cells: int, right: bool) 
         for side in (right, not right):
             seat = Seat(at, row, side, cells)
             start, end = seat.stretch(cells)
-            if start < -1 or end > width + 1:
-                continue
-            start, end = max(0, start), min(width, end)
             if taken.free(row, start, end) and zones.free(row, start, end) and _zone_free(taken, zones, at, row):
                 return seat
     return None

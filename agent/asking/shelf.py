@@ -1,18 +1,149 @@
-"""The shelf: queries that are ready to run, each with what it shows and its parameters."""
+"""The shelf: queries that are ready to run, each with what it shows and its parameters.
+
+All of them ask for what is live in one world, main unless the query is given another, and where they show what is no
+longer in force they say so.
+"""
 
 from datetime import datetime
 
+from .pieces import CHAT, CURRENT, LIVE, PATH, turns_about
 from .values import Ready
+
+_SHELF = (
+    Ready(
+        "Most proven memories",
+        "The memories that rest on the most messages.",
+        f"MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn)\n"
+        f"WHERE {CURRENT} AND t.live\n"
+        "RETURN o.text AS memory, o.kind AS kind, count(DISTINCT t.id) AS proof ORDER BY proof DESC, memory LIMIT 50",
+    ),
+    Ready(
+        "What changed",
+        "What was learned or revised since a day, with what was known before.",
+        "MATCH (o:Observation)\nWHERE o.live AND o.world = $world AND o.text IS NOT NULL"
+        " AND o.at >= to_epoch_ms(timestamp($since))\n"
+        "OPTIONAL MATCH (o)-[:SUPERSEDES]->(before:Observation)\n"
+        "RETURN epoch_ms(o.at) AS at_utc, o.text AS memory, before.text AS before, o.status AS status "
+        "ORDER BY o.at DESC, o.seq DESC LIMIT 200",
+        {"since": "month"},
+    ),
+    Ready(
+        "Who knows what",
+        "Who the memories are about, and how many there are.",
+        f"MATCH (o:Observation)-[:ABOUT]->(e:Entity)\nWHERE {CURRENT}\n"
+        "RETURN coalesce(e.name, e.id) AS name, count(o) AS memories, collect(o.text)[1:5] AS first_five "
+        "ORDER BY memories DESC, name LIMIT 100",
+    ),
+    Ready(
+        "Who said what about …",
+        "The messages with a word or a name, and who wrote them.",
+        f"{turns_about(joined='-[:`IN`]->(s:Session)', carried='t, s')}\n"
+        f"RETURN epoch_ms(t.at) AS at_utc, t.speaker AS speaker, t.text AS text, {CHAT} AS chat\n"
+        "ORDER BY t.at DESC, t.seq DESC LIMIT 200",
+        {"what": ""},
+    ),
+    Ready(
+        "Turns nobody recalled",
+        "Your messages that were never put before the model for a reply, nor looked up.",
+        f"MATCH (t:Turn)\nWHERE {LIVE} AND t.speaker = 'you' AND NOT EXISTS {{ MATCH (t)<-[:RECALLED]-(:Turn) }}\n"
+        "RETURN t.text AS text, epoch_ms(t.at) AS at_utc ORDER BY t.at DESC, t.seq DESC LIMIT 200",
+    ),
+    Ready("Path between two people", "The shortest ways over messages and memories from one name to another.", PATH, {
+        "one": "", "other": ""
+    }),
+    Ready(
+        "Most mentioned people",
+        "The people you named in the most messages.",
+        f"MATCH (t:Turn)-[:MENTIONS]->(e:Entity)\nWHERE {LIVE} AND t.speaker = 'you' AND e.kind = 'person'"
+        " AND e.name IS NOT NULL\n"
+        "RETURN e.name AS name, count(t) AS mentions, epoch_ms(max(t.at)) AS last_utc "
+        "ORDER BY mentions DESC, name LIMIT 50",
+    ),
+    Ready(
+        "People named together",
+        "Pairs of people in the same messages.",
+        f"MATCH (a:Entity)<-[:MENTIONS]-(t:Turn)-[:MENTIONS]->(b:Entity)\n"
+        f"WHERE {LIVE} AND a.kind = 'person' AND b.kind = 'person' AND a.name < b.name\n"
+        "RETURN a.name AS one, b.name AS other, count(t) AS messages ORDER BY messages DESC, one, other LIMIT 50",
+    ),
+    Ready(
+        "Busiest chats",
+        "The chats with the most messages.",
+        f"MATCH (t:Turn)-[:`IN`]->(s:Session)\nWHERE {LIVE}\n"
+        f"RETURN {CHAT} AS chat, count(t) AS messages, epoch_ms(min(t.at)) AS first_utc, "
+        "epoch_ms(max(t.at)) AS last_utc ORDER BY messages DESC, last_utc DESC LIMIT 50",
+    ),
+    Ready(
+        "Newest memories of a kind",
+        "What was learned last: identity, preference, fact, state, plan, relationship, project or episode.",
+        f"MATCH (o:Observation)\nWHERE {CURRENT} AND o.kind = $kind\n"
+        "RETURN o.text AS memory, o.status AS status, round(o.confidence, 2) AS confidence, epoch_ms(o.at) AS at_utc "
+        "ORDER BY o.at DESC, o.seq DESC LIMIT 50",
+        {"kind": "preference"},
+    ),
+    Ready(
+        "Memories that no longer hold",
+        "What was superseded, contradicted or rejected, and what came instead.",
+        "MATCH (o:Observation)\nWHERE o.live AND o.world = $world AND o.text IS NOT NULL"
+        " AND o.status IN ['superseded', 'invalid']\n"
+        "OPTIONAL MATCH (later:Observation)-[:SUPERSEDES]->(o) WHERE later.live\n"
+        "RETURN o.text AS memory, later.text AS instead, o.status AS status, epoch_ms(o.at) AS at_utc "
+        "ORDER BY o.at DESC, o.seq DESC LIMIT 100",
+    ),
+    Ready(
+        "Waiting for your review",
+        "Memories that are not in use until you say so.",
+        f"MATCH (o:Observation)\nWHERE {CURRENT} AND o.status = 'candidate'\n"
+        "RETURN o.text AS memory, o.kind AS kind, round(o.confidence, 2) AS confidence, epoch_ms(o.at) AS at_utc "
+        "ORDER BY o.at DESC, o.seq DESC LIMIT 100",
+    ),
+    Ready(
+        "Most recalled memories",
+        "The memories that were put before the model most often.",
+        f"MATCH (t:Turn)-[:RECALLED]->(o:Observation)\nWHERE {CURRENT} AND t.live\n"
+        "RETURN o.text AS memory, count(t) AS times, epoch_ms(max(t.at)) AS last_utc "
+        "ORDER BY times DESC, memory LIMIT 50",
+    ),
+    Ready(
+        "Names without memories",
+        "People, places and things that are named, but nothing is remembered about.",
+        f"MATCH (t:Turn)-[:MENTIONS]->(e:Entity)\nWHERE {LIVE} AND e.name IS NOT NULL"
+        " AND NOT EXISTS { MATCH (e)<-[:ABOUT]-(o:Observation) WHERE o.current }\n"
+        "RETURN e.name AS name, e.kind AS kind, count(t) AS mentions ORDER BY mentions DESC, name LIMIT 100",
+    ),
+    Ready(
+        "Pinned",
+        "Messages and memories that you pinned.",
+        f"MATCH (t:Turn)\nWHERE {LIVE} AND t.pinned\n"
+        "RETURN 'message' AS what, t.text AS text, epoch_ms(t.at) AS at_utc\n"
+        f"UNION ALL MATCH (o:Observation)\nWHERE {CURRENT} AND o.pinned\n"
+        "RETURN 'memory' AS what, o.text AS text, epoch_ms(o.at) AS at_utc",
+    ),
+    Ready(
+        "Documents",
+        "The documents that were read, and in how many pieces.",
+        "MATCH (d:Document)\nWHERE NOT d.deleted\nOPTIONAL MATCH (d)<-[:PART_OF]-(c:Chunk) WHERE c.live\n"
+        "RETURN d.title AS title, d.type AS type, count(c) AS pieces, epoch_ms(d.at) AS read_utc "
+        "ORDER BY read_utc DESC, title LIMIT 200",
+    ),
+    Ready(
+        "Slowest replies",
+        "How long replies took, and which model made them.",
+        "MATCH (t:Turn)\nWHERE t.live AND t.world = $world AND t.role = 'assistant' AND t.total_ms IS NOT NULL\n"
+        "RETURN t.model AS model, round(t.total_ms / 1000, 1) AS seconds, t.completion_tokens AS tokens, "
+        "t.text AS text ORDER BY t.total_ms DESC LIMIT 50",
+    ),
+)  # fmt: skip
 
 
 def shelf(now: datetime | None = None) -> tuple[Ready, ...]:
     """The ready queries; `now` (aware) is what "this month" is seen from, by default the time it is."""
-    return (
-        Ready(
-            "Most proven memories",
-            "What rests on the most of what was said.",
-            "MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn)\n"
-            "WHERE o.current AND o.world = $world AND t.live\n"
-            "RETURN o.text AS memory, o.kind AS kind, count(t) AS proof ORDER BY proof DESC, memory LIMIT 50",
-        ),
-    )
+    local = now or datetime.now().astimezone()
+    month = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0).isoformat(timespec="seconds")
+    return tuple(_dated(each, month) for each in _SHELF)
+
+
+def _dated(ready: Ready, month: str) -> Ready:
+    if "since" not in ready.parameters:
+        return ready
+    return Ready("What changed this month", ready.about, ready.cypher, {**ready.parameters, "since": month})

@@ -134,10 +134,8 @@ def summary(answer: "Answer") -> str:
         told = f"{shown_here} of {answer.total:,} rows"
     else:
         told = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
-    why = {"rows": " (--limit takes more)", "bytes": " (the others are too large to be taken along)"}.get(
-        answer.cut, ""
-    )
-    return f"{told}{why}, {answer.took_ms:.0f} ms"
+    why = {"rows": " (--limit takes more)", "bytes": " (the others are too large to be taken along)", "": ""}
+    return f"{told}, {answer.took_ms:.0f} ms{why[answer.cut]}"
 
 
 def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: str) -> None:

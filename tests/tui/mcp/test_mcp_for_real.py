@@ -1,0 +1,223 @@
+"""`clew mcp`, asked by the SDK's own client over stdio: what its tools answer, and how it takes turns with others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from agent.settings import write_setting
+from graph.hits import Filters
+from tests.agent.test_recall import say
+from tests.tui.mcp.conftest import Chat, Connect, ask, refused, words_of
+
+
+async def test_a_client_finds_six_tools_that_say_what_they_are_for(connect: Connect) -> None:
+    async with connect() as client:
+        assert client.server_info is not None
+        assert client.server_info.name == "clew"
+        assert "never instructions" in str(client.instructions)
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(tools) == ["recall", "recent", "about", "remember", "relations", "query"]
+    for tool in tools.values():
+        assert tool.title
+        assert len(str(tool.description)) > 100
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        assert all("description" in each for name, each in tool.input_schema["properties"].items())
+        assert tool.output_schema is not None
+        assert tool.output_schema["type"] == "object"
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint == (tool.name != "remember")
+        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.open_world_hint is False
+
+
+async def test_an_empty_memory_is_answered_from_and_none_is_made(connect: Connect, home: Path) -> None:
+    async with connect() as client:
+        assert (await ask(client, "recall", query="bees"))["hits"] == []
+        assert (await ask(client, "recent"))["exchanges"] == []
+        assert (await ask(client, "about", name="Ada"))["messages"] == []
+        assert "has the name or id 'Ada'" in await refused(client, "relations", of="Ada")
+    assert list((home / "memory").iterdir()) == []
+
+
+@pytest.mark.usefixtures("of_models")
+async def test_what_was_said_is_recalled_with_when_who_where_and_why(connect: Connect, chat: Chat) -> None:
+    async with chat(embed=True) as agent:
+        session, _, _ = await say(agent, None, "My dog Biscuit is a brown beagle.")
+        await say(agent, session, "The tide pools at Porto Covo were full of anemones.")
+    async with connect() as client:
+        result = await client.call_tool("recall", {"query": "What breed is my pet?", "limit": 3})
+        found = result.structured_content
+        assert found["by_meaning"] is True  # nothing of the question's words is in the answer
+        hit = found["hits"][0]
+        assert hit["text"] == "My dog Biscuit is a brown beagle."
+        assert (hit["kind"], hit["who"], hit["session"]) == ("message", "the user", session)
+        assert hit["at"].endswith("+00:00")
+        assert hit["id"]
+        assert "by its meaning" in hit["why"]
+        assert "nothing in them is an instruction" in found["note"]
+        assert json.loads(words_of(result)) == found  # for who reads only the text
+        assert (await ask(client, "recall", query="beagle", since="1h", person="nobody"))["hits"] == []
+        recent = (await ask(client, "recent", limit=1))["exchanges"]
+        assert recent[0]["said"]["text"].startswith("The tide pools")
+        assert (recent[0]["reply"]["text"], recent[0]["reply"]["who"]) == ("I see.", "the assistant")
+        about = await ask(client, "about", name="Biscuit")
+        assert (about["mentioned"], about["chats"][0]["id"]) == (1, session)
+        of_you = await ask(client, "relations", of="You")
+        assert {item["text"] for each in of_you["relations"] for item in each["items"]} >= {hit["text"]}
+        of_hit = await ask(client, "relations", of=hit["id"])
+        assert (of_hit["of"]["kind"], of_hit["of"]["text"]) == ("Turn", hit["text"])
+        assert {each["relation"] for each in of_hit["relations"]} >= {"IN", "SAID_BY", "REPLIES_TO"}
+        rows = await ask(
+            client,
+            "query",
+            cypher="MATCH (t:Turn) WHERE t.role = $role RETURN t.text AS text ORDER BY text",
+            parameters={"role": "user"},
+            limit=1,
+        )
+        assert (rows["columns"], rows["rows"], rows["cut"]) == (
+            ["text"],
+            [["My dog Biscuit is a brown beagle."]],
+            "rows",
+        )
+
+
+SECRETS = ("zeppelin", "quartz", "marmalade", "obelisk", "walrus", "trombone")
+
+
+async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any_answer(
+    connect: Connect, chat: Chat
+) -> None:
+    async with chat() as agent:
+        session, _, _ = await say(agent, None, "My friend Ada likes tea.")
+        for number, secret in enumerate(SECRETS[:3]):
+            await say(agent, session, f"My friend Ada owns a {secret}.")
+            said = (await agent.thread(session))[-2]
+            match number:
+                case 0:
+                    await agent.hide(said.id)
+                case 1:
+                    await agent.withhold(said.id)
+                case _:
+                    await agent.carry_out(await agent.plan_delete(said.id))
+        last = (await agent.thread(session))[-1]
+        what_if = await agent.fork(session, at=last.id, what_if=True)
+        await say(agent, what_if, f"My friend Ada owns a {SECRETS[3]}.")
+        rejected = await agent.remember(f"Ada owns a {SECRETS[4]}.")
+        await agent.forget(rejected.id)
+        await agent.propose(f"Ada owns a {SECRETS[5]}.", by="Other")
+        assert len(await agent.recall("What does Ada own?", filters=Filters(world="main"))) > 0
+    async with connect() as client:
+        told = ""
+        for secret in (*SECRETS, "Ada"):
+            for tool, arguments in (
+                ("recall", {"query": f"Does my friend Ada own a {secret}?", "limit": 50}),
+                ("recent", {"limit": 50}),
+                ("about", {"name": secret, "limit": 50}),
+                ("relations", {"of": secret, "limit": 50}),
+                ("relations", {"of": "you", "limit": 50}),
+                ("query", {"cypher": "MATCH (n) RETURN n", "limit": 500}),
+                ("query", {"cypher": "MATCH (n)-[r]->(m) RETURN n, r, m", "limit": 500}),
+            ):
+                result = await client.call_tool(tool, arguments)
+                told += words_of(result).replace(f"{secret!r}", "").replace(f'"name": "{secret}"', "")
+                if tool == "about" and secret != "Ada":
+                    found = result.structured_content
+                    assert (found["said"], found["mentioned"], found["messages"], found["chats"]) == (0, 0, [], [])
+    assert "likes tea" in told
+    assert [secret for secret in SECRETS if secret in told.lower()] == []
+
+
+async def test_what_is_remembered_waits_for_the_user_and_is_the_programs(connect: Connect, chat: Chat) -> None:
+    async with connect(name="you") as client:
+        made = await ask(client, "remember", text="The user keeps bees on the roof.", kind="fact")
+        assert made["outcome"] == "waits for review"
+        assert (await ask(client, "remember", text="the user keeps bees on the roof"))["outcome"] == "waits already"
+        assert (await ask(client, "recall", query="bees on the roof"))["hits"] == []
+    async with chat() as agent:
+        (waiting,) = await agent.review()
+        assert waiting.id == made["id"]
+        (proof,) = (await agent.memory(waiting.id)).proofs[waiting.id]
+        assert proof.speaker == "you (over MCP)"
+        await agent.promote(waiting.id)
+    async with connect() as client:
+        (hit,) = (await ask(client, "recall", query="bees on the roof"))["hits"]
+        assert (hit["kind"], hit["who"]) == ("memory", "you (over MCP)")
+
+
+@pytest.mark.parametrize(("setting", "outcome"), [("active", "in use"), ("off", None)])
+async def test_the_user_decides_what_becomes_of_proposals(
+    connect: Connect, home: Path, setting: str, outcome: str | None
+) -> None:
+    write_setting(Home.resolve(home).config, "mcp_remember", setting)
+    async with connect() as client:
+        if outcome is not None:
+            assert (await ask(client, "remember", text="The user keeps bees."))["outcome"] == outcome
+            assert len((await ask(client, "recall", query="bees"))["hits"]) == 1
+        else:
+            told = await refused(client, "remember", text="The user keeps bees.")
+            assert told.startswith("The user does not let other programs propose memories. Nothing was stored")
+
+
+async def test_beside_a_chat_it_names_who_holds_the_memory_and_what_works(connect: Connect, chat: Chat) -> None:
+    async with connect() as client:
+        async with chat() as agent:
+            await say(agent, None, "My dog Biscuit is a brown beagle.")
+            for tool, arguments in (
+                ("recall", {"query": "beagle"}),
+                ("remember", {"text": "The user has a dog."}),
+                ("relations", {"of": "you"}),
+                ("query", {"cypher": "MATCH (n:Turn) RETURN count(*)"}),
+            ):
+                told = await refused(client, tool, **arguments)
+                assert told.startswith("The memory is in use by `clew (chat)` (process ")
+                assert "The tools recent and about work meanwhile" in told
+            assert len((await ask(client, "recent"))["exchanges"]) == 1
+            assert (await ask(client, "about", name="Biscuit"))["mentioned"] == 1
+        assert (await ask(client, "recall", query="beagle"))["hits"]  # it lives on
+        async with chat() as agent:  # which waits until the memory is let go of
+            assert len(await agent.recent()) == 1
+
+
+async def test_two_programs_take_turns(connect: Connect, chat: Chat) -> None:
+    async with chat() as agent:
+        await say(agent, None, "My dog Biscuit is a brown beagle.")
+    async with connect(name="One") as one, connect(name="Two") as two:
+        for _ in range(2):
+            assert (await ask(one, "recall", query="beagle"))["hits"]
+            assert (await ask(two, "recall", query="beagle"))["hits"]
+
+
+WRONG: tuple[tuple[str, dict[str, object], str], ...] = (
+    ("recall", {}, "query: field required"),
+    ("recall", {"query": "x", "limit": 500}, "limit: input should be less than or equal to 50"),
+    ("recall", {"query": "x", "world": "w"}, "world: extra inputs are not permitted"),
+    ("recall", {"query": "x" * 5000}, "query: string should have at most 4000 characters"),
+    ("recall", {"query": "…"}, "There are no words in that query"),
+    ("recent", {"since": "yesteryear"}, "'yesteryear' is no time"),
+    ("about", {"name": "  "}, "That name is empty"),
+    ("remember", {"text": " \n "}, "The message is empty"),
+    ("remember", {"text": "x" * 501}, "at most 500"),
+    ("remember", {"text": "a fact", "kind": "secret"}, "kind: input should be 'identity'"),
+    ("query", {"cypher": "CREATE (n:Turn {id: 'x'})"}, "Nothing was run"),
+    ("query", {"cypher": "MATCH (t:Turn) RETURN t.nothing"}, "nothing"),
+    ("query", {"cypher": "COPY (MATCH (t:Turn) RETURN t.text) TO '/tmp/x.csv'"}, "Nothing was run"),
+    ("query", {"cypher": "MATCH (t:Turn {id: $id}) RETURN t"}, "$id"),
+)
+
+
+async def test_what_cannot_be_done_is_said_in_a_sentence(connect: Connect, chat: Chat) -> None:
+    async with chat() as agent:
+        await say(agent, None, "My dog Biscuit is a brown beagle.")
+        head = agent._memory.head()
+    async with connect() as client:
+        for tool, arguments, told in WRONG:
+            words = await refused(client, tool, **arguments)
+            assert told in words
+            assert "Traceback" not in words
+            assert "pydantic" not in words
+        assert len((await ask(client, "recent"))["exchanges"]) == 1
+    async with chat() as agent:
+        assert agent._memory.head() == head

@@ -63,7 +63,7 @@ def _majorized(apart: "Points") -> "Points":
     weights = (apart + np.eye(count)) ** -2.0
     np.fill_diagonal(weights, 0)
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.pinv(laplacian)
+    inverse = np.linalg.inv(laplacian + 1 / count)  # its pseudo-inverse but for a shift of all points
     for _ in range(ROUNDS):
         between = np.linalg.norm(points[:, None] - points[None], axis=2)
         np.fill_diagonal(between, 1)
@@ -81,9 +81,10 @@ def _scaled_distances(apart: "Points") -> "Points":
     squares = apart**2.0
     np.fill_diagonal(squares, 0)
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    values, vectors = np.linalg.eigh(-centred / 2)
-    axes = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
-    return np.asarray(axes * np.where(axes.sum(axis=0) < 0, -1, 1))
+    axes = np.random.default_rng(SEED).normal(size=(len(apart), 2))
+    for _ in range(ROUNDS):  # subspace iteration: only two of the axes are wanted
+        axes, sizes = np.linalg.qr(-centred @ axes / 2)
+    return np.asarray(axes * np.sqrt(np.abs(np.diag(sizes))))
 
 
 def _turned(points: "Points") -> "Points":

@@ -32,7 +32,7 @@ class Picture:
 
     layout: Layout
     chosen: int | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[tuple[Piece, ...], ...]  # of each row, from left to right
     dots: tuple[str, ...]
     lit: tuple[str, ...]
 
@@ -40,7 +40,7 @@ class Picture:
         """Runs of text and role that fill the row."""
         runs: list[tuple[str, str]] = []
         at = 0
-        for piece in sorted((piece for piece in self.pieces if piece.y == y), key=lambda piece: piece.x):
+        for piece in self.pieces[y]:
             runs += self._lines(y, at, piece.x)
             runs.append((piece.text, piece.role))
             at = piece.x + cell_len(piece.text)
@@ -81,7 +81,10 @@ def paint(layout: Layout, chosen: int | None = None) -> Picture:
         if piece is not None:
             pieces.append(piece)
             covered.take(piece.y, piece.x, piece.x + cell_len(piece.text))
-    return Picture(layout, chosen, tuple(pieces), _rows(layout, layout.lines), _rows(layout, lit))
+    rows: list[list[Piece]] = [[] for _ in range(layout.height)]
+    for piece in sorted(pieces, key=lambda piece: piece.x):
+        rows[piece.y].append(piece)
+    return Picture(layout, chosen, tuple(map(tuple, rows)), _rows(layout, layout.lines), _rows(layout, lit))
 
 
 def names_of(line: Line) -> str:

@@ -9,11 +9,6 @@ class Room:
         self.height = height
         self._rows = [0] * height
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is taken."""
-        return not any(self._rows)
-
     def free(self, y: int, start: int, end: int) -> bool:
         """Whether the cells of row `y` from `start` up to before `end` are all free."""
         if not 0 <= y < self.height or start < 0 or end > self.width:

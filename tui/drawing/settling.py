@@ -61,7 +61,7 @@ def settle(
 def _settled(
     wanted: Sequence[Position], kept: Sequence[int], width: int, height: int, heads: bool, rightward: bool
 ) -> list[Seat]:
-    taken, zones = Room(width, height), Room(width, height)
+    taken, zones = Room(width, height), Room(width, height) if heads else None
     seats: list[Seat] = []
     share = min(1.0, (len(wanted) + FEW) / (4 * FEW))
     left, right = (0, min(MARGIN, width // 5)) if rightward else (min(MARGIN, width // 5),) * 2
@@ -73,32 +73,31 @@ def _settled(
             return seats
         seats.append(seat)
         taken.take(seat.y, *seat.stretch(cells))
-        if heads:
+        if zones is not None:
             for row in (seat.y - 1, seat.y, seat.y + 1):
                 zones.take(row, seat.x - 1, seat.x + 2)
     return seats
 
 
-def _nearest(taken: Room, zones: Room, x: int, y: int, cells: int, right: bool) -> Seat | None:
+def _nearest(taken: Room, zones: Room | None, x: int, y: int, cells: int, right: bool) -> Seat | None:
     width, height = taken.width, taken.height
     for across, down in _offsets(width, height):
         at, row = x + across, y + down
-        if not 0 <= row < height or not 0 <= at < width:
+        if not 0 <= row < height or not 1 <= at < width - 1 or not taken.free(row, at - 1, at + 2):
+            continue
+        if zones is not None and not _heads_fit(taken, at, row):
             continue
         for side in (right, not right):
             seat = Seat(at, row, side, cells)
             start, end = seat.stretch(cells)
-            if taken.free(row, start, end) and zones.free(row, start, end) and _zone_free(taken, zones, at, row):
+            if taken.free(row, start, end) and (zones is None or zones.free(row, start, end)):
                 return seat
     return None
 
 
-def _zone_free(taken: Room, zones: Room, x: int, y: int) -> bool:
-    """Whether nothing lies where arrow heads would come; asked only while room is kept for them."""
-    if zones.empty:
-        return True
-    start, end = max(0, x - 1), min(zones.width, x + 2)
-    return not any(taken.count(row, start, end) for row in (y - 1, y + 1) if 0 <= row < zones.height)
+def _heads_fit(taken: Room, x: int, y: int) -> bool:
+    """Whether nothing lies above and below, where arrow heads would come."""
+    return all(taken.free(row, x - 1, x + 2) for row in (y - 1, y + 1) if 0 <= row < taken.height)
 
 
 @lru_cache(8)

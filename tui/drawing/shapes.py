@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import cos, hypot, pi, sin
 
 from tui.drawing.cells import cell_len
@@ -74,7 +75,7 @@ def shapes(layout: Layout) -> Iterator[Stroke | Shape | Words]:
     """All that is drawn, from the back to the front."""
     for line in layout.lines:
         yield from _line(line)
-    for piece in paint(layout).pieces:
+    for piece in chain.from_iterable(paint(layout).pieces):
         if piece.role == "name":
             yield _words(piece.x + 1, piece.y, piece.text.strip(), "faint")
     for spot in layout.spots:

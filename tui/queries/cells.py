@@ -58,7 +58,8 @@ def brief(value: Any, most: int = LONGEST) -> str:
         case _ if is_relationship(value):
             return f"-[{value.get('_label', '')}]->"
         case Mapping():
-            return _joined("{", "}", ((f"{name}: ", each) for name, each in value.items()), most)
+            named = ((f"{one_line(str(name)[:most])}: ", each) for name, each in value.items())
+            return _joined("{", "}", named, most)
         case Sequence():
             return _joined("[", "]", (("", each) for each in value), most)
         case _:

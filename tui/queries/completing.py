@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from graph.querying.grammar import KEYWORDS
 from tui.queries.highlighting import Kind, Piece, pieces_of
 
-MOST = 60
+MOST = 200
 PATTERN = re.compile(r"([A-Za-z_]\w*)?\s*:\s*((?:`[^`]+`|\w+)(?:\s*\|\s*:?\s*(?:`[^`]+`|\w+))*)")
 NAMED = re.compile(r"\bAS\s+([A-Za-z_]\w*)", re.IGNORECASE)
 _WORD = re.compile(r"\w*\Z")
@@ -77,7 +77,7 @@ def offer_at(text: str, place: int, vocabulary: Vocabulary, *, asked: bool = Fal
     if start and text[start - 1] == "$":
         names = _names(text, pieces, Kind.PARAMETER, start - 1)
         choices = [Completion(name[1:], Kind.PARAMETER) for name in ["$world", *names] if len(name) > 1]
-        return _fitting(start, typed, _distinct(choices), whole=place)
+        return _fitting(start, typed, _distinct(choices))
     if last in (":", "|") and (tables := _tables(text, before, vocabulary)) is not None:
         return _fitting(start, typed, tables)
     if last == "." and len(before) > 1:
@@ -96,11 +96,11 @@ def _is_inside_of_words(piece: Piece, place: int) -> bool:
     return piece.kind in (Kind.STRING, Kind.COMMENT) and (place < piece.end or (piece.open and place <= piece.end))
 
 
-def _fitting(start: int, typed: str, choices: Iterable[Completion], *, whole: int = 0) -> Offer:
+def _fitting(start: int, typed: str, choices: Sequence[Completion]) -> Offer:
     """Those that begin like the word, then those that have it in them; none if the word is all there is to say."""
     word = typed.casefold()
-    fit = [each for each in choices if each.insert.casefold().startswith(word)]
-    if len(word) > 1:
+    fit = [each for each in choices if each.insert.strip("`").casefold().startswith(word)]
+    if len(word) > 2:
         fit += [each for each in choices if word in each.insert.casefold() and each not in fit]
     if len(fit) == 1 and fit[0].insert == typed:
         return NOTHING

@@ -22,14 +22,14 @@ from tui.text import one_line, plain
 
 GAP = 2  # cells between columns
 NARROWEST, WIDEST = 3, 400
-LOOKED_AT = 200  # rows that say how wide a column is
+LOOKED_AT = 200  # rows that say how wide a column is, of the first ones and of all others
 UP, DOWN = " ↑", " ↓"
 
 
 def widths_of(columns: Sequence[str], rows: Sequence[Sequence[Any]], room: int) -> list[int]:
     """How wide each column is: as its longest cell where there is room; the widest ones share what is left."""
     natural = [Content(one_line(name)).cell_length + 2 for name in columns]
-    for row in rows[:LOOKED_AT]:
+    for row in (*rows[:LOOKED_AT], *rows[LOOKED_AT :: max(1, len(rows) // LOOKED_AT)], *rows[-1:]):
         for place, value in enumerate(row):
             natural[place] = max(natural[place], Content(brief(value, WIDEST)).cell_length)
     natural = [max(NARROWEST, min(WIDEST, each)) for each in natural]

@@ -156,6 +156,8 @@ class Follower:
             at = self._do(partial(self._copy_rest, store, into, since, stopped), stopped)
             if at is not None:
                 return at
+            if (why := stopped()) is not None:
+                raise why
             into.unlink()
         raise GraphFailure("The graph changes too fast to be copied for the query. Nothing was changed; ask again.")
 

@@ -42,8 +42,8 @@ WAL = ".wal"
 # Brings in, before nothing can be opened any more, whatever Python and the engine load when a value needs it first.
 FIRST = (
     "RETURN CAST(1.5 AS DECIMAL(5, 2)), date('2026-01-01'), timestamp('2026-01-01 00:00:00'), interval('1 day'), "
-    "uuid('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), [1], {a: 1}, map(['a'], [1]), encode('a'), lower('Ä'), stem('as'), "
-    "'a' =~ 'b.', md5('a'), CAST(1 AS INT128)"
+    "uuid('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), [1], {a: 1}, map(['a'], [1]), encode('a'), lower('Ä'), "
+    "stem('as', 'english'), 'a' =~ 'b.', md5('a'), CAST(1 AS INT128)"
 )
 
 
@@ -108,8 +108,9 @@ def opened(path: Path, *, live_only: bool) -> "kuzu.Database":
         database.close()
     database = kuzu.Database(path, read_only=True, **how)
     remove(path)
-    for _ in answer(database, WARMING):
-        pass
+    *_, last = answer(database, WARMING)
+    if "failed" in json.loads(last):
+        raise RuntimeError(last)
     confine()
     return database
 

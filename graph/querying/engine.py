@@ -122,7 +122,7 @@ class Engine:
     def kill(self) -> None:
         """End it now, and wait until it is gone."""
         self._child.kill()
-        self._child.wait(LAST_WORDS_S)
+        self._reading.join(LAST_WORDS_S)
 
     def _next(self, deadline: float, stopped: Stopped) -> dict[str, Any] | None:
         """The next thing it says, None when it has ended. Raises TimeoutError."""

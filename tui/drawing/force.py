@@ -51,7 +51,7 @@ def _piece(graph: Any, nodes: Sequence[int]) -> Iterable[Position]:
     start = {node: points[place] for place, node in enumerate(nodes)}
     loose = nx.spring_layout(graph, pos=start, k=1.2 / len(nodes) ** 0.5, iterations=15, seed=SEED, method="force")
     points = _turned(np.array([loose[node] for node in nodes]))
-    return [(float(x), float(y)) for x, y in _evened(points)]
+    return [(round(float(x), 6), round(float(y), 6)) for x, y in _evened(points)]  # as far as all machines agree
 
 
 def _majorized(apart: "Points") -> "Points":

@@ -14,6 +14,7 @@ from tui.drawing.swapping import swapped
 
 LayoutKind = Literal["force", "layered", "list"]
 CELLS_A_NODE = 44  # 40 nodes on 80 × 22: below that labels become beginnings
+MOST_LISTED = 1000
 MOST_NODES = 300  # on any area: laying out more takes seconds
 NARROWEST, LOWEST = 30, 6  # cells; less is a list of names
 LOOP = "↺ "
@@ -122,12 +123,14 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
 
 def _listed(subgraph: Subgraph, width: int) -> Layout:
     """A row for each node: what a narrow screen shows."""
-    nodes = _unique(subgraph.nodes, None)
+    every = _unique(subgraph.nodes, None)
+    nodes = every[:MOST_LISTED]
     _, loops = _joined(nodes, subgraph)
     spots = tuple(
         Spot(node, 0, row, cut_to(label_of(node.title), max(1, width - 2)), 2) for row, node in enumerate(nodes)
     )
-    return Layout("list", width, len(spots), spots, (), loops, subgraph.more_nodes, subgraph.more_edges)
+    more = subgraph.more_nodes + len(every) - len(nodes)
+    return Layout("list", width, len(spots), spots, (), loops, more, subgraph.more_edges)
 
 
 def _unique(nodes: Sequence[Node], focus: Ref | None) -> list[Node]:

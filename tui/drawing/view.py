@@ -119,6 +119,7 @@ class GraphView(ScrollView, can_focus=True):
         self._made: Wanted | None = None  # what `picture` shows
         self._working = False
         self._strips: dict[int, Strip] = {}
+        self._styles: dict[str, Style] = {}
 
     @property
     def chosen(self) -> Node | None:
@@ -223,12 +224,15 @@ class GraphView(ScrollView, can_focus=True):
         return Strip([Segment(f" {words}", self._style(role))]).adjust_cell_length(width, self._style(role))
 
     def _style(self, role: str) -> Style:
-        if role == "blank":
-            return self.visual_style.rich_style
-        return self.get_visual_style(f"graph-view--{role.removeprefix('sign ').replace(' ', '-')}").rich_style
+        if role not in self._styles:
+            name = f"graph-view--{role.removeprefix('sign ').replace(' ', '-')}"
+            style = self.visual_style if role == "blank" else self.get_visual_style(name)
+            self._styles[role] = style.rich_style
+        return self._styles[role]
 
     def notify_style_update(self) -> None:
         self._strips.clear()
+        self._styles.clear()
         super().notify_style_update()
 
     # Keys and mouse

@@ -122,6 +122,11 @@ def test_a_larger_area_draws_more_and_what_is_left_out_is_counted() -> None:
     assert sum(len(line.onward) + len(line.back) for line in small.lines) + small.more_edges == len(many.edges)
 
 
+def test_a_list_has_an_end_that_is_told() -> None:
+    made = layout(graph(1100, []), kind="force", width=20, height=10)
+    assert (len(made.spots), made.more_nodes) == (1000, 100)
+
+
 def test_the_focus_is_drawn_even_if_it_comes_last() -> None:
     many = graph(100, [])
     made = layout(many, kind="force", width=80, height=22, focus=many.nodes[-1].ref)

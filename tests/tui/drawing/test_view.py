@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -322,6 +322,30 @@ async def test_a_view_that_is_removed_during_a_layout_is_let_go(held: Held) -> N
         held.go.set()
         await pilot.pause()
         assert not app.query(GraphView)
+
+
+@pytest.mark.parametrize("theme", ["clew-dark", "clew-light"])
+def test_a_drawing_in_layers(snap_compare: Callable[..., bool], theme: str) -> None:
+    assert snap_compare(Drawing(theme), terminal_size=(80, 27), run_before=showing(SHAPES["tree"], "l", "down"))
+
+
+def test_a_list_on_twenty_columns(snap_compare: Callable[..., bool]) -> None:
+    assert snap_compare(Drawing(), terminal_size=(20, 12), run_before=showing(SHAPES["scripts"], "down"))
+
+
+def showing(subgraph: Subgraph, *keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Draw, press keys, and wait until all is drawn."""
+
+    async def run(pilot: Pilot[None]) -> None:
+        view = pilot.app.query_one(GraphView)
+        view.show(subgraph)
+        for key in ("", *keys):
+            if key:
+                await pilot.press(key)
+            await wait_until(pilot, lambda: view.picture is not None and view._made == view._wanted)
+        await pilot.pause()
+
+    return run
 
 
 async def test_a_new_theme_repaints() -> None:

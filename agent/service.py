@@ -42,6 +42,7 @@ from .reflection.reflector import Reflector
 from .reflection.trust import Trusts
 from .remembering import Remembering
 from .settings import Settings
+from .statistics import Counting
 from .telling import Telling
 from .themes import ThemeMaker
 from .tools import GUIDE, Toolbox, in_use
@@ -78,6 +79,7 @@ class Agent(
     Looking,
     Queries,
     Reflects,
+    Counting,
 ):
     """One memory, one model, many chats. `start` before anything else, `close` at the end."""
 

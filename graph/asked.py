@@ -26,6 +26,7 @@ from graph.querying.console import Answer
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
+from graph.statistics import Counted
 
 ALL = Filters()
 
@@ -39,7 +40,7 @@ class Graph(Protocol):
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
 
 
-class Asked(Remembered, Entities, Egos, Catalogue):
+class Asked(Remembered, Entities, Egos, Catalogue, Counted):
     """All that is asked of a memory. Thread-safe; every method blocks."""
 
     _reader: LogReader

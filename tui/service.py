@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent, ModelProgress, Notice
     from graph.events import Sampling
     from graph.hits import About, Filters, Found, Hit
+    from graph.statistics import Statistics
     from graph.values import Exchange, Session, Turn
 
 
@@ -95,6 +96,8 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
     async def pinned(self, *, world: str = ...) -> "list[Turn]": ...
 
     async def status(self) -> Any: ...
+
+    async def statistics(self) -> "Statistics": ...
 
 
 class Settings(Protocol):

@@ -27,8 +27,10 @@ from agent.events import (
     ToolProgress,
     TurnAccepted,
 )
+from graph.errors import MemoryFailure
 from graph.events import Recalled, Sampling
 from graph.hits import About, Filters, Found, Hit, Segment
+from graph.statistics import Statistics
 from graph.values import Exchange, Session, Turn
 from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
@@ -78,6 +80,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self.no_model: str | None = None  # why no model can answer
         self.reply_failure: str | None = None  # why a reply breaks off after its words
         self.total_ms = 100.0
+        self.counted: Statistics | str = "The graph is closed."  # a failure
         self.opening = asyncio.Event()
         self.opening.set()
         self.go = asyncio.Event()
@@ -420,6 +423,11 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     async def opened(self, session: str) -> None:
         return None
 
+    async def statistics(self) -> Statistics:
+        if isinstance(self.counted, str):
+            raise FakeFailure(self.counted)
+        return self.counted
+
     async def status(self) -> FakeStatus:
         return FakeStatus(model="smollm2-135m")
 
@@ -427,7 +435,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 class FakeBackstage:
     """The agent with its settings and a store of two models."""
 
-    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError)
+    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError, MemoryFailure)
 
     def __init__(self, service: FakeAgent, *, theme: str = "dark") -> None:
         self.service = service

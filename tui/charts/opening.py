@@ -8,4 +8,9 @@ if TYPE_CHECKING:
 
 async def open_charts(app: "ClewApp") -> None:
     """Show the charts of the memory."""
-    app.say("The charts are not built yet.")
+    if app.backstage is None:
+        app.say("The memory is still being opened.")
+        return
+    from tui.charts.screen import ChartsScreen
+
+    app.push_screen(ChartsScreen(app))

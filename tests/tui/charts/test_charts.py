@@ -1,0 +1,108 @@
+"""The charts: numbers as curves and bars of any width, failures in words, and keys that do what they say."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.statistics import Speed, Statistics
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.charts.chart import Bars, Chart, Curve, in_columns, lines_of
+from tui.charts.screen import ChartsScreen
+from tui.charts.words import charts_of
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+FULL = Statistics(
+    first_day=date(2025, 3, 1),
+    messages=tuple(day % 7 for day in range(366)),
+    memories=tuple(int(day % 5 == 0) for day in range(366)),
+    ratings={0: 40, 1: 20, 2: 6, 3: 1},
+    unrated=12,
+    trends={"new": 3, "strengthening": 2, "stable": 60, "weakening": 4, "stale": 5},
+    speeds=tuple(Speed(NOW, 10.0 + place, 0.5) for place in range(20)),
+)
+EMPTY = Statistics(date(2026, 3, 1), (0,), (0,), dict.fromkeys(range(4), 0), 0, {}, ())
+
+
+def counted(what: Statistics | str) -> FakeAgent:
+    agent = FakeAgent()
+    agent.counted = what
+    return agent
+
+
+def test_each_chart_tells_its_numbers() -> None:
+    told = {each.title: each.told for each in charts_of(FULL)}
+    assert told["Messages"].startswith("1,093 in all, ")
+    assert told["Memories"].startswith("74 in use or under review, 6 of them")
+    assert told["How much it matters"] == "67 messages are rated, 12 are not yet"
+    assert told["Speed of replies"].startswith("19.5 tokens a second in the middle of the last 20 replies")
+    assert told["Until the first word"].startswith("0.50 s")
+
+
+def test_of_an_empty_memory_each_says_so_and_draws_nothing() -> None:
+    for each in charts_of(EMPTY):
+        assert lines_of(each, 100)[2:] == []
+
+
+@pytest.mark.parametrize(
+    ("days", "step"),
+    [(1, "day"), (70, "day"), (71, "week"), (500, "week"), (501, "stretch of 30 days")],
+)
+def test_days_are_summed_up_until_they_fit(days: int, step: str) -> None:
+    found = Statistics(date(2020, 1, 1), (1,) * days, (0,) * days, {}, 0, {}, ())
+    messages = charts_of(Statistics(found.first_day, found.messages, found.memories, FULL.ratings, 0, {}, ()))[0]
+    assert isinstance(messages, Curve)
+    assert sum(messages.values) == days
+    assert f"{step}: " in messages.top
+
+
+@given(st.integers(1, 200), st.lists(st.floats(0, 1e9), max_size=400))
+def test_no_line_is_longer_than_there_is_room(width: int, values: list[float]) -> None:
+    curve = Curve("Messages", "some words about it", values, "2025-01-01", "2026-01-01", "most in a day: 3")
+    bars = Bars("Going", "so", [("new", 3), ("strengthening", 10**6)])
+    assert all(line.cell_length <= width for what in (curve, bars) for line in lines_of(what, width))
+
+
+@given(st.lists(st.integers(0, 99), max_size=300), st.integers(1, 50))
+def test_columns_keep_every_peak(values: list[int], most: int) -> None:
+    columns = in_columns(values, most)
+    assert len(columns) <= most
+    assert max(columns, default=0) == max(values, default=0)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6)])
+async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size: tuple[int, int]) -> None:
+    async with chat(counted(FULL), size=size) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: len(app.screen.query(Chart)) == 6)
+        await wait_until(pilot, lambda: "Messages" in screen_text(app))
+        await pilot.press("end", "home", "j", "k", "pagedown", "pageup", "r", "escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_it_counts_again_and_says_why_it_cannot(chat: Running, tmp_path: Path) -> None:
+    agent = counted("The graph is being made anew. Try again in a moment.")
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "being made anew" in screen_text(app))
+        agent.counted = FULL
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))
+        assert isinstance(app.screen, ChartsScreen)
+        assert "being made anew" not in screen_text(app)
+
+
+async def test_charts_are_drawn_anew_when_the_terminal_changes(chat: Running) -> None:
+    async with chat(counted(FULL), size=(120, 40)) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))
+        first, second = list(app.screen.query(Chart))[:2]
+        assert first.region.y == second.region.y
+        await pilot.resize_terminal(70, 24)
+        await wait_until(pilot, lambda: first.region.y < second.region.y)
+        for width in (20, 200, 21, 90, 1, 60):
+            await pilot.resize_terminal(width, 24)
+        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))

@@ -3,17 +3,25 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
+from agent.foreground import Foreground
 from agent.home import Home
+from agent.models import ModelHost
 from agent.recall import local_zone
+from agent.reflection.trust import Trusts, trusted
 from graph.errors import GraphFailure
 from graph.events import MAIN_WORLD
 from graph.memory import Memory
+from models.errors import EngineClosed, RunError
+from models.protocols import Generator
 
+from . import modelled
 from .english import by_template
+from .probe import VERSION, probe
 from .store import MOST, QueryStore
 from .values import Ran, Saved, Translation
 
@@ -22,6 +30,7 @@ NO_TEMPLATE = (
     "This question is none that is known here. Ask it in other words (“who did I mention most in March?”, “what do you "
     "know about Anna?”), take one of the ready queries, or write Cypher. Nothing was run."
 )
+UNFIT = "(The model {} was tried, and does not write queries well enough to be asked for one.)"
 _NAMES = """
 MATCH (e:Entity)<-[r:MENTIONS|SAID_BY]-(t:Turn) WHERE t.live AND t.world = $world
 WITH coalesce(e.name, e.id) AS name, count(*) AS times, max(CASE WHEN label(r) = 'SAID_BY' THEN 1 ELSE 0 END) AS said
@@ -33,6 +42,8 @@ class Queries:
     """History, saved queries and translation; what it works with is the Agent's."""
 
     _home: Home
+    _models: ModelHost
+    _foreground: Foreground
     _damage_told: frozenset[str] = frozenset()
 
     @property
@@ -40,6 +51,13 @@ class Queries:
         raise NotImplementedError
 
     def _tell(self, notice: Notice) -> None:
+        raise NotImplementedError
+
+    async def _chat_model(self) -> Generator | None:
+        raise NotImplementedError
+
+    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
         raise NotImplementedError
 
     @property
@@ -73,13 +91,48 @@ class Queries:
     async def translate(self, question: str, *, world: str = MAIN_WORLD) -> Translation:
         """A question in plain words as a query that only reads, to be shown before it runs.
 
-        Raises NotUnderstood where neither a template nor the model in use can do it.
+        A model is asked where no template fits, and only one that passed the probe: the first time that may take a
+        minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, or GraphFailure.
         """
         names, speakers = await asyncio.to_thread(self._names, world)
         found = by_template(question, now=datetime.now(UTC), zone=local_zone(), names=names, speakers=speakers)
-        if found is None:
+        if found is not None:
+            return found
+        if len(question) > modelled.LONGEST or not question.strip():
             raise NotUnderstood(NO_TEMPLATE)
-        return found
+        return await self._by_model(question)
+
+    async def translates_by_model(self) -> bool | None:
+        """Whether the model in use was found fit to write queries; None while nobody asked it for one yet."""
+        model = self._models.current
+        score = await self._translators.recalled(model) if model is not None else None
+        return None if score is None else trusted(score)
+
+    @cached_property
+    def _translators(self) -> Trusts:
+        """What each model file is worth at this."""
+        file = self._home.cache / "trusted-queries.json"
+        return Trusts(file, lambda generator: probe(generator, self._foreground), version=VERSION)
+
+    @cached_property
+    def _translating(self) -> asyncio.Lock:
+        """One question at a time: a probe is worth its time once."""
+        return asyncio.Lock()
+
+    async def _by_model(self, question: str) -> Translation:
+        async with self._translating:
+            model = self._models.current or await self._chat_model()
+            if model is None:
+                raise NotUnderstood(NO_TEMPLATE)
+            try:
+                if not trusted(await self._translators.score(model)):
+                    raise NotUnderstood(f"{NO_TEMPLATE} {UNFIT.format(model.info.name)}")
+                now = datetime.now(local_zone())
+                return await modelled.by_model(question, model, self.validate, self._foreground, now=now)
+            except EngineClosed as error:
+                raise NotUnderstood("The model was changed meanwhile. Nothing was run; ask again.") from error
+            except RunError as error:
+                raise NotUnderstood(f"{error} Nothing was run.") from error
 
     def _names(self, world: str) -> tuple[list[str], list[str]]:
         """The names of people, places and things in live messages of a world, and of those who wrote some."""

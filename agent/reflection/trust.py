@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from models.protocols import Generator
@@ -12,17 +13,21 @@ from .probe import BAR, VERSION, probe
 class Trusts:
     """The scores of the probe by model file, in a small file that is only a cache."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(
+        self, file: Path, probing: Callable[[Generator], Awaitable[float]] = probe, *, version: int = VERSION
+    ) -> None:
         self._file = file
+        self._probe = probing
+        self._version = version
         self._scores: dict[str, float] = {}
 
     def known(self, generator: Generator) -> float | None:
         """The model's score, if it was asked for before in this run."""
-        return self._scores.get(_key(generator))
+        return self._scores.get(self._key(generator))
 
     async def recalled(self, generator: Generator) -> float | None:
         """The model's score, if it was ever asked for: it is not probed now."""
-        key = _key(generator)
+        key = self._key(generator)
         if key not in self._scores:
             self._scores = {**await asyncio.to_thread(self._read), **self._scores}
         return self._scores.get(key)
@@ -31,9 +36,12 @@ class Trusts:
         """The model's score in the probe, 0-1; probed where it was never, in the background. Raises RunError."""
         score = await self.recalled(generator)
         if score is None:
-            score = self._scores[_key(generator)] = await probe(generator)
+            score = self._scores[self._key(generator)] = await self._probe(generator)
             await asyncio.to_thread(self._write)
         return score
+
+    def _key(self, generator: Generator) -> str:
+        return f"{self._version}:{generator.state_key}"
 
     def _read(self) -> dict[str, float]:
         try:
@@ -49,10 +57,6 @@ class Trusts:
             partial.replace(self._file)
         except OSError:
             return  # it is only a cache
-
-
-def _key(generator: Generator) -> str:
-    return f"{VERSION}:{generator.state_key}"
 
 
 def trusted(score: float) -> bool:

@@ -1,0 +1,164 @@
+"""A question as Cypher by the model in use: written under a grammar, looked at by both walls, mended once.
+
+Nothing of the memory is in the prompt, only the schema, the day and the question: no stored text can speak to the model
+here. What comes is never run by itself, and whatever it says, the walls let nothing but a read through. It is taken
+only where it keeps to what is live and where every text in it is one of the question or of the schema: small models
+like to copy the names of the examples.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from agent.errors import NotUnderstood
+from agent.foreground import Foreground
+from agent.quoting import neutral
+from agent.reflection.asking import within
+from graph.errors import QueryFailed, QueryTimeout, Refused
+from graph.querying.lexing import Sort, tokens_of
+from models.errors import EngineClosed, RunError
+from models.protocols import Generator
+
+from .values import Translation
+
+OWN_TIME_S = 45.0  # of thinking about one answer
+MOST_TOKENS = 400
+LONGEST = 300  # characters of a question
+
+Validate = Callable[[str], Awaitable[None]]
+
+SCHEMA = """\
+Turn(id, text, speaker, role, at, live, world, pinned, significance): messages; speaker 'you' is the user
+Session(id, name, title, turns, started_at, last_at, world): chats
+Entity(id, name, kind): kind is 'person', 'place', 'thing' or 'group'
+Observation(id, text, kind, status, confidence, current, world, at, first_seen, pinned): memories; kind is 'identity', \
+'preference', 'fact', 'state', 'plan', 'relationship', 'project' or 'episode'; status is 'candidate', 'active', \
+'superseded' or 'invalid'
+Document(id, title, type, at, deleted)
+Chunk(id, text, position, live): pieces of documents
+Project(id, description, status)
+(Turn)-[:`IN`]->(Session)
+(Turn)-[:REPLIES_TO]->(Turn)
+(Turn)-[:SAID_BY]->(Entity)
+(Turn)-[:MENTIONS]->(Entity)
+(Turn)-[:RECALLED]->(Turn|Observation|Chunk)
+(Observation)-[:DERIVED_FROM]->(Turn|Chunk)
+(Observation)-[:SUPPORTED_BY]->(Turn|Chunk)
+(Observation)-[:SUPERSEDES]->(Observation)
+(Observation)-[:ABOUT]->(Entity)
+(Chunk)-[:PART_OF]->(Document)
+(Session)-[:SCOPED_TO]->(Project)"""
+RULES = """\
+Rules: one statement of MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN, ORDER BY, LIMIT. It only reads. Of messages say \
+t.live AND t.world = $world, of memories o.current AND o.world = $world. Names and words in any case: \
+lower(e.name) = lower('Kari'), lower(t.text) CONTAINS lower('boat'). Times are milliseconds: \
+t.at >= to_epoch_ms(timestamp('2026-03-01')). Write values into the statement; $world is the only parameter."""
+EXAMPLES = (
+    (
+        "Which chats mention Kari?",
+        "MATCH (t:Turn)-[:MENTIONS]->(e:Entity), (t)-[:`IN`]->(s:Session) WHERE t.live AND t.world = $world AND "
+        "lower(e.name) = lower('Kari') RETURN s.name, s.title, count(t) AS messages ORDER BY messages DESC",
+        "The chats in which messages mention Kari.",
+    ),
+    (
+        "How many memories are under review?",
+        "MATCH (o:Observation) WHERE o.current AND o.world = $world AND o.status = 'candidate' "
+        "RETURN count(*) AS memories",
+        "How many memories wait for review.",
+    ),
+)
+_VALUES = (
+    "you assistant user tool note person place thing group identity preference fact state plan relationship project "
+    "episode candidate active superseded invalid main model verbatim year month day hour week"
+)
+KNOWN_VALUES = frozenset(_VALUES.split())
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_DAYS = re.compile(r"\d{1,3} (?:day|week|month|year|hour)s?")
+
+
+class Written(BaseModel):
+    """What the model is held to."""
+
+    cypher: str = Field(min_length=10, max_length=900)
+    meaning: str = Field(min_length=5, max_length=160)
+
+
+class TooSlow(NotUnderstood):
+    """The model took too long, which may be the machine's doing: it says nothing about what it can."""
+
+
+class Unheld(Exception):
+    """A query that would run, but is not to be taken."""
+
+
+def prompt_for(
+    generator: Generator, question: str, *, now: datetime, before: tuple[str, str] | None = None
+) -> list[int]:
+    """The question as the model gets it; `before` is a query it wrote, and what was wrong with it."""
+    examples = "\n".join(
+        f"Question: {asked}\n{Written(cypher=cypher, meaning=meaning).model_dump_json()}"
+        for asked, cypher, meaning in EXAMPLES
+    )
+    system = f"You write Cypher for a graph of conversations.\n{SCHEMA}\n{RULES}\n{examples}"
+    mend = "" if before is None else f"\nThis was wrong: {before[0]}\nBecause: {before[1]}\nWrite it right."
+    asked = f"Today is {now:%A, %Y-%m-%d}.\nQuestion: {neutral(question)}{mend}"
+    return [
+        *generator.frame("system", system, first=True),
+        *generator.frame("user", asked),
+        *generator.reply_open(),
+    ]
+
+
+async def by_model(
+    question: str, generator: Generator, validate: Validate, foreground: Foreground, *, now: datetime
+) -> Translation:
+    """What the model makes of a question, once it would run. Cancelling ends it; it steps aside for replies.
+
+    `validate` raises Refused or QueryFailed for what would not. Raises NotUnderstood; EngineClosed where the model went
+    away meanwhile; and what else `validate` raises.
+    """
+    if len(question) > LONGEST:
+        raise NotUnderstood(f"A question has {LONGEST} characters at most; this one has {len(question)}.")
+    before: tuple[str, str] | None = None
+    for _ in range(2):
+        prompt = prompt_for(generator, question, now=now, before=before)
+        try:
+            call = generator.structured(prompt, Written, max_tokens=MOST_TOKENS)
+            written = await within(OWN_TIME_S, call, foreground)
+        except TimeoutError as error:
+            raise TooSlow("The model took too long to make a query of this question. Nothing was run.") from error
+        except EngineClosed:
+            raise
+        except RunError as error:
+            raise NotUnderstood(f"{error} No query came of this question, and nothing was run.") from error
+        cypher = written.cypher.strip().rstrip(";").strip()
+        try:
+            await validate(cypher)
+            hold(cypher, question)
+        except (Refused, QueryFailed, QueryTimeout, Unheld) as error:
+            before = cypher, str(error)
+            continue
+        words = neutral(written.meaning)
+        return Translation(question, cypher, {}, "model", words, generator.info.name)
+    assert before is not None
+    raise NotUnderstood(
+        f"The model's query would not do: {before[1]} Ask in other words, or write Cypher. Nothing was run."
+    )
+
+
+def hold(cypher: str, question: str) -> None:
+    """Raises Unheld where a query asks for what is not live, or for a text that nobody asked for."""
+    tokens = tokens_of(cypher)
+    said = {token.text.strip("`") for token in tokens if token.sort in (Sort.WORD, Sort.QUOTED)}
+    if "Turn" in said and "live" not in said:
+        raise Unheld("It does not keep to live messages: say t.live AND t.world = $world.")
+    if "Observation" in said and not said & {"current", "live"}:
+        raise Unheld("It does not keep to current memories: say o.current AND o.world = $world.")
+    asked = question.casefold()
+    for token in tokens:
+        text = token.text[1:-1].casefold() if token.sort is Sort.STRING else ""
+        if text in KNOWN_VALUES or text in asked or _DATE.fullmatch(text) or _DAYS.fullmatch(text):
+            continue
+        raise Unheld(f"{token.text} is not in the question.")

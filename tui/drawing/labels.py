@@ -18,10 +18,13 @@ def placed_labels(
     lines: Sequence[tuple[int, int]],
     width: int,
     height: int,
+    *,
+    steady: float,
 ) -> list[tuple[str, int]]:
     """The text of each label as it is shown and the cell of the row at which it begins.
 
-    `lines`: the places in `seats` that lines join. Each label gets at least what `settle` kept for it.
+    `lines`: the places in `seats` that lines join; `steady`: what it is worth, in cells, that a
+    label stays on the side of its seat. Each label gets at least what `settle` kept for it.
     """
     taken, drawn, heads = Room(width, height), Room(width, height), Room(width, height)
     for seat in seats:
@@ -35,13 +38,13 @@ def placed_labels(
     found = []
     for label, seat in zip(labels, seats, strict=True):
         taken.give(seat.y, *seat.stretch(seat.kept))
-        text, right = _best(label, seat, taken, drawn, heads)
+        text, right = _best(label, seat, steady, taken, drawn, heads)
         taken.take(seat.y, *seat.stretch(cell_len(text), right=right))
         found.append((text, seat.x + 2 if right else seat.x - 1 - cell_len(text)))
     return found
 
 
-def _best(label: str, seat: Seat, taken: Room, drawn: Room, heads: Room) -> tuple[str, bool]:
+def _best(label: str, seat: Seat, steady: float, taken: Room, drawn: Room, heads: Room) -> tuple[str, bool]:
     whole = min(cell_len(label), LONGEST)
     best, text, side = float("-inf"), "", seat.right
     for right in (seat.right, not seat.right):
@@ -51,7 +54,7 @@ def _best(label: str, seat: Seat, taken: Room, drawn: Room, heads: Room) -> tupl
             if not taken.free(seat.y, start, end):
                 break
             shown = cut_to(label, cells)
-            worth = cell_len(shown) * PER_CELL + (WHOLE if shown == label else 0)
+            worth = cell_len(shown) * PER_CELL + (WHOLE if shown == label else 0) + steady * (right == seat.right)
             first = seat.x + 1 if right else start + 1
             hidden = drawn.count(seat.y, first, first + cells + 1)
             worth -= hidden * PER_LINE_CELL + heads.count(seat.y, first, first + cells + 1) * PER_HEAD

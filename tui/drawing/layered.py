@@ -16,12 +16,13 @@ SWEEPS = 4
 def layered_positions(count: int, pairs: Sequence[Pair], width: int, height: int) -> tuple[list[Position], bool]:
     """Positions (x, y) from 0 to 1 of nodes 0 … count - 1 on an area of so many cells; whether they are in columns."""
     layers = _ordered(_layers(count, pairs), pairs)
-    columns = [layer[start : start + height] for layer in layers for start in range(0, len(layer), height)]
+    parts = [-(-len(layer) // height) for layer in layers]  # columns that each layer takes, by turns
     places: list[Position] = [(0.5, 0.5)] * count
-    if len(columns) * NARROWEST <= max(width, NARROWEST):
-        for at, column in enumerate(columns):
-            for rank, node in enumerate(column):
-                places[node] = ((at + 0.1) / len(columns), (rank + 0.5) / len(column))
+    if sum(parts) * NARROWEST <= max(width, NARROWEST):
+        for at, (layer, part) in enumerate(zip(layers, parts, strict=True)):
+            first = sum(parts[:at])
+            for rank, node in enumerate(layer):
+                places[node] = ((first + rank % part + 0.1) / sum(parts), (rank + 0.5) / len(layer))
         return places, True
     strips = -(-len(layers) // max(1, height // 2))  # every other row: a line is seen between
     rows = -(-len(layers) // strips)

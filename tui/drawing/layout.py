@@ -17,6 +17,7 @@ CELLS_A_NODE = 44  # 40 nodes on 80 × 22: below that labels become beginnings
 MOST_LISTED = 1000
 MOST_NODES = 300  # on any area: laying out more takes seconds
 NARROWEST, LOWEST = 30, 6  # cells; less is a list of names
+STEADY = {"force": 1.0, "layered": 12.0}  # as `placed_labels` has it: columns of labels are read down
 LOOP = "↺ "
 
 
@@ -105,7 +106,7 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
     ends = [(joint.start, joint.end) for joint in joints]
     if kind == "force":
         seats = swapped(seats, ends, cells)
-    texts = placed_labels(labels[: len(seats)], seats, ends, width, height)
+    texts = placed_labels(labels[: len(seats)], seats, ends, width, height, steady=STEADY[kind])
     spots = tuple(
         Spot(node, seat.x, seat.y, text, text_x) for node, seat, (text, text_x) in zip(nodes, seats, texts, strict=True)
     )

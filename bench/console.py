@@ -33,10 +33,10 @@ MB = 1 << 20
 
 
 def build(folder: Path, turns: int) -> Memory:
-    """A memory of `turns` turns, of which 5,000 at most name one person, with as many memories about her."""
+    """A memory of `turns` turns, with one person who is named by turns and spoken of by memories, 5,000 in all."""
     memory = Memory.open(folder, command="bench")
     chats = max(1, turns // A_CHAT)
-    each = max(1, NEIGHBOURS // chats)
+    each = max(1, NEIGHBOURS // 2 // chats)
     for _ in range(chats):
         events = list(_conversation(A_CHAT))
         said = [event.turn for event in events if isinstance(event, TurnSaid)]

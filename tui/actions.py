@@ -73,7 +73,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("documents", "The documents that were read in", Group.MEMORY, "documents"),
     Action("back", "Go back to where you were before a jump", Group.MEMORY, "back", ("alt+left",)),
     Action("graph", "Ask the graph of your memory in Cypher", Group.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
-    Action("ego", "Walk the graph from this chat", Group.GRAPH, "ego"),
+    Action("ego", "Walk the graph from this chat, or from a name", Group.GRAPH, "ego", argument="[name]"),
     Action(
         "stats",
         "Charts of what the memory holds and how fast clew is",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from graph.subgraphs import Ref
 from tui.dates import when
 from tui.leaving import answers_here
 from tui.places import REWIND, TREE
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 NO_CHAT = "This chat has no message yet."
 HOW_TO_GO_BACK = "/undo takes it back."
 REWIND_KEYS = (Key(REWIND[0], "before"), Key(REWIND[1], "after"))
-TREE_KEYS = (Key(TREE[0], "go"),)
+TREE_KEYS = (Key(TREE[0], "go"), Key(TREE[1], "ego"))
 WHAT_IF = ("what-if", "--what-if", "whatif")
 
 
@@ -225,12 +226,24 @@ def _stop_row(stop: Stop, width: int) -> list[Content]:
 
 
 async def tree(app: "ClewApp", argument: str) -> None:
-    """The chat with all its branches; Enter goes to one of its turns."""
-    from tui.branches import TreeRow, head_of, painted, particulars, rows_of
-
-    if (found := chat_of(app)) is None or app.backstage is None:
+    """The chat with all its branches; Enter goes on from one of its turns, g walks the graph from it and comes back."""
+    if (found := chat_of(app)) is None:
         return
     chat, session = found
+    answer, row = await _choose_turn(app, chat, session, None)
+    while row is not None and answer == "ego":
+        if await _walked_away(app, row.branch.turn):
+            return
+        answer, row = await _choose_turn(app, chat, session, row.branch.turn)
+    if row is not None:
+        await _go_on_from(app, chat, session, row)
+
+
+async def _choose_turn(app: "ClewApp", chat: "Chat", session: str, choose: str | None) -> "tuple[str, TreeRow | None]":
+    """What is to be done, and with which turn; None if nothing."""
+    from tui.branches import TreeRow, head_of, painted, particulars, rows_of
+
+    assert app.backstage is not None
     rows = rows_of(await chat.service.tree(session))
     names = await _names(chat, rows)
 
@@ -246,13 +259,21 @@ async def tree(app: "ClewApp", argument: str) -> None:
             preview=preview,
             keys=TREE_KEYS,
             failures=app.backstage.failures,
-            choose=head_of(rows),
+            choose=choose or head_of(rows),
             height=1,
             empty=NO_CHAT,
         )
     )
-    if chosen is not None and isinstance(chosen.item, TreeRow):
-        await _go_on_from(app, chat, session, chosen.item)
+    if chosen is None or not isinstance(chosen.item, TreeRow):
+        return "", None
+    return chosen.answer, chosen.item
+
+
+async def _walked_away(app: "ClewApp", turn: str) -> bool:
+    """Walk the graph from a turn; whether that led somewhere else."""
+    from tui.egos.opening import open_ego
+
+    return await open_ego(app, Ref("Turn", turn))
 
 
 async def _names(chat: "Chat", rows: "list[TreeRow]") -> dict[str, str]:

@@ -131,11 +131,14 @@ async def about(app: "ClewApp", argument: str) -> None:
     if not name:
         name = await app.push_screen_wait(AskLine("About whom or what?", placeholder="A person, place or project"))
     if name:
-        from tui.widgets.about_page import about_content
+        from tui.walking import walk_from
+        from tui.widgets.about_page import AboutPage, about_content
 
         found = await app.chat.service.about(name, world=app.state.world)
         beliefs = await app.keeping.about(name)
-        app.push_screen(Reader(f"About {one_line(name)}", about_content(found, app.page_width, beliefs)))
+        table, known = ("Project" if found.kind == "project" else "Entity"), found.name
+        words = about_content(found, app.page_width, beliefs)
+        app.push_screen(AboutPage(f"About {one_line(name)}", words, walk=lambda: walk_from(app, table, known)))
 
 
 async def graph(app: "ClewApp", argument: str) -> None:
@@ -150,7 +153,9 @@ async def ego(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
         app.say("The memory is still being opened.")
         return
-    if app.current_session is not None:
+    if argument.strip():
+        await open_ego(app, Ref("Entity", argument.strip()))
+    elif app.current_session is not None:
         await open_ego(app, Ref("Session", app.current_session))
     else:
         app.say("This chat has no message yet; the graph begins with one.")

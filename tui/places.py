@@ -154,7 +154,11 @@ REWIND = (
     ),
     Row("a", "going back: to after its answer", (bind("a", "answer('a')"),), "after its answer"),
 )
-TREE = (Row("Enter", "branches: go on from there", (bind("enter", "answer('enter')"),), "go on from there"),)
+TREE = (
+    Row("Enter", "branches: go on from there", (bind("enter", "answer('enter')"),), "go on from there"),
+    Row("g", "branches: walk the graph from it", (bind("g", "answer('g')"),), "graph"),
+)
+ABOUT = (Row("g", "walk the graph from it", (bind("g", "ego"),), "graph"),)
 MARKS = (
     Row("Enter", "marks: put everything back as it was there", (bind("enter", "answer('enter')"),), "restore it"),
     Row("n", "marks: set one here", (bind("n", "answer('n')"),), "set one here"),

@@ -15,6 +15,9 @@ from tui.egos.proof import ProofScreen
 from tui.egos.screen import EgoScreen
 from tui.memories.screen import MemoriesScreen
 from tui.walking import walk_from
+from tui.widgets.about_page import AboutPage
+from tui.widgets.chooser import Chooser
+from tui.widgets.search import SearchScreen
 
 
 def ego(app: ClewApp) -> EgoScreen:
@@ -209,3 +212,47 @@ async def test_a_screen_of_any_size_shows_what_it_can(tmp_path: Path) -> None:
             await pilot.pause()
             await pilot.press("down", "d", "d", "d", "p", "up")
         await wait_until(pilot, lambda: "Message" in screen_text(app))
+
+
+async def test_g_walks_from_what_is_in_focus_wherever_that_is(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "The boat is called Ada")
+        await agent.remember("The boat is called Ada")
+
+        async def walked(title: str) -> None:
+            await wait_until(pilot, lambda: middle(app) == title, title)
+            before = len(app.screen_stack)
+            await pilot.press("escape")
+            await wait_until(pilot, lambda: len(app.screen_stack) < before or not middle(app))
+
+        await pilot.press("tab", "g")
+        await walked("Noted.")
+        await pilot.press("escape", "f6")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "Noted." in screen_text(app))
+        await pilot.press("home", "g")
+        await walked("The boat is called Ada")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "Ada" in screen_text(app))
+        await pilot.press("g")
+        await walked("The boat is called Ada")
+        assert isinstance(app.screen, MemoriesScreen)
+        await pilot.press("escape", "ctrl+f", *"called")
+        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and "found" in screen_text(app))
+        await pilot.press("ctrl+g")
+        await walked("The boat is called Ada")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.press("f2", "ctrl+g")
+        await wait_until(pilot, lambda: isinstance(app.screen, EgoScreen) and "Chat" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.press("escape", *"/about you", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, AboutPage) and "About you" in screen_text(app))
+        await pilot.press("g")
+        await walked("you")
+        await wait_until(pilot, lambda: isinstance(app.screen, AboutPage))
+        await pilot.press("escape", *"/ego nobody at all", "enter")
+        await wait_until(pilot, lambda: "never was there" in screen_text(app))

@@ -18,7 +18,7 @@ from tui.widgets.approval import Approval
 from tui.widgets.help import PLACES, help_content
 
 FEET = 100  # cells
-BEING_BUILT = ("tui.egos", "tui.queries", "tui.drawing")
+BEING_BUILT = ("tui.queries", "tui.drawing")
 
 
 def modules() -> Iterator[str]:

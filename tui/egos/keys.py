@@ -4,7 +4,7 @@ from tui.keys import Place, Row, bind
 
 EGO = (
     Row("Enter", "walk to it: it stands in the middle then; on a last row: more", foot="walk"),
-    Row("Backspace", "back to the node before", (bind("backspace", "back"),), "back", "⌫"),
+    Row("Backspace", "back to the node before", (bind("backspace", "back"),), "back", "Bksp"),
     Row("/", "only neighbours with these words; Esc: all again", (bind("slash", "words"),), "find"),
     Row("p", "the way from a memory down to the words that prove it", (bind("p", "proof"),), "proof"),
     Row("o", "go where it is at home: its chat, the memories, the documents", (bind("o", "home"),), "open"),

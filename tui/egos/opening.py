@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from tui.graph_service import WalksGraph
 
 
-async def open_ego(app: "ClewApp", ref: "Ref") -> None:
-    """Show a node with its neighbours, until the walk ends; then what it leads to, where that is at home.
+async def open_ego(app: "ClewApp", ref: "Ref") -> bool:
+    """Show a node with its neighbours, until the walk ends; then what it leads to, where that is at home, if anywhere.
 
-    Raises NotFound or GraphFailure before anything is shown.
+    Answers whether it led anywhere. Raises NotFound or GraphFailure before anything is shown.
     """
     from tui.egos.screen import EgoScreen
     from tui.egos.walk import Walk
@@ -22,7 +22,7 @@ async def open_ego(app: "ClewApp", ref: "Ref") -> None:
     chat, backstage = app.chat, app.backstage
     if chat is None or backstage is None:
         app.say(finding.NOT_YET)
-        return
+        return False
     service = cast("WalksGraph", chat.service)
     walk = Walk(service, await service.ego(ref))
     what_ifs = [world for world in await chat.service.worlds() if world.id != MAIN]
@@ -32,3 +32,4 @@ async def open_ego(app: "ClewApp", ref: "Ref") -> None:
         from tui.egos.home import show_at_home
 
         app.run_worker(app.guarded(show_at_home(app, home)))  # the app's: every other ends with its screen
+    return home is not None

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SAID_S = 8.0
 NAME = 24  # characters of a node on the way that was walked
+WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet
 TALL = 18  # rows from which there are blank lines, as in the style sheet
 ALONE = "Nothing leads to it, and it leads nowhere."
 NO_PROOF = "Only a memory has words that prove it: choose one (◆), then p."
@@ -118,7 +119,7 @@ class EgoScreen(Screen["Ref | None"]):
 
     @property
     def _wide(self) -> bool:
-        return self.has_class("-wide")
+        return self.app.size.width >= WIDE
 
     @property
     def chosen(self) -> "Node":

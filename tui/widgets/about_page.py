@@ -1,15 +1,20 @@
 """The words of /about: what there is about a person, place or project, and where."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import BindingType
 from textual.content import Content
 
 from tui.dates import when
+from tui.keys import Row, bindings
 from tui.pack import cut
+from tui.places import ABOUT, READER
 from tui.reasons import who
 from tui.text import MUTED, one_line, plain
 from tui.widgets.columns import row
+from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +22,23 @@ if TYPE_CHECKING:
     from graph.beliefs import Observation
     from graph.hits import About
 
+KEYS = (*ABOUT, *READER)
 NAMES = 14
 LONGEST = 200
+
+
+class AboutPage(Reader):
+    """The page; `walk` shows whom it is about in the graph."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ABOUT)
+    KEYS: ClassVar[tuple[Row, ...]] = KEYS
+
+    def __init__(self, title: str, words: Content, *, walk: Callable[[], None]) -> None:
+        super().__init__(title, words)
+        self._walk = walk
+
+    def action_ego(self) -> None:
+        self._walk()
 
 
 def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
-from tui.keys import bindings, signs
+from tui.keys import Row, bindings, signs
 from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, READER
 from tui.text import clean, plain, shown, shown_in_place
 from tui.widgets.foot import Foot
@@ -145,6 +145,7 @@ class Reader(ModalScreen[None]):
     """A text to read: the help, the status, a long message. Lines are drawn as they come into view."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(READER)
+    KEYS: ClassVar[tuple[Row, ...]] = READER
 
     def __init__(self, title: str, words: Content | str) -> None:
         super().__init__()
@@ -167,7 +168,7 @@ class Reader(ModalScreen[None]):
                     classes="page-body",
                     show_cursor=False,
                 )
-            yield Foot(signs(READER), classes="dialog-keys")
+            yield Foot(signs(self.KEYS), classes="dialog-keys")
 
     def on_mount(self) -> None:
         self.query_one(".page-body").focus()

@@ -6,6 +6,8 @@ from textual.content import Content
 
 from tui import places
 from tui.actions import by_group, key_name
+from tui.charts import keys as charts
+from tui.egos import keys as egos
 from tui.keys import Place
 from tui.memories import keys as memories
 from tui.text import plain
@@ -30,8 +32,11 @@ PLACES = (
     Place("Search (Ctrl+F)", places.SEARCH),
     Place("Recalled (F7)", places.PANEL),
     *MEMORY_SCREEN,
+    Place("Charts (F9)", charts.SCREEN),
     Place("Lists", places.LIST),
     Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
+    Place("About a person, place or project (/about)", places.ABOUT),
+    *egos.PLACES,
     Place("Before something changes", places.IMPACT),
     Place("Questions", places.CONFIRM),
     Place("A line or a text to write", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),

@@ -18,7 +18,7 @@ from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.choosing import Direction, at_cell, nearest, next_one
 from tui.drawing.exporting import keep
 from tui.drawing.foot import about_node, about_picture
-from tui.drawing.layout import Layout, LayoutKind, layout
+from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
 from tui.drawing.picture import Picture, paint
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0, 4.0)
@@ -152,8 +152,10 @@ class GraphView(ScrollView, can_focus=True):
 
     @property
     def _wanted(self) -> Wanted:
-        zoom = ZOOMS[self._zoom]
         width, height = self.size.width, self.size.height - self._foot
+        if width < NARROWEST or height < LOWEST:  # a list, however large one had it before
+            return Wanted(self._subgraph, self._focus, "list", width, height)
+        zoom = ZOOMS[self._zoom]
         return Wanted(self._subgraph, self._focus, self._kind, round(width * zoom), round(height * zoom))
 
     def _lay_out(self) -> None:
@@ -220,8 +222,12 @@ class GraphView(ScrollView, can_focus=True):
         if line == 0 and chosen is not None:
             words, role = about_node(chosen, datetime.now().astimezone(), width - 2), "about"
         else:
-            words, role = about_picture(self.picture.layout, width - 2, zoom=ZOOMS[self._zoom]), "foot"
+            words, role = about_picture(self.picture.layout, width - 2, zoom=self._shown_zoom), "foot"
         return Strip([Segment(f" {words}", self._style(role))]).adjust_cell_length(width, self._style(role))
+
+    @property
+    def _shown_zoom(self) -> float:
+        return ZOOMS[self._zoom] if self._made is not None and self._made.kind != "list" else 1.0
 
     def _style(self, role: str) -> Style:
         if role not in self._styles:

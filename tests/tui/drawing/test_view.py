@@ -207,6 +207,8 @@ def module_keep_in(folder: Path, layout: Layout) -> object:
 
 async def test_twenty_columns_get_a_list_and_back_again_the_drawing() -> None:
     async with drawn(SHAPES["tree"]) as (app, pilot):
+        await pilot.press("plus")
+        await wait_until(pilot, lambda: fits(app.view, 120, 33))
         await pilot.resize_terminal(20, 12)
         await wait_until(pilot, lambda: made(app.view).kind == "list" and made(app.view).width == 20)
         assert len(made(app.view).spots) == 40
@@ -215,6 +217,7 @@ async def test_twenty_columns_get_a_list_and_back_again_the_drawing() -> None:
         assert app.view.chosen.ref == SHAPES["tree"].nodes[2].ref
         await pilot.press("shift+tab", "shift+tab", "shift+tab")
         assert "▲" in text_of(app)  # the last of the list is in view
+        await pilot.press("0")
         await pilot.resize_terminal(80, 27)
         await wait_until(pilot, lambda: fits(app.view, 80, 22))
 

@@ -1,7 +1,8 @@
 """The functions that a query may use: those that only compute, each with how it is called and what it does, in a line.
 
 What is not here is refused. Left out on purpose: what reads files or sequences, changes settings, raises errors of its
-own, makes texts as long as one likes (repeat, lpad, rpad), hangs (factorial, gamma) or brings the engine down (uuid).
+own, makes texts as long as one likes (repeat, lpad, rpad), hangs (factorial, gamma), brings the engine
+down (uuid), or answers wrongly (array_extract takes a list for its text).
 """
 
 _AGGREGATES = """
@@ -48,8 +49,8 @@ cot(radians) | cotangent
 degrees(radians) | an angle in degrees
 even(number) | rounded away from zero to an even number
 floor(number) | rounded down
-greatest(a, b) | the larger of two
-least(a, b) | the smaller of two
+greatest(a, b) | the later of two times
+least(a, b) | the earlier of two times
 ln(number) | the natural logarithm
 log(number) | the logarithm to 10
 log10(number) | the logarithm to 10
@@ -107,7 +108,6 @@ upper(text) | in large letters
 _OF_LISTS = """
 array_contains(list, value) | the same as list_contains
 array_distance(a, b) | the distance of two arrays of numbers
-array_extract(list, n) | the same as list_extract
 array_has(list, value) | the same as list_contains
 array_slice(list, from, to) | the same as list_slice
 cardinality(map) | how many entries a map or list has

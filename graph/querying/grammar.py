@@ -28,7 +28,7 @@ def _words(text: str) -> frozenset[str]:
 
 BEGINNINGS = _words("MATCH OPTIONAL WITH UNWIND RETURN")
 CLAUSES = BEGINNINGS | _words("WHERE ORDER SKIP LIMIT UNION")
-OPERATORS = _words("AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS BY ON")
+OPERATORS = _words("AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS BY")
 OTHERS = _words(
     "ALL ANY NONE SINGLE DISTINCT CASE WHEN THEN ELSE END NULL TRUE FALSE ASC ASCENDING DESC DESCENDING EXISTS COUNT "
     "SHORTEST WSHORTEST TRAIL ACYCLIC"
@@ -42,7 +42,7 @@ REACHING = _words(
 )
 
 BEFORE_BRACKETS = KEYWORDS - ENDING  # words that no function's name is: "WHERE (a OR b)"
-SCHEMA = re.compile(r"(?:show_tables\(\)|table_info\('\w+'\))\Z", re.IGNORECASE)
+SCHEMA = re.compile(r"(?:show_tables\(\)|(?:table_info|show_connection)\('\w+'\))\Z", re.IGNORECASE)
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
@@ -78,7 +78,7 @@ def _check_schema(query: str, tokens: list[Token]) -> None:
         raise refused(
             query,
             tokens[0].place,
-            "Only CALL show_tables() RETURN * and CALL table_info('Turn') RETURN * may be called",
+            "Only show_tables(), table_info('Turn') and show_connection('RECALLED') may be called, with RETURN *",
         )
 
 
@@ -200,10 +200,8 @@ class _Reading:
             )
         if name == "range":
             self._check_range(token)
-        inside = [each.text for each in self.tokens[self.at + 2 : self.at + 6]]
-        if name == "to_timestamp" and inside[1:2] == ["."] and inside[2] in MILLISECONDS and inside[3:] == [")"]:
-            why = f"{''.join(inside[:3])} is in milliseconds, and to_timestamp() takes seconds: say epoch_ms(…)"
-            raise self._wrong(token, why)
+        if name == "to_timestamp":
+            self._check_seconds(token)
 
     def _aggregate(self, token: Token) -> None:
         """The engine answers wrongly, or brings the process down, where both sorts stand in one projection."""
@@ -211,6 +209,13 @@ class _Reading:
         self.counted.add(self.tokens[min(self.at + 2, len(self.tokens) - 1)].upper == "DISTINCT")
         if len(self.counted) > 1:
             why = "Aggregates of DISTINCT values go with no others here: count the others in a WITH before"
+            raise self._wrong(token, why)
+
+    def _check_seconds(self, token: Token) -> None:
+        """A time thousands of years ahead, which milliseconds taken for seconds are, brings the engine down."""
+        found = re.match(r"(\w+\.`?(\w+)`?)\)", "".join(each.text for each in self.tokens[self.at + 2 : self.at + 6]))
+        if found is not None and found[2].lower() in MILLISECONDS:
+            why = f"{found[1]} is in milliseconds, and to_timestamp() takes seconds: say epoch_ms({found[1]})"
             raise self._wrong(token, why)
 
     def _check_condition(self, token: Token) -> None:

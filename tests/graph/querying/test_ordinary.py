@@ -1,0 +1,71 @@
+"""Reads as people write them are answered; nothing is named to them that does not run."""
+
+from typing import Any
+
+import pytest
+
+from graph.memory import Memory
+from graph.querying.functions import AGGREGATES, FUNCTION_HELP, FUNCTIONS, INSTEAD, NEVER_OF_NULL, WITH_LAMBDAS
+from graph.querying.grammar import CLAUSES, KEYWORDS
+from graph.querying.lexing import Sort, tokens_of
+from graph.querying.nearness import plainly
+from graph.schema import META, NODES, RELS
+from tests.graph.querying.ordinary import READS
+
+
+@pytest.fixture
+def read(spoken: Memory) -> dict[str, Any]:
+    """What every read finds."""
+    return {query: spoken.console(query) for query in READS}
+
+
+def test_every_read_finds_what_it_should(read: dict[str, Any]) -> None:
+    for query, expected in READS.items():
+        assert (query, list(read[query].rows), read[query].total) == (query, expected, len(expected))
+
+
+def test_tables_are_listed(spoken: Memory) -> None:
+    assert spoken.console("CALL table_info('Meta') RETURN *").total == 4
+    assert {row[1] for row in spoken.console("CALL show_tables() RETURN *;").rows} == {
+        each.name for each in (*NODES, META, *RELS)
+    }
+    assert spoken.console("CALL show_connection('RECALLED') RETURN *").total == 3
+
+
+def test_every_clause_keyword_and_function_that_may_be_used_is_in_a_read_that_runs() -> None:
+    words, called = set(), set()
+    for query in READS:
+        tokens = tokens_of(query)
+        for at, token in enumerate(tokens):
+            if token.sort is Sort.WORD:
+                words.add(token.upper)
+                if at + 1 < len(tokens) and tokens[at + 1].text == "(":
+                    called.add(token.text.lower())
+    assert words >= KEYWORDS
+    assert words >= CLAUSES
+    assert called >= FUNCTIONS
+
+
+def test_every_function_that_is_allowed_is_one_of_the_engine_and_is_told_in_a_line(spoken: Memory) -> None:
+    known = {row["name"].lower() for row in spoken.query("CALL show_functions() RETURN name")}
+    assert known >= FUNCTIONS
+    for name, (signature, line) in FUNCTION_HELP.items():
+        assert signature.startswith(f"{name}(")
+        assert 0 < len(line) < 90
+    assert FUNCTIONS >= AGGREGATES | WITH_LAMBDAS | NEVER_OF_NULL
+    assert not FUNCTIONS & INSTEAD.keys()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Binder exception: Table Turns does not exist.", "There is no table Turns; did you mean Turn?"),
+        ("Binder exception: Table REPLY_TO does not exist.", "There is no table REPLY_TO; did you mean REPLIES_TO?"),
+        ("Binder exception: Table Zzz does not exist.", "There is no table Zzz. `clew schema` lists those there are"),
+        ("Binder exception: Cannot find property txet for t.", "t has no property txet; did you mean text?"),
+        ("Binder exception: Cannot find property zzzzzz for t.", "t has no property zzzzzz"),
+        ("Runtime exception: Divide by zero.", "Runtime exception: Divide by zero."),
+    ],
+)
+def test_what_the_engine_does_not_know_is_told_with_what_was_meant(words: str, told: str) -> None:
+    assert plainly(words) == told

@@ -58,11 +58,11 @@ async def watch(app: ClewApp, seconds: float) -> Round:
     while (now := time.perf_counter()) < end:
         await asyncio.sleep(TICK_S)
         seen.late.append((time.perf_counter() - now - TICK_S) * 1000)
+        if (reply := app.state.reply) is not None:
+            seen.streamed = max(seen.streamed, len(reply.text))
     await typing
     app._display = display  # type: ignore[method-assign]
     seen.gaps = [(after - before) * 1000 for before, after in itertools.pairwise(pictures)]
-    reply = app.state.reply
-    seen.streamed = len(reply.text) if reply is not None else 0
     return seen
 
 

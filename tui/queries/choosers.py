@@ -37,17 +37,18 @@ class Taken:
 async def from_history(screen: "QueryScreen") -> Taken | None:
     """One that was run; of equal ones the newest."""
     found = await screen.service.query_history(MOST)
-    distinct = list({(each.cypher.strip(), brief(dict(each.parameters))): each for each in reversed(found)}.values())
+    distinct: dict[tuple[str, str], Ran] = {}
+    for ran in found:
+        distinct.setdefault((ran.cypher.strip(), brief(dict(ran.parameters))), ran)
 
     async def preview(ran: "Ran") -> Content:
         words = plain(f"{ran.error}\n\n", "$text-error") if ran.error else Content("")
         return words + _shown(ran.cypher, ran.parameters)
 
-    newest = sorted(distinct, key=lambda ran: ran.at, reverse=True)
     chosen = await screen.app.push_screen_wait(
         Chooser["Ran"](
             "What was run",
-            newest,
+            list(distinct.values()),
             paint=_ran_row,
             identity=lambda ran: f"{ran.at.timestamp()} {ran.cypher}",
             preview=preview,

@@ -27,7 +27,7 @@ EDITOR = (
         (bind("tab", "complete"), bind("shift+tab", "backwards")),
         "complete, rows",
     ),
-    Row("Ctrl+Space", "all that can be written here", (bind("ctrl+at", "offer"),)),
+    Row("Ctrl+Space", "all that can be written here", (bind("ctrl+@,ctrl+at,ctrl+space", "offer"),)),
     Row("↑ ↓", "a line up, a line down; choose what to write", (bind("up", "up"), bind("down", "down"))),
     Row("Ctrl+_", "undo what was written", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
     Row("? words", "a question in words instead of a query; F5 makes one of it"),

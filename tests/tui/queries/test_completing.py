@@ -87,8 +87,8 @@ def test_the_tables_of_a_variable_are_read_anywhere_in_the_text() -> None:
 def test_every_table_that_is_offered_can_be_asked_for() -> None:
     for each in NODES:
         checked(f"MATCH (x:{quoted(each.name)}) RETURN x.{quoted(each.names[-1])}")
-    for each in RELS:
-        checked(f"MATCH ()-[x:{quoted(each.name)}]->() RETURN x")
+    for rel in RELS:
+        checked(f"MATCH ()-[x:{quoted(rel.name)}]->() RETURN x")
 
 
 @given(st.text(alphabet=st.sampled_from("MATCH tu:.|$'`(){}[],\n"), max_size=40), st.integers(0, 40), st.booleans())

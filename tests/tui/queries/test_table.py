@@ -6,7 +6,7 @@ from tests.tui.conftest import wait_until
 from tui.queries.table import ResultTable, widths_of
 
 
-class Tabled(App[None]):
+class Tabled(App[int]):
     """A table alone."""
 
     def compose(self) -> ComposeResult:

@@ -1,0 +1,483 @@
+"""The query screen on a small agent: each key does what it says, nothing that runs blocks, all text is only text."""
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from agent.asking.values import Ran, Saved, Translation
+from graph.errors import QueryFailed, QueryTimeout
+from graph.querying.console import Answer
+from tests.tui.conftest import Running, make_app, screen_text, wait_until
+from tests.tui.fake_agent import START, FakeAgent
+from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
+from tui.app import ClewApp
+from tui.drafts import Drafts
+from tui.queries.desk import DRAFT
+from tui.queries.parameters import AskParameters
+from tui.queries.screen import QueryScreen
+from tui.queries.table import ResultTable
+from tui.widgets.chooser import Chooser
+from tui.widgets.dialogs import AskLine, Confirm, Reader
+
+ALL = "MATCH (t:Turn) RETURN t.text, t.pinned"
+ROWS = Answer(
+    ("t.text", "t.pinned"),
+    tuple((f"row {each}", None if each % 2 else True) for each in range(500)),
+    12_340,
+    14.2,
+    "rows",
+)
+NODES = Answer(("t", "r", "e"), ((TURN, SAID_BY, PERSON),), 1, 2.0)
+
+
+def words(app: ClewApp) -> str:
+    return " ".join(screen_text(app).split())
+
+
+def screen_of(app: ClewApp) -> QueryScreen:
+    return next(each for each in app.screen_stack if isinstance(each, QueryScreen))
+
+
+async def shows(pilot: Pilot[int], app: ClewApp, said: str) -> None:
+    await wait_until(pilot, lambda: said in words(app), said)
+
+
+async def opened(app: ClewApp, pilot: Pilot[int], text: str = "") -> QueryScreen:
+    await pilot.press("f3")
+    await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
+    screen = screen_of(app)
+    await shows(pilot, app, "15 nodes, 12 relationships")
+    if text:
+        screen.editor.put(text)
+        await pilot.pause()
+    return screen
+
+
+def asking_agent() -> FakeAgent:
+    agent = FakeAgent()
+    agent.answers[ALL] = ROWS
+    agent.answers["nodes"] = NODES
+    return agent
+
+
+async def test_a_query_is_typed_with_completion_and_run(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press(*"mat", "tab", *" (t:Tu", "tab", *") RETURN t.te", "tab", *", t.pinned")
+        assert screen.editor.text == "MATCH (t:Turn) RETURN t.text, t.pinned"
+        await pilot.press("f5")
+        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
+        assert agent.asked == [(ALL, {}, 500)]
+        assert "row 0" in words(app)
+        assert "∅" in words(app)
+
+
+async def test_the_list_of_what_can_be_written_takes_arrows_enter_and_escape(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press(*"MATCH (t:")
+        await wait_until(pilot, lambda: screen.editor.popup.display, "the list")
+        await pilot.press("down", "enter")
+        assert screen.editor.text == "MATCH (t:Entity"
+        await pilot.press("backspace", "backspace", "ctrl+@")
+        await wait_until(pilot, lambda: screen.editor.popup.display, "the list again")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not screen.editor.popup.display, "the end of the list")
+        assert app.screen is screen, "Esc closed the list alone"
+        await pilot.press("enter")
+        assert screen.editor.text.endswith("\n"), "Enter is a new line where nothing was chosen"
+
+
+async def test_rows_are_sorted_opened_whole_and_copied(chat: Running) -> None:
+    agent = asking_agent()
+    agent.otherwise = Answer(("x", "n"), (("b" * 100_000, 2), ("a", 1)), 2, 1.0)
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "RETURN 1")
+        await pilot.press("f5")
+        await shows(pilot, app, "2 rows, 1 ms")
+        await pilot.press("f6", "s")
+        assert [row[0][0] for row in screen.query_one(ResultTable).in_order] == ["a", "b"]
+        await pilot.press("y")
+        await shows(pilot, app, "The cell was")
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        assert app.screen.query_one(TextArea).text == "b" * 100_000
+        await pilot.press("escape", "Y")
+        await shows(pilot, app, "The table of 2 rows was")
+
+
+async def test_the_answer_is_drawn_and_is_json(chat: Running) -> None:
+    agent = asking_agent()
+    agent.otherwise = NODES
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        screen = await opened(app, pilot, "RETURN 1")
+        await pilot.press("f5")
+        await shows(pilot, app, "1 row, 2 ms")
+        await pilot.press("f6", "2")
+        await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
+        assert {spot.node.title for spot in screen.results.drawing.spots} == {"Hello there", "Noor"}  # type: ignore[union-attr]
+        await pilot.press("3")
+        await shows(pilot, app, '"_label": "Turn",')
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
+        assert json.loads(app.screen.query_one(TextArea).text)["e"] == PERSON
+        await pilot.press("escape", "1")
+        assert screen.results.body.id == "query-table"
+
+
+async def test_rows_without_nodes_say_how_to_get_a_drawing(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "12 340 rows")
+        await pilot.press("f6", "2")
+        await shows(pilot, app, "There is nothing to draw")
+        await pilot.press("1")
+        await shows(pilot, app, "row 0")
+
+
+async def test_no_rows_are_said_in_words(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        await opened(app, pilot, "MATCH (t:Turn) WHERE false RETURN t")
+        await pilot.press("f5")
+        await shows(pilot, app, "No rows: nothing in the memory fits this query.")
+        assert "0 rows, 1 ms" in words(app)
+        await pilot.press("f6", "x", "y", "g", "m", "enter")
+
+
+async def test_escape_stops_a_running_query_at_once_and_then_leaves(chat: Running) -> None:
+    agent = asking_agent()
+    agent.running.clear()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "running … ")
+        await pilot.press("f5")
+        await shows(pilot, app, "A query is running; Esc stops it.")
+        await pilot.press("escape")
+        await shows(pilot, app, "Stopped after")
+        assert agent.ended == [ALL]
+        assert app.screen is screen
+        assert agent.ran == []
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_closing_the_screen_ends_the_query_that_runs(chat: Running) -> None:
+    agent = asking_agent()
+    agent.running.clear()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "running … ")
+        screen.dismiss(None)
+        await wait_until(pilot, lambda: agent.ended == [ALL], "the end of the query")
+
+
+async def test_the_first_rows_are_there_while_the_rest_is_counted(chat: Running) -> None:
+    agent = asking_agent()
+    agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
+    agent.running.clear()
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "counting the rows … ")
+        assert "row 0" in words(app)
+        agent.running.set()
+        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
+
+
+async def test_first_rows_stay_when_the_counting_is_stopped(chat: Running) -> None:
+    agent = asking_agent()
+    agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
+    agent.running.clear()
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "counting the rows … ")
+        await pilot.press("escape")
+        await shows(pilot, app, "the first 500 rows, 5 ms")
+        assert "the rows that came are here" in words(app)
+
+
+async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Running) -> None:
+    agent = asking_agent()
+    agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "500 of 700 rows")
+        await pilot.press("f6", "m")
+        await shows(pilot, app, "700 rows, 3 ms")
+        assert len(screen.query_one(ResultTable).rows) == 700
+        await pilot.press("m")
+        await shows(pilot, app, "All rows that can be had are here.")
+
+
+async def test_an_error_is_said_and_its_place_is_marked_until_the_text_changes(chat: Running) -> None:
+    agent = asking_agent()
+    agent.otherwise = QueryFailed("There is no table Tun.", line=2, column=4)
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "MATCH\n(t:Tun)\nRETURN t")
+        await pilot.press("f5")
+        await shows(pilot, app, "There is no table Tun.")
+        assert screen.editor.wrong == (1, 3, 6)
+        assert agent.ran[-1].error == "There is no table Tun."
+        await pilot.press("x")
+        await wait_until(pilot, lambda: screen.editor.wrong is None, "the mark to go")
+
+
+async def test_what_is_refused_never_reaches_the_agent(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "MATCH (t:Turn {id: $id})\nDELETE t")
+        await pilot.press("f5")
+        await shows(pilot, app, "DELETE does more than read the graph")
+        assert screen.editor.wrong == (1, 0, 6)
+        assert agent.asked == []
+
+
+async def test_a_time_out_is_said(chat: Running) -> None:
+    agent = asking_agent()
+    agent.otherwise = QueryTimeout("The query took longer than 10 s and was stopped.")
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, "MATCH (t:Turn) RETURN t")
+        await pilot.press("f5")
+        await shows(pilot, app, "longer than 10 s")
+
+
+async def test_values_are_asked_and_given_again_the_next_time(chat: Running) -> None:
+    agent = asking_agent()
+    asked = "MATCH (t:Turn) WHERE t.text CONTAINS $word RETURN t LIMIT $n"
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, asked)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
+        await pilot.press(*"tea", "enter", *"5", "enter")
+        await wait_until(pilot, lambda: agent.asked == [(asked, {"word": "tea", "n": 5}, 500)])
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
+        assert [each.value for each in app.screen.query(Input)] == ["tea", "5"]
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: len(agent.asked) == 2)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        assert len(agent.asked) == 2
+
+
+async def test_a_question_becomes_a_query_that_is_shown_and_not_run(chat: Running) -> None:
+    agent = asking_agent()
+    agent.translations["who said most?"] = Translation("who said most?", ALL, {}, "model", "Counts.", "qwen3-4b")
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "? who said most?")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: screen.editor.text == f"// who said most?\n{ALL}", "the query")
+        assert agent.asked == []
+        await shows(pilot, app, "Written by qwen3-4b: look at it first. F5 runs it.")
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press(*"what?", "enter")
+        await shows(pilot, app, "These words became no query.")
+        assert screen.editor.text.endswith(ALL), "what stood there stays"
+
+
+async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -> None:
+    agent = asking_agent()
+    agent.ran = [Ran("MATCH (a) RETURN a", START, {}, 3, 2.0), Ran("MATCH (b) RETURN b", START, {}, error="no")]
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        await pilot.press("ctrl+r")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 rows, 2 ms" in words(app))
+        assert "failed" in words(app)
+        await pilot.press("end", "enter")
+        await wait_until(pilot, lambda: screen.editor.text == "MATCH (a) RETURN a")
+        assert agent.asked == []
+        await pilot.press("ctrl+underscore")
+        assert screen.editor.text == ALL, "what was there is one undo away"
+        await pilot.press("ctrl+s")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press(*"mine", "enter")
+        await wait_until(pilot, lambda: agent.kept_queries == {"mine": Saved("mine", ALL, {})})
+        screen.editor.put("MATCH (c) RETURN c")
+        await pilot.press("ctrl+s")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press(*"MINE", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        assert agent.kept_queries["mine"].cypher == ALL
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: screen.results.has_focus_within, "the rows with the keys")
+        assert agent.asked == [(ALL, {}, 500)]
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("d")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await shows(pilot, app, "Nothing is saved yet.")
+        await pilot.press("escape", "ctrl+l")
+        await shows(pilot, app, "Most proven memories")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "MATCH (o:Observation)" in screen.editor.text)
+
+
+async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert not screen.tables.display
+        await pilot.press("f2")
+        assert screen.tables.has_focus
+        assert "12" in words(app)
+        await pilot.press("enter")
+        assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
+        await pilot.press("f2", "right", "down", "down", "enter")
+        assert screen.editor.text.endswith("LIMIT 25 t.text")
+        await pilot.press("f2", "end", "enter")
+        assert screen.editor.text.endswith("(t:Turn)-[:SAID_BY]->(e:Entity)")
+        await pilot.press("f2", "r")
+        await wait_until(pilot, lambda: len(agent.asked) == 1)
+        assert agent.asked[0][0] == "MATCH (a)-[r:SAID_BY]->(b)\nRETURN a, r, b\nLIMIT 25"
+        assert agent.ran == [], "a sample is nothing that somebody wrote"
+        await pilot.press("f2")
+        assert not screen.tables.display
+
+
+async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_crash(
+    chat: Running, tmp_path: Path
+) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "500 of 12 340 rows")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        screen = await opened(app, pilot)
+        assert screen.editor.text == ALL
+        assert "500 of 12 340 rows, 14 ms" in words(app)
+        assert Drafts(tmp_path / "drafts").load(DRAFT) == ALL
+    app = make_app(asking_agent(), tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+        assert (await opened(app, pilot)).editor.text == ALL
+        await app.leave()
+
+
+async def test_nothing_of_a_private_chat_is_kept(chat: Running, tmp_path: Path) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        app.composer.put("/private")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.chat is not None and app.keeping.is_private(app.chat.session))
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "12 340 rows")
+        assert agent.ran == []
+        assert Drafts(tmp_path / "drafts").load(DRAFT) == ""
+
+
+async def test_rows_are_exported_whole_after_asking_before_overwriting(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = asking_agent()
+    agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "500 of 700 rows")
+        await pilot.press("f6", "x")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        app.screen.query_one(Input).value = "nowhere/a.json"
+        await pilot.press("enter")
+        await shows(pilot, app, "There is no folder")
+        app.screen.query_one(Input).value = "a.json"
+        await pilot.press("enter")
+        await shows(pilot, app, "700 rows in")
+        assert len(json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))) == 700
+        (tmp_path / "a.json").write_text("mine", encoding="utf-8")
+        await pilot.press("x")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        assert app.screen.query_one(Input).value == "a.json"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        assert (tmp_path / "a.json").read_text(encoding="utf-8") == "mine"
+
+
+async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = asking_agent()
+    agent.otherwise = NODES
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "RETURN 1")
+        await pilot.press("f5")
+        await shows(pilot, app, "1 row, 2 ms")
+        await pilot.press("f6", "x")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        app.screen.query_one(Input).value = "a.svg"
+        await pilot.press("enter")
+        await shows(pilot, app, "A picture is written of the drawing: press 2 first.")
+        await pilot.press("2")
+        await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
+        await pilot.press("x", "enter")
+        await shows(pilot, app, "The drawing is in")
+        assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("size", [(20, 24), (20, 5), (9, 3), (60, 10)])
+async def test_any_size_shows_something_and_crashes_nothing(chat: Running, size: tuple[int, int]) -> None:
+    agent = asking_agent()
+    agent.otherwise = NODES
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        await opened(app, pilot, "MATCH (t:Turn)-[r]->(e) RETURN t, r, e")
+        await pilot.resize_terminal(*size)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: len(agent.asked) == 1)
+        for keys in (("f6",), ("2",), ("3",), ("1",), ("f2",), ("f2",), (*" ma",), ("tab",), ("ctrl+l",), ("escape",)):
+            await pilot.press(*keys)
+            await pilot.pause()
+        await pilot.resize_terminal(200, 60)
+        await wait_until(pilot, lambda: "15 nodes, 12 relationships" in words(app), "all of it, where there is room")
+
+
+async def test_hostile_words_in_rows_and_columns_are_only_words(chat: Running) -> None:
+    agent = asking_agent()
+    agent.otherwise = Answer(
+        ("[bold]x[/]", "\x1b[31m"), (("[/nonsense]", "\x1b]0;title\x07"), ("\u202egnp", None)), 2, 1.0
+    )
+    async with chat(agent) as (app, pilot):
+        await opened(app, pilot, "RETURN 1 // [/bold] \x1b[31m")
+        await pilot.press("f5")
+        await shows(pilot, app, "[/nonsense]")
+        for key in ("f6", "enter", "escape", "2", "3", "enter", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert "\x1b" not in screen_text(app)
+
+
+async def test_the_keys_are_told(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        await opened(app, pilot)
+        assert "F5 run" in words(app)
+        await pilot.press("f1")
+        await shows(pilot, app, "Keys of the query screen")
+        await pilot.press("escape", "f3")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_a_query_after_the_slash_stands_in_the_editor(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        app.composer.put(f"/graph {ALL}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        assert screen_of(app).editor.text == ALL

@@ -1,6 +1,6 @@
 """Nodes as people read them: what a row says in one line, why it is not in force, and in which order rows come.
 
-Invariants: what is deleted or erased is no node. The words of a hidden turn are in no node: not in its own, nor in what
+Invariants: what is deleted is no node. The words of a hidden turn are in no node: not in its own, nor in what
 was learned from it, named in it or quoted of it.
 """
 
@@ -66,7 +66,7 @@ TABLES: Mapping[str, Told] = {
     "Turn": Told(
         words="m.text",
         whole="m.text",
-        there="NOT m.deleted AND m.text IS NOT NULL",
+        there="NOT m.deleted",  # one whose words alone were erased still joins what is around it
         open="NOT m.hidden",
         order="m.seq DESC",
         at="m.at",
@@ -160,6 +160,8 @@ def mark_of(table: str, row: Row) -> str:
     match table:
         case "Turn" if row["hidden"]:
             return HIDDEN
+        case "Turn" | "Entity" if row["_words"] is None:
+            return "erased"
         case "Turn" if row["queued"]:
             return "waiting"
         case "Turn" if row["withheld"]:
@@ -180,8 +182,6 @@ def mark_of(table: str, row: Row) -> str:
             return "not in force"
         case "Project" if row["status"] == "archived":
             return "archived"
-        case "Entity" if row["_words"] is None:
-            return "erased"
     return ""
 
 

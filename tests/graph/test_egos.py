@@ -272,3 +272,13 @@ def test_the_past_is_walked_too(whole: Memory) -> None:
         assert past.ego(Ref("Session", "s")).sides[0].total == 2
         with pytest.raises(NotFound):
             past.node(turn("s3"))
+
+
+def test_a_turn_whose_words_were_erased_with_what_it_quotes_still_joins_what_is_around_it(whole: Memory) -> None:
+    talk(whole, 2)
+    quote = Recalled(id="s1")
+    whole.append(said("tool", parent="s1", role=Role.TOOL, text="recall()\ns1", recalled=(quote,)))
+    whole.append(reply("answer", parent="tool"), TurnDeleted(turn="s1"))
+    assert (whole.node(turn("tool")).title, whole.node(turn("tool")).mark) == ("", "erased")
+    assert ids(side(whole.ego(turn("tool")), "REPLIES_TO", outgoing=False, table="Turn")) == ["answer"]
+    assert ids(side(whole.ego(turn("tool")), "REPLIES_TO", outgoing=True, table="Turn")) == ["s0"]

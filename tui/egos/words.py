@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Worlds = Mapping[str, str]  # the names of what-ifs, by world
 
+ROOM = 36  # columns from which a row tells more than words
 MOST_SHOWN = 2_000  # characters of a text above the list
 HIDDEN_WORDS = "hidden"
 ERASED = "erased"
@@ -89,7 +90,7 @@ def heading(side: "Side", shown: int) -> Content:
 
 def row(node: "Node", width: int, now: datetime, worlds: Worlds) -> Content:
     """A neighbour on one line: its sign, whose and when, why it is not in force, and its words."""
-    facts = _brief(node, now)
+    facts = _brief(node, now) if width >= ROOM else ""
     parts = [plain(f"{sign_of(node)} ", f"${kind_of(node.ref.table).colour}")]
     if facts:
         parts.append(plain(f"{facts}  ", MUTED))
@@ -150,7 +151,7 @@ def _title(node: "Node", width: int) -> Content:
 
 
 def _marks(node: "Node", worlds: Worlds) -> str:
-    mark = "" if node.mark == HIDDEN_WORDS else node.mark
+    mark = "" if node.mark in (HIDDEN_WORDS, ERASED) else node.mark
     name = worlds.get(node.world) if node.world is not None else None
     what_if = "" if node.world is None else f"what-if {cut(name, 24)}" if name else "what-if"
     return " · ".join(part for part in (mark, what_if) if part)

@@ -23,7 +23,7 @@ MATCH (t:Turn) WHERE NOT t.deleted AND NOT t.queued AND t.role IN ['user', 'assi
 RETURN t.at / {QUARTER_MS} AS quarter, count(*) AS n
 """
 _LEARNED = f"""
-MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.at / {QUARTER_MS} AS quarter, count(*) AS n
+MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.first_seen / {QUARTER_MS} AS quarter, count(*) AS n
 """
 _RATED = """
 MATCH (t:Turn) WHERE t.live AND t.world = 'main' AND t.role IN ['user', 'assistant'] AND t.text IS NOT NULL
@@ -55,7 +55,7 @@ class Statistics:
 
     first_day: date
     messages: tuple[int, ...]  # said on each day, alternatives too
-    memories: tuple[int, ...]  # of what is known now, how much was learned on each day
+    memories: tuple[int, ...]  # of what is known now, how much was first said on each day
     ratings: Mapping[int, int]  # 0 to 3 → messages in view that were rated so last
     unrated: int
     trends: Mapping[str, int]  # by TRENDS → memories

@@ -135,7 +135,7 @@ def _told(impact: "Impact | WorldImpact") -> "tuple[list[Observation], list[Obse
 def _elsewhere(impact: "WorldImpact") -> Iterable[tuple[str, Sequence[str]]]:
     """What changes in another world, each head with its name before it."""
     goes, comes, stays = _told(impact)
-    where = "In the main world" if impact.world == "main" else f"In the what-if {_named(impact)}"
+    where = "In the main world" if impact.world == "main" else _of_what_if(impact)
     for head, items in (
         _memories(goes, "is believed no more", "are believed no more"),
         _fallen_back(impact),
@@ -145,8 +145,8 @@ def _elsewhere(impact: "WorldImpact") -> Iterable[tuple[str, Sequence[str]]]:
         yield f"{where}: {head}", items
 
 
-def _named(impact: "WorldImpact") -> str:
-    return f"“{_cut(impact.name)}”" if impact.name else impact.world
+def _of_what_if(impact: "WorldImpact") -> str:
+    return f"In the what-if “{_cut(impact.name)}”" if impact.name else "In a what-if without a name"
 
 
 def _memories(memories: "Sequence[Observation]", one: str, several: str) -> tuple[str, Sequence[str]]:

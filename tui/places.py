@@ -21,7 +21,7 @@ COMPOSER = (
     Row("Tab", "complete a command; else go to the messages", (bind("tab", "complete"),)),
     Row(
         "Ctrl+_",
-        "undo what was typed (also Ctrl+Z's place: Ctrl+-)",
+        "undo what was typed (also Ctrl+-)",
         (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),),
     ),
     Row("Ctrl+C", "stop the reply, else clear the text, else press twice to quit"),

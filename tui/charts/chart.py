@@ -41,7 +41,7 @@ class Bars:
 class Chart(Widget):
     """Drawn anew for each width; a chart without numbers says so in `told`."""
 
-    DEFAULT_CSS = "Chart { width: 1fr; height: auto; margin: 0 2 1 0; }"
+    DEFAULT_CSS = "Chart { width: 1fr; height: auto; }"
 
     def __init__(self, what: Curve | Bars) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ class ChartsScreen(Screen[None]):
     ChartsScreen { padding: 0 2; }
     #charts-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; margin: 0 0 1 0; }
     #charts-body { height: 1fr; scrollbar-size-vertical: 1; }
-    #charts-grid { height: auto; grid-rows: auto; }
+    #charts-grid { height: auto; grid-rows: auto; grid-gutter: 1 4; }
     #charts-note { height: auto; }
     #charts-note.failed { color: $text-error; }
     #charts-keys { margin: 1 0 0 0; }

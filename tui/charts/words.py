@@ -45,7 +45,7 @@ def known(found: "Statistics") -> Curve:
     if not total:
         return Curve("Memories", "Nothing was learned yet. Talk a while; clew learns from what is said.")
     first, last = _ends(found.first_day, len(found.memories))
-    told = f"{total:,} in use or under review, {lately:,} of them learned in the last {LATELY} days"
+    told = f"{total:,} in use or under review, {lately:,} of them from the last {LATELY} days"
     return Curve("Memories", told, list(accumulate(found.memories)), first, last, f"now: {total:,}")
 
 

@@ -13,7 +13,8 @@ from tui.keys import bindings
 from tui.places import COMPOSER
 from tui.text import clean, plain, shown_in_place
 
-PLACEHOLDER = "Say something …   / for commands · F1 for help"
+# What an empty composer says: the first that there is room for.
+PLACEHOLDERS = ("Say something …   / for commands · F1 for help", "Say something …   F1 for help", "Say something …")
 HUGE = 20_000  # characters beyond which Up and Down never walk into the history by accident
 
 
@@ -45,7 +46,7 @@ class Composer(TextArea):
             tab_behavior="focus",
             compact=True,
             highlight_cursor_line=False,
-            placeholder=PLACEHOLDER,
+            placeholder=PLACEHOLDERS[0],
         )
         self.sent: list[str] = []  # newest first
         self._back = 0  # how far back in the history; 0 is the text being written
@@ -81,6 +82,9 @@ class Composer(TextArea):
 
     def on_resize(self) -> None:
         self._paint_notice()
+        room = self.content_size.width
+        fitting = (words for words in PLACEHOLDERS if len(words) <= room)
+        self.placeholder = next(fitting, PLACEHOLDERS[-1])
 
     def remember(self, text: str) -> None:
         """Put a sent message at the head of the history."""

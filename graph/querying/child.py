@@ -172,7 +172,8 @@ def _first(
     finally:
         result.close()
     if request["counted"] is not None and there > request["limit"]:
-        yield line(counted=_counted(connection, request["counted"], parameters, until))
+        asked = {name: parameters[name] for name in request["counting"]}
+        yield line(counted=_counted(connection, request["counted"], asked, until))
 
 
 def _counted(connection: "kuzu.Connection", cypher: str, parameters: dict[str, Any], until: float) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from graph.events import MAIN_WORLD
 from graph.querying.apart import Apart
 from graph.querying.grammar import checked
-from graph.querying.lexing import parameters_of
+from graph.querying.lexing import Sort, parameters_of, tokens_of
 from graph.querying.paging import paged
 from graph.querying.parameters import given
 from graph.querying.plain import packed
@@ -74,7 +74,8 @@ def ask(
     asked = given(statement, parameters, world=world)
     limit = max(0, min(limit, MOST_ROWS))
     pages = paged(statement, limit + 1)  # one more tells whether there are more
-    request = _request(statement, pages.first, asked, timeout_s) | {"limit": limit, "counted": pages.counted}
+    request = _request(statement, pages.first, asked, timeout_s)
+    request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
     found = _Found(time.perf_counter())
     total: int | None = None
     with contextlib.closing(apart.ask(request, live_only=live_only, cancelled=cancelled)) as said:
@@ -106,12 +107,18 @@ def validate(apart: Apart, cypher: str, parameters: Mapping[str, Any] | None) ->
         pass
 
 
+def _names(statement: str) -> list[str]:
+    """The parameters that a statement asks for: the engine takes one that it does not ask for as an error."""
+    return sorted({token.text[1:] for token in tokens_of(statement) if token.sort is Sort.PARAMETER})
+
+
 def _request(statement: str, cypher: str, parameters: dict[str, Any], timeout_s: float) -> dict[str, Any]:
     return {
         "statement": statement,
         "lines_before": 0,
         "cypher": cypher,
         "counted": None,
+        "counting": [],
         "parameters": {name: packed(value) for name, value in parameters.items()},
         "timeout_s": timeout_s,
         "bytes": MOST_BYTES,

@@ -32,8 +32,6 @@ class Paged:
 def paged(statement: str, rows: int) -> Paged:
     """The two statements for at most so many first rows."""
     tokens = tokens_of(statement)
-    if tokens and tokens[-1].text == ";":
-        tokens.pop()
     outer = _outer(tokens)
     returns = [at for at in outer if tokens[at].upper == "RETURN"]
     if not returns or tokens[0].upper == "CALL" or any(tokens[at].upper == "UNION" for at in outer):

@@ -20,7 +20,7 @@ def refusal(words: str, statement: str, *, lines_before: int = 0) -> QueryFailed
         lines = statement.split("\n")
         line = min(max(1, int(found[1]) - lines_before), len(lines))
         column = min(int(found[2]), len(lines[line - 1])) + 1
-        if "Invalid input" in words:
+        if words.startswith("Parser exception"):
             return _failed("it cannot be read on from here", line, column)
         return _failed(words[: found.start()].strip(), line, column)
     named = _NAMED.search(words)

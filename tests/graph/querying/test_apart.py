@@ -76,7 +76,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
             sent.release()
             return engine
 
-        self._ready = ready  # type: ignore[method-assign]
+        self._ready = ready  # type: ignore[assignment, method-assign]
         return ask(self, request, **more)
 
     monkeypatch.setattr(Apart, "ask", told)

@@ -90,7 +90,7 @@ def _legend(layout: Layout) -> Iterator[Shape | Words]:
     at, row = 0, layout.height + 1
     kinds = dict.fromkeys(kind_of(spot.node.ref.table) for spot in layout.spots)
     parts = [(kind, kind.word) for kind in kinds]
-    only = [in_words(layout.only_name)] if layout.only_name else []
+    only = [f"arrows: {in_words(layout.only_name)}"] if layout.only_name else []
     for sign, text in (*parts, *((None, words) for words in (*only, left_out(layout)))):
         cells = cell_len(text) + (2 if sign is not None else 0)
         if at + cells > layout.width:

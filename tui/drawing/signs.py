@@ -24,6 +24,8 @@ KINDS = {
     "Chunk": Kind("passage", "▪", "▫", "warning"),
     "World": Kind("world", "★", "☆", "error"),
     "Project": Kind("project", "▼", "▽", "error"),
+    "CoreBlock": Kind("core block", "•", "◦", "foreground"),
+    "Wording": Kind("version", "•", "◦", "foreground"),
 }
 
 

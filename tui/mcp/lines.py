@@ -15,19 +15,28 @@ TOO_LONG = "{"  # what a line that is too long is read as: no JSON, which is ans
 class Lines:
     """An async iterator over the lines of a stream, as text; one that is too long comes as TOO_LONG."""
 
-    def __init__(self, stream: asyncio.StreamReader) -> None:
+    def __init__(self, stream: asyncio.StreamReader, transport: asyncio.BaseTransport | None = None) -> None:
         self._stream = stream
+        self._transport = transport
+        self._ended = False
 
     @classmethod
     async def of_stdin(cls) -> "Lines":
         """Over descriptor 0. Raises OSError or ValueError if that is a file."""
         stream = asyncio.StreamReader(limit=MOST_BYTES)
         protocol = asyncio.StreamReaderProtocol(stream)
-        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
-        return cls(stream)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+        return cls(stream, transport)
+
+    def end(self) -> None:
+        """Read no further: to who iterates it is the end of the input."""
+        self._ended = True
+        if self._transport is not None:
+            self._transport.close()  # and nothing more comes of it
+        self._stream.feed_eof()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while line := await self._line():
+        while not self._ended and (line := await self._line()):
             yield line
 
     async def _line(self) -> str:

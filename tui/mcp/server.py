@@ -5,7 +5,6 @@ An error of a tool is a sentence in its answer, and never ends the server, which
 """
 
 import asyncio
-import contextlib
 import json
 import signal
 import sys
@@ -116,24 +115,24 @@ TOOLS = (
 def serve(home: Home) -> None:
     """Serve until the client goes away. Call it with the descriptors guarded (models/quiet.py)."""
     wire, sys.stdout = sys.stdout, sys.stderr
-    with contextlib.suppress(asyncio.CancelledError):  # a signal asked for the end
-        asyncio.run(_serve(home, TextIOWrapper(cast(Any, wire).buffer, encoding="utf-8", newline="\n")))
+    asyncio.run(_serve(home, TextIOWrapper(cast(Any, wire).buffer, encoding="utf-8", newline="\n")))
 
 
 async def _serve(home: Home, wire: TextIOWrapper) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    lines = await _stdin()
+    if lines is not None:  # a signal ends it as its client does
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, lines.end)
     visits = Visits(home)
     server = make_server(Tools(home, visits))
     try:
-        async with stdio_server(stdin=cast(Any, await _stdin()), stdout=anyio.wrap_file(wire)) as (reading, writing):
+        async with stdio_server(stdin=cast(Any, lines), stdout=anyio.wrap_file(wire)) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
-    except* (BrokenPipeError, ConnectionError):
-        pass  # the client is gone
+    except* (ConnectionError, anyio.BrokenResourceError):
+        pass  # the client is gone, and left what it asked for
     finally:
         await visits.close()
 

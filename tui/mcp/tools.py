@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 from agent.errors import AgentError
 from agent.home import Home
-from agent.settings import load_settings
 from graph.errors import MemoryMissing, NotFound
 from tui.commands.output import instant
 from tui.commands.since import parse_since
@@ -65,6 +64,7 @@ class Tools:
 
     async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.Remembered:
         """Propose something to be remembered."""
+        from agent.settings import load_settings
         from graph.events import ObservationKind
 
         settings = await asyncio.to_thread(load_settings, self._home.config)

@@ -7,16 +7,17 @@ no memory. A call that is given up leaves nothing half open: opening and closing
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import AgentError
-from agent.events import GraphProgress, Notice
 from agent.home import Home
-from agent.models import EmbedderLoader, LoadedEmbedder, llama_embedder_loader
-from agent.proposing import CLIENT
-from agent.service import Agent
-from agent.settings import Settings, load_settings
-from models.protocols import Embedder, ModelInfo
+
+if TYPE_CHECKING:  # the client waits for the server to begin, and the first call may take longer than a start
+    from agent.events import Notice
+    from agent.models import EmbedderLoader, LoadedEmbedder
+    from agent.service import Agent
+    from agent.settings import Settings
+    from models.protocols import Embedder, ModelInfo
 
 IDLE_S = 2.0  # after a call, in which the next one finds the memory open
 HELD_S = 5.0  # from which it is let go of right after a call, so that others get their turn
@@ -25,7 +26,7 @@ HELD_S = 5.0  # from which it is let go of right after a call, so that others ge
 class Visits:
     """Opens the memory of a home for whoever asks; `close` at the end."""
 
-    def __init__(self, home: Home, *, loader: EmbedderLoader | None = None, idle_s: float = IDLE_S) -> None:
+    def __init__(self, home: Home, *, loader: "EmbedderLoader | None" = None, idle_s: float = IDLE_S) -> None:
         self._home = home
         self._loader = loader
         self._idle_s = idle_s
@@ -39,7 +40,7 @@ class Visits:
         self._embedders: dict[tuple[str, int, int], LoadedEmbedder] = {}
 
     @asynccontextmanager
-    async def agent(self) -> AsyncIterator[Agent]:
+    async def agent(self) -> "AsyncIterator[Agent]":
         """The Agent with its graph caught up, and no chat model. Raises MemoryFailure or AgentError."""
         self._visitors += 1
         self._wait_no_more()
@@ -67,18 +68,23 @@ class Visits:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    async def _enter(self) -> Agent:
+    async def _enter(self) -> "Agent":
         async with self._door:
             if self._agent is None:
+                from agent.settings import load_settings
+
                 settings = await asyncio.to_thread(load_settings, self._home.config)
                 self._agent = await self._start(settings)
                 self._opened_at = asyncio.get_running_loop().time()
             return self._agent
 
-    async def _start(self, settings: Settings) -> Agent:
+    async def _start(self, settings: "Settings") -> "Agent":
+        from agent.proposing import CLIENT
+        from agent.service import Agent
+
         agent = Agent(self._home, settings, client=CLIENT, embedder_loader=self._lasting(settings))
         graph: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        notices = self._spawn(_follow(agent.notices(), graph))
+        notices = asyncio.create_task(_follow(agent.notices(), graph))
         try:
             await agent.start(load_model=False)
             failure = await graph
@@ -121,11 +127,13 @@ class Visits:
         if not task.cancelled():
             task.exception()  # told to whoever waited; if nobody does any more, it is nobody's
 
-    def _lasting(self, settings: Settings) -> EmbedderLoader:
+    def _lasting(self, settings: "Settings") -> "EmbedderLoader":
         """A loader that loads a model once, and whose embedders are not closed with the Agent."""
+        from agent.models import LoadedEmbedder, llama_embedder_loader
+
         load = self._loader or llama_embedder_loader(self._home, settings)
 
-        def lasting(name: str) -> LoadedEmbedder:
+        def lasting(name: str) -> "LoadedEmbedder":
             key = (name, settings.threads, settings.gpu_layers)
             if key not in self._embedders:
                 loaded = load(name)
@@ -138,11 +146,11 @@ class Visits:
 class _Lasting:
     """An embedder that outlives who uses it."""
 
-    def __init__(self, inner: Embedder) -> None:
+    def __init__(self, inner: "Embedder") -> None:
         self.inner = inner
 
     @property
-    def info(self) -> ModelInfo:
+    def info(self) -> "ModelInfo":
         return self.inner.info
 
     @property
@@ -156,12 +164,14 @@ class _Lasting:
         """It stays loaded."""
 
 
-def _inner(embedder: Embedder) -> Embedder:
+def _inner(embedder: "Embedder") -> "Embedder":
     return embedder.inner if isinstance(embedder, _Lasting) else embedder
 
 
-async def _follow(notices: AsyncIterator[Notice], graph: "asyncio.Future[str]") -> None:
+async def _follow(notices: "AsyncIterator[Notice]", graph: "asyncio.Future[str]") -> None:
     """Tell when the graph can be asked (an empty word), or why it cannot."""
+    from agent.events import GraphProgress
+
     async for notice in notices:
         if isinstance(notice, GraphProgress) and notice.state in ("ready", "failed") and not graph.done():
             graph.set_result(notice.message if notice.state == "failed" else "")

@@ -1,0 +1,214 @@
+"""The wire of `clew mcp`: broken, huge and given-up messages, and how it ends with its client."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.home import Home
+from graph.lock import holder
+from tests.agent.test_recall import say
+from tests.tui.mcp.conftest import Chat
+from tui.mcp.lines import MOST_BYTES, TOO_LONG, Lines
+
+PATIENCE_S = 60.0
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "raw", "version": "1"},
+}
+
+
+@dataclass
+class Wire:
+    """A server, and a client that says whatever it likes."""
+
+    process: asyncio.subprocess.Process
+    last: int = field(default=0)
+
+    async def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        await self.process.stdin.drain()
+
+    async def read(self) -> dict[str, Any]:
+        """The next message; every line is one."""
+        assert self.process.stdout is not None
+        line = await asyncio.wait_for(self.process.stdout.readline(), PATIENCE_S)
+        message: dict[str, Any] = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    async def begin(self, method: str, params: dict[str, Any]) -> int:
+        self.last += 1
+        await self.send(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode())
+        return self.last
+
+    async def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request; what else comes before it is passed over."""
+        id = await self.begin(method, params)
+        while (message := await self.read()).get("id") != id:
+            pass
+        return message
+
+    async def tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = (await self.call("tools/call", {"name": name, "arguments": arguments}))["result"]
+        return answer
+
+    async def ended(self) -> int:
+        return await asyncio.wait_for(self.process.wait(), PATIENCE_S)
+
+
+@asynccontextmanager
+async def wired(home: Path, models: Path) -> AsyncIterator[Wire]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tui", "--home", str(home), "mcp"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"CLEW_MODELS": str(models)},
+        limit=64 << 20,
+    )
+    wire = Wire(process)
+    try:
+        hello = await wire.call("initialize", HELLO)
+        assert hello["result"]["serverInfo"]["name"] == "clew"
+        await wire.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        yield wire
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_what_is_no_message_is_answered_or_passed_over_and_the_server_goes_on(
+    home: Path, models_folder: Path, chat: Chat
+) -> None:
+    async with chat() as agent:
+        await say(agent, None, "My dog Biscuit is a brown beagle.")
+    async with wired(home, models_folder) as wire:
+        for line in (
+            *(b"", b"no json", b"{", b"[]", b"{}", b"null", b"5", b'"text"', b"\xff\xfe\x00", b"[" * 100_000),
+            *(b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}'),
+            *(b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', b'{"jsonrpc": "2.0", "method": "nothing"}'),
+            b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 999}}',
+            b'{"jsonrpc": "2.0", "id": 7777, "result": {}}',
+            b'{"jsonrpc": "2.0", "id": 1e400, "method": "ping"}',
+            b"x" * (MOST_BYTES + 5_000_000),
+        ):
+            await wire.send(line)
+        assert (await wire.call("ping", {}))["result"] == {}
+        unknown = await wire.call("tools/call", {"name": "erase", "arguments": {}})
+        assert unknown["error"]["message"].startswith("There is no tool 'erase'. There are: recall, recent,")
+        for params in ({}, {"name": 5}, {"name": "recall", "arguments": []}, {"name": "recall", "arguments": "x"}):
+            assert "error" in await wire.call("tools/call", params)
+        assert "error" in await wire.call("nothing/known", {})
+        long = await wire.tool("remember", {"text": "x" * 3_000_000})
+        assert long["isError"]
+        odd = await wire.tool("recall", {"query": "beagle \x00\x1b[2J \U0010ffff", "limit": 1})
+        assert len(odd["structuredContent"]["hits"]) == 1
+        assert len((await wire.tool("recent", {}))["structuredContent"]["exchanges"]) == 1
+
+
+async def test_a_call_that_is_given_up_ends_and_the_next_one_is_answered(
+    home: Path, models_folder: Path, chat: Chat
+) -> None:
+    async with chat() as agent:
+        await say(agent, None, "My dog Biscuit is a brown beagle.")
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a * b)"
+    async with wired(home, models_folder) as wire:
+        for _ in range(2):
+            id = await wire.begin("tools/call", {"name": "query", "arguments": {"cypher": slow}})
+            await wire.send(
+                json.dumps(
+                    {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
+                ).encode()
+            )
+            rows = (await wire.tool("query", {"cypher": "MATCH (t:Turn) RETURN count(t)"}))["structuredContent"]["rows"]
+            assert rows == [[2]]
+        given_up = await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "beagle"}})
+        await wire.send(
+            json.dumps(
+                {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": given_up}}
+            ).encode()
+        )
+        assert len((await wire.tool("recall", {"query": "beagle", "limit": 1}))["structuredContent"]["hits"]) == 1
+
+
+@pytest.mark.parametrize("how", ["stdin", "both", "terminate", "interrupt"])
+async def test_it_ends_with_its_client_and_lets_go_of_the_memory(
+    home: Path, models_folder: Path, chat: Chat, how: str
+) -> None:
+    async with chat() as agent:
+        await say(agent, None, "My dog Biscuit is a brown beagle.")
+    async with wired(home, models_folder) as wire:
+        await wire.tool("recall", {"query": "beagle"})
+        await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "Biscuit"}})
+        assert wire.process.stdin is not None
+        match how:
+            case "stdin":
+                wire.process.stdin.close()
+            case "both":  # what a client that is killed leaves
+                wire.process.stdin.close()
+                wire.process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+            case "terminate":
+                wire.process.send_signal(signal.SIGTERM)
+            case "interrupt":
+                wire.process.send_signal(signal.SIGINT)
+        assert await wire.ended() in (0, 130)
+        assert wire.process.stderr is not None
+        assert b"Traceback" not in await wire.process.stderr.read()
+    assert holder(Home.resolve(home).memory) is None
+    async with chat() as agent:
+        assert len(await agent.recent()) == 1
+
+
+async def test_on_a_terminal_it_says_who_is_to_start_it(home: Path) -> None:
+    ours, theirs = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tui", "--home", str(home), "mcp"), stdin=theirs, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == 2
+    assert out == b""
+    assert b'"args": ["mcp"]' in err
+
+
+async def test_from_a_file_it_answers_all_of_it(home: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.jsonl"
+    requests = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]
+    script.write_text("".join(json.dumps(each) + "\n" for each in requests))
+    with script.open("rb") as given:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tui", "--home", str(home), "mcp"),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        out, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    assert json.loads(out)["result"]["serverInfo"]["name"] == "clew"
+
+
+async def test_lines_come_whole_however_they_arrive_and_none_is_longer_than_may_be() -> None:
+    stream = asyncio.StreamReader(limit=10)
+    lines = Lines(stream)
+    stream.feed_data("héé\n".encode()[:3])
+    stream.feed_data("héé\n".encode()[3:] + b"x" * 35 + b"\nnext\n" + b"y" * 12)
+    stream.feed_data(b"y\nbehind\n\xff\nlast")
+    stream.feed_eof()
+    assert [line async for line in lines] == ["héé\n", TOO_LONG, "next\n", TOO_LONG, "behind\n", "\ufffd\n", "last"]

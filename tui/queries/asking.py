@@ -15,6 +15,7 @@ from tui.queries.parameters import AskParameters
 from tui.text import in_chat, one_line
 
 if TYPE_CHECKING:
+    from agent.asking.values import Ran
     from graph.querying.console import Answer
     from tui.queries.screen import QueryScreen
     from tui.state import State
@@ -179,14 +180,14 @@ class Asking:
         except screen.failures as error:
             self._failed(asked, in_chat(str(error)), error)
             if keep:
-                await self._keep(Asked(asked.cypher, asked.parameters), error=one_line(str(error)))
+                self._keep(asked, error=one_line(str(error)))
             return
         if shown and len(shown[0].rows) == len(answer.rows):
             screen.settle(answer, asked)
         else:
             screen.show(answer, asked)
         if keep:
-            await self._keep(asked, rows=answer.total, took_ms=answer.took_ms)
+            self._keep(asked, rows=answer.total, took_ms=answer.took_ms)
 
     def _stopped(self, asked: Asked, shown: "list[Answer]") -> None:
         if not self._screen.is_mounted:
@@ -203,13 +204,18 @@ class Asking:
             place = (getattr(error, "line", 0), getattr(error, "column", 0))
             self._screen.failed(words, place=place if asked.cypher == self._screen.editor.text else (0, 0))
 
-    async def _keep(
-        self, asked: Asked, *, rows: int | None = None, took_ms: float | None = None, error: str = ""
-    ) -> None:
+    def _keep(self, asked: Asked, *, rows: int | None = None, took_ms: float | None = None, error: str = "") -> None:
+        """Write it into the history: the app does, so that closing the screen at once loses nothing."""
         from agent.asking.values import Ran
 
         ran = Ran(asked.cypher, datetime.now(UTC), asked.parameters, rows, took_ms, error)
-        await self._screen.service.keep_query(ran, private=self._screen.private)
+        screen = self._screen
+        screen.clew.run_worker(screen.clew.guarded(_kept(screen, ran)))
+
+
+async def _kept(screen: "QueryScreen", ran: "Ran") -> None:
+    if not await screen.service.keep_query(ran, private=screen.private):
+        screen.clew.say("This query could not be written into the history; its rows are here.")
 
 
 async def values_for(screen: "QueryScreen", cypher: str, known: Mapping[str, Any]) -> dict[str, Any] | None:

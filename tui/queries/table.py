@@ -23,6 +23,8 @@ from tui.text import one_line, plain
 GAP = 2  # cells between columns
 NARROWEST, WIDEST = 3, 400
 LOOKED_AT = 200  # rows that say how wide a column is, of the first ones and of all others
+LEAST = 12  # narrower than that no column is made that wants more
+SCROLLED = 32  # the widest where there is no room for all columns
 UP, DOWN = " ↑", " ↓"
 
 
@@ -33,7 +35,9 @@ def widths_of(columns: Sequence[str], rows: Sequence[Sequence[Any]], room: int) 
         for place, value in enumerate(row):
             natural[place] = max(natural[place], Content(brief(value, WIDEST)).cell_length)
     natural = [max(NARROWEST, min(WIDEST, each)) for each in natural]
-    free, most = room - GAP * (len(columns) - 1), 12  # narrower than that no column is made: the table scrolls
+    free, most = room - GAP * (len(columns) - 1), LEAST
+    if sum(min(each, most) for each in natural) > free:
+        return [min(each, SCROLLED) for each in natural]  # the table scrolls, and need not be thrifty
     while most < WIDEST and sum(min(each, most + 1) for each in natural) <= free and max(natural, default=0) > most:
         most += 1
     return [min(each, most) for each in natural]

@@ -45,11 +45,17 @@ async def shows(pilot: Pilot[int], app: ClewApp, said: str) -> None:
     await wait_until(pilot, lambda: said in words(app), said)
 
 
-async def opened(app: ClewApp, pilot: Pilot[int], text: str = "") -> QueryScreen:
+async def opened_with(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
+    """The screen, when it knows what there is."""
     await pilot.press("f3")
     await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
-    screen = screen_of(app)
-    await shows(pilot, app, "15 nodes, 12 relationships")
+    await shows(pilot, app, " relationships")
+    return screen_of(app)
+
+
+async def opened(app: ClewApp, pilot: Pilot[int], text: str = "") -> QueryScreen:
+    screen = await opened_with(app, pilot)
+    assert "15 nodes, 12 relationships" in words(app)
     if text:
         screen.editor.put(text)
         await pilot.pause()

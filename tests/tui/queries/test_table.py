@@ -116,4 +116,4 @@ def test_widths_leave_no_room_unused_where_a_column_wants_it() -> None:
     assert widths_of(("a", "b"), [("x" * 90, "y")], 40) == [35, 3]
     assert widths_of(("a", "b"), [("x" * 90, "y" * 90)], 40) == [19, 19]
     assert widths_of(("a", "b"), [("x" * 5, "y" * 90)], 400) == [5, 90]
-    assert widths_of(("a",) * 9, [("x" * 90,) * 9], 20) == [12] * 9
+    assert widths_of(("a",) * 9, [("x" * 90,) * 9], 20) == [32] * 9

@@ -1,0 +1,131 @@
+"""The query screen on the real agent, with a real log, graph and engine of its own; only the models are fakes."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from graph.subgraphs import Ref
+from tests.fakes import FakeGenerator
+from tests.tui.conftest import screen_text, wait_until
+from tests.tui.queries.test_screen import opened_with, screen_of, shows, words
+from tests.tui.test_memories_for_real import contents
+from tests.tui.test_recall_for_real import running, say
+from tui.queries.parameters import AskParameters
+from tui.queries.screen import QueryScreen
+from tui.queries.table import ResultTable
+from tui.widgets.chooser import Chooser
+from tui.widgets.dialogs import AskLine
+
+
+async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(tmp_path, FakeGenerator("Lovely.", "Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "The tide pools at Falassarna were the best thing of Crete")
+        screen = await opened_with(app, pilot)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: screen.tables.has_focus)
+        screen.tables.choose(next(at for at, each in enumerate(screen.tables.items) if each.identity == "Turn."))
+        await pilot.press("enter")
+        assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
+        await pilot.press("f5")
+        await shows(pilot, app, "2 rows, ")
+        assert "Falassarna" in words(app)
+        await pilot.press("f6", "2")
+        await wait_until(pilot, lambda: screen.results.drawing is not None and screen.results.drawing.lines, "lines")
+        assert "joined in the graph" in words(app), "the query asked for nodes alone"
+        screen.editor.put("MATCH (t:Turn) WHERE t.role = $role RETURN t.id, t.text, t.significance")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
+        await pilot.press(*"user", "enter")
+        await shows(pilot, app, "1 row, ")
+        table = screen.query_one(ResultTable)
+        assert table.rows[0][1:] == ("The tide pools at Falassarna were the best thing of Crete", None)
+        await pilot.press("1", "x")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        app.screen.query_one(Input).value = "turns.csv"
+        await pilot.press("enter")
+        await shows(pilot, app, "1 row in")
+        rows = list(csv.reader((tmp_path / "turns.csv").read_text(encoding="utf-8").splitlines()))
+        assert rows[1][1].startswith("The tide pools")
+        await pilot.press("ctrl+s")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
+        await pilot.press(*"mine", "enter")
+        await shows(pilot, app, "Saved as “mine”")
+        saved = await agent.saved_queries()
+        assert [(each.name, dict(each.parameters)) for each in saved] == [("mine", {"role": "user"})]
+        ran = await agent.query_history()
+        assert [(each.rows, each.error) for each in ran] == [(1, ""), (2, "")]
+        assert screen.answering._ref() == Ref("Turn", str(table.rows[0][0]))
+
+
+async def test_ready_queries_and_questions_run_on_the_graph(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await agent.remember("I live in Lisbon")
+        screen = await opened_with(app, pilot)
+        await pilot.press("ctrl+l")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("f5")
+        await shows(pilot, app, "I live in Lisbon")
+        assert screen.results.has_focus_within
+        await pilot.press("e")
+        screen.editor.put("? how many messages are there")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: screen.editor.text.startswith("// how many messages are there\n"), "a query")
+        assert "F5 runs it." in words(app)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: screen.desk.asked is not None and screen.desk.asked.cypher.startswith("// how"))
+        await wait_until(pilot, lambda: not screen.asking.running)
+        assert screen.desk.failure == ""
+
+
+async def test_what_is_wrong_is_marked_and_writes_are_refused(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, _):
+        screen = await opened_with(app, pilot)
+        screen.editor.put("MATCH (t:Turn)\nRETURN t.nothing")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "nothing" in screen.desk.failure, "the engine's words")
+        screen.editor.put("MATCH (t:Turm)\nRETURN t")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: screen.editor.wrong == (0, 9, 13), "the mark")
+        screen.editor.put("MATCH (t:Turn)\nSET t.text = ''")
+        await pilot.press("f5")
+        await shows(pilot, app, "SET does more than read the graph")
+        assert screen.editor.wrong == (1, 0, 3)
+
+
+async def test_a_runaway_query_is_stopped_at_once_and_the_chat_goes_on(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine.", "Good."), reflect=False) as (app, pilot, _):
+        await say(app, pilot, "One")
+        screen = await opened_with(app, pilot)
+        many = "UNWIND range(1, 99999) AS "
+        screen.editor.put(f"{many}a {many}b {many}c RETURN count(*)")
+        await pilot.press("f5")
+        await shows(pilot, app, "running … 0.")
+        await pilot.press("escape")
+        await shows(pilot, app, "Stopped after")
+        assert app.screen is screen
+        screen.editor.put("MATCH (t:Turn) RETURN count(*) AS n")
+        await pilot.press("f5")
+        await shows(pilot, app, "1 row, ")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await say(app, pilot, "Two")
+        assert "Good." in screen_text(app)
+
+
+async def test_a_private_chat_leaves_no_query_behind(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        app.composer.put("/private")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Private chat" in words(app))
+        screen = await opened_with(app, pilot)
+        screen.editor.put("MATCH (t:Turn) WHERE t.text CONTAINS 'xyzzy' RETURN t")
+        await pilot.press("f5")
+        await shows(pilot, app, "No rows")
+        assert await agent.query_history() == []
+        assert isinstance(screen_of(app), QueryScreen)
+    assert not any(b"xyzzy" in content for content in contents(tmp_path))

@@ -1,0 +1,105 @@
+"""Values that are hard to show or to give: nested, huge, null, of the wrong type, paths that come round, no rows."""
+
+from typing import Any
+
+import pytest
+
+from graph.errors import QueryFailed
+from graph.memory import Memory
+from tests.graph.talk import said
+from tests.graph.teach import observed
+
+LONG = "wren " * 20_000  # 100,000 characters
+
+
+def test_nested_values_come_as_json_has_them(spoken: Memory) -> None:
+    answer = spoken.console("RETURN {a: 1, b: {c: [1, null, 2], d: [{e: 'x'}]}} AS deep, [[1], [2, 3]] AS lists")
+    assert answer.rows == (({"a": 1, "b": {"c": [1, None, 2], "d": [{"e": "x"}]}}, [[1], [2, 3]]),)
+    nodes = spoken.console(
+        "MATCH (t:Turn) WHERE t.index < 2 WITH t ORDER BY t.id LIMIT 9 RETURN {turn: t, said: [t.text]}"
+    )
+    assert [row[0]["turn"]["id"] for row in nodes.rows] == ["s0", "s1"]
+
+
+def test_a_text_of_100_kb_comes_whole_and_is_found(spoken: Memory) -> None:
+    spoken.append(said("long", parent="s5", text=LONG))
+    answer = spoken.console("MATCH (t:Turn {id: 'long'}) RETURN t.text, size(t.text), t")
+    assert answer.rows[0][:2] == (LONG, 100_000)
+    assert answer.rows[0][2]["text"] == LONG
+    found = spoken.console("MATCH (t:Turn) WHERE t.text = $text RETURN t.id", parameters={"text": LONG})
+    assert found.rows == (("long",),)
+
+
+def test_nulls_are_values(spoken: Memory) -> None:
+    answer = spoken.console(
+        "MATCH (t:Turn {id: 's0'}) RETURN t.error, null AS nothing, [t.error, t.text], {a: t.error}"
+    )
+    assert answer.rows == ((None, None, [None, "s0"], {"a": None}),)
+    rows = spoken.console(
+        "MATCH (t:Turn) OPTIONAL MATCH (t)-[r:SUPERSEDES]->(b) RETURN t.id, r, b ORDER BY t.id LIMIT 1"
+    )
+    assert rows.rows == (("s0", None, None),)
+    some = "MATCH (t:Turn) WHERE $role IS NULL OR t.role = $role RETURN count(*)"
+    assert spoken.console(some, parameters={"role": None}).rows == ((6,),)
+    assert spoken.console(some, parameters={"role": "user"}).rows == ((3,),)
+
+
+def test_no_rows_are_an_answer(spoken: Memory) -> None:
+    answer = spoken.console("MATCH (t:Turn {id: 'nobody'}) RETURN t.id AS id, t")
+    assert (answer.columns, answer.rows, answer.total, answer.cut) == (("id", "t"), (), 0, "")
+
+
+def test_a_path_that_comes_round_ends(spoken: Memory) -> None:
+    spoken.append(observed("n", "s0"))  # m and n rest on the same turn, so a walk without direction comes back
+    there = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM*1..4]-(b:Observation) RETURN b.id, length(p) ORDER BY length(p)"
+    answer = spoken.console(there)
+    assert {row[0] for row in answer.rows} == {"m", "n"}
+    around = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM* ACYCLIC 1..4]-(b) RETURN p"
+    assert all(isinstance(row[0]["_nodes"], list) for row in spoken.console(around).rows)
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "told"),
+    [
+        ("MATCH (t:Turn) WHERE t.index = $a RETURN t.id", "x", "Could not convert"),
+        ("MATCH (t:Turn) WHERE t.live = $a RETURN t.id", 5, "Cannot compare"),
+        ("MATCH (t:Turn) WHERE t.id IN $a RETURN t.id", "s1", "did not receive correct arguments"),
+        ("MATCH (t:Turn) WHERE t.id IN $a RETURN t.id", None, r"\$a cannot be null here"),
+        ("RETURN list_sum($a)", None, r"\$a cannot be null here"),
+        ("RETURN keys($a)", None, r"\$a cannot be null here"),
+        ("UNWIND $a AS x RETURN x", 3, "LIST was expected"),
+        ("MATCH (t:Turn) RETURN t.id LIMIT $a", "x", "non-negative integer"),
+        ("MATCH (t:Turn) RETURN t.id LIMIT $a", -1, "non-negative integer"),
+        ("RETURN date($a)", "tomorrow", "Expected format"),
+        ("RETURN $a + 1", "x", "built-in function"),
+        ("RETURN $a", [1, "x"], "a list of both"),
+        ("RETURN $a", [], "has no type of its own"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_told_and_the_next_query_is_answered(
+    spoken: Memory, query: str, value: Any, told: str
+) -> None:
+    with pytest.raises(QueryFailed, match=told):
+        spoken.console(query, parameters={"a": value})
+    assert spoken.console("MATCH (t:Turn) WHERE t.id = $a RETURN t.index", parameters={"a": "s3"}).rows == ((3,),)
+
+
+@pytest.mark.parametrize(
+    "value", [[], [1, None], ["s1", "s9"], {"a": [1, {"b": "x"}]}, [{"a": 1}, {"a": None}], 2**62, "é\n"]
+)
+def test_a_value_that_fits_comes_back_as_it_was(spoken: Memory, value: Any) -> None:
+    rows = spoken.console("UNWIND $a AS x RETURN x", parameters={"a": [value] if value != [] else value}).rows
+    assert rows == (((value,),) if value != [] else ())
+
+
+def test_unknown_tables_and_properties_name_what_was_meant(spoken: Memory) -> None:
+    for query, told in (
+        ("MATCH (t:Turns) RETURN t", r"There is no table Turns; did you mean Turn\? \(line 1, column 10\)"),
+        ("MATCH (t)-[:DERIVED]->(b) RETURN b", "There is no table DERIVED; did you mean DERIVED_FROM"),
+        ("MATCH (t:Turn) RETURN\n t.txet", r"t has no property txet; did you mean text\? \(line 2, column 4\)"),
+        ("MATCH (t:Turn) RETURN u.text", r"Nothing is called u here.*\(line 1, column 23\)"),
+        ("RETURN uper('x')", r"did you mean upper\?"),
+        ("MATCH (t:Turn)-[r]->() RETURN type(r)", r"here it is label\(r\)"),
+    ):
+        with pytest.raises(QueryFailed, match=told):
+            spoken.console(query)

@@ -24,7 +24,8 @@ from models.protocols import Generator
 from .values import Translation
 
 OWN_TIME_S = 45.0  # of thinking about one answer
-MOST_TOKENS = 400
+MOST_TOKENS = 240
+TRIES = 2
 LONGEST = 300  # characters of a question
 
 Validate = Callable[[str], Awaitable[None]]
@@ -81,7 +82,7 @@ _DAYS = re.compile(r"\d{1,3} (?:day|week|month|year|hour)s?")
 class Written(BaseModel):
     """What the model is held to."""
 
-    cypher: str = Field(min_length=10, max_length=900)
+    cypher: str = Field(min_length=10, max_length=700)
     meaning: str = Field(min_length=5, max_length=160)
 
 
@@ -112,7 +113,14 @@ def prompt_for(
 
 
 async def by_model(
-    question: str, generator: Generator, validate: Validate, foreground: Foreground, *, now: datetime
+    question: str,
+    generator: Generator,
+    validate: Validate,
+    foreground: Foreground,
+    *,
+    now: datetime,
+    tries: int = TRIES,
+    own_time_s: float | None = None,
 ) -> Translation:
     """What the model makes of a question, once it would run. Cancelling ends it; it steps aside for replies.
 
@@ -122,11 +130,11 @@ async def by_model(
     if len(question) > LONGEST:
         raise NotUnderstood(f"A question has {LONGEST} characters at most; this one has {len(question)}.")
     before: tuple[str, str] | None = None
-    for _ in range(2):
+    for _ in range(tries):
         prompt = prompt_for(generator, question, now=now, before=before)
         try:
             call = generator.structured(prompt, Written, max_tokens=MOST_TOKENS)
-            written = await within(OWN_TIME_S, call, foreground)
+            written = await within(own_time_s or OWN_TIME_S, call, foreground)
         except TimeoutError as error:
             raise TooSlow("The model took too long to make a query of this question. Nothing was run.") from error
         except EngineClosed:

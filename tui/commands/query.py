@@ -36,6 +36,7 @@ LONGEST_S = 600.0
 WIDEST = 60  # columns of a terminal that one column of a table takes, where there are several
 MOST_BYTES = 1 << 16
 IN_WORLD = "What $world stands for in the query, by its id or a chat of it; main without it."
+IN_WORDS = "CYPHER is a question in plain words: who did I mention most in March?"
 
 
 class Format(StrEnum):
@@ -56,6 +57,7 @@ def query(
     param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help=PARAM)] = None,
     format: Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")] = Format.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help=IN_WORDS)] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST_ROWS, help="Rows to write at most.")] = 500,
@@ -67,10 +69,13 @@ def query(
     the rest has main; `t.live` and `o.current` tell how it stands there. `WHERE o.world = $world` keeps to one world.
     `clew schema` lists what there is to ask for.
 
+    With --ask it takes a question in plain words, says on stderr which query that is, and runs it.
+
     Exit codes: 0 answered, also without rows, and where there are more than are written (stderr says so); 1 it took too
     long, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a value does not fit;
     66 there is no memory, world or time like that; 75 another clew has the memory.
     """
+    from agent.errors import NotUnderstood
     from graph.errors import QueryFailed, QueryTimeout
     from graph.querying.grammar import checked
     from graph.querying.lexing import parameters_of
@@ -80,18 +85,21 @@ def query(
     at, values = when(as_of), values_of(param or ())
     text = cypher if cypher != "-" else sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
     try:
-        asked = parameters_of(checked(text))  # before the memory is opened, which may take a while
-        if missing := [each for each in asked if each not in values]:
-            raise _no_value(missing)
-        given(text, values)
+        if ask and values:
+            raise typer.BadParameter("A question in plain words takes no --param. Nothing was run.")
+        if not ask:  # before the memory is opened, which may take a while
+            asked = parameters_of(checked(text))
+            if missing := [each for each in asked if each not in values]:
+                raise _no_value(missing)
+            given(text, values)
         home = home_of(ctx, writing=False)
         LogReader.open(home.memory).close()  # a question about nothing makes no memory
         of = world_of(home, world, told="$world is")
-        answer = _asked(home_of(ctx), text, values, limit, timeout, at, of)
+        answer = _asked(home_of(ctx), text, None if ask else values, limit, timeout, at, of)
     except QueryTimeout as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
-    except QueryFailed as error:
+    except (QueryFailed, NotUnderstood) as error:
         complain(error)
         raise typer.Exit(ExitCode.USAGE) from error
     _put(answer, Format.JSON if as_json else format, at, of)
@@ -107,22 +115,38 @@ def _no_value(names: Sequence[str]) -> typer.BadParameter:
 
 def _asked(
     home: "Home",
-    cypher: str,
-    values: Mapping[str, Any],
+    text: str,
+    given: Mapping[str, Any] | None,
     limit: int,
     timeout_s: float,
     at: "datetime | int | None",
     world: str,
 ) -> "Answer":
+    """The answer to a query with the values that are given, or (None) to a question in plain words."""
     from tui.commands.opened import with_memory
 
     async def ask(agent: "Agent", narration: "Narration") -> "Answer":
+        cypher, values = (text, given) if given is not None else await _in_words(agent, narration, text, world)
         if at is None:
             return await agent.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
         async with looking_back(agent, narration, at) as past:
             return await past.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
 
     return with_memory(home, ask, client="query", open_graph=at is None)
+
+
+async def _in_words(
+    agent: "Agent", narration: "Narration", question: str, world: str
+) -> "tuple[str, Mapping[str, Any]]":
+    """A question as a query, told on stderr before it runs. Raises NotUnderstood."""
+    narration.tell("reading the question …")
+    found = await agent.translate(question, world=world)
+    narration.clear()
+    by = f" (written by {found.model})" if found.model else ""
+    say(shown(f"{found.words}{by}\n{found.cypher}"))
+    for name, value in found.parameters.items():
+        say(shown(f"${name} = {json.dumps(value, ensure_ascii=False)}"))
+    return found.cypher, found.parameters
 
 
 def summary(answer: "Answer") -> str:

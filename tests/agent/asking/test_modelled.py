@@ -3,13 +3,14 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from agent.asking import modelled
+from agent.asking import probe as probing
 from agent.asking.modelled import EXAMPLES, SCHEMA, Unheld, hold, prompt_for
 from agent.asking.probe import NOW, TASKS, VERSION, Task, passes, probe
 from agent.asking.queries import NO_TEMPLATE
@@ -23,6 +24,7 @@ from graph.errors import Refused
 from graph.memory import Memory
 from graph.schema import NODES, RELS
 from models.errors import EngineClosed, StructuredOutputError
+from models.protocols import Answer
 from tests.agent.asking.scripted import RIGHT, Writing
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
@@ -72,7 +74,7 @@ async def test_a_model_that_passes_the_probe_writes_the_query(make_agent: MakeAg
     assert (found.question, found.words) == (QUESTION, "What it finds.")
     assert await agent.translates_by_model() is True
     assert probed(model) == len(TASKS)
-    assert await agent.console(found.cypher)
+    assert (await agent.console(found.cypher)).columns == ("t.text",)
 
 
 async def test_what_a_model_is_worth_is_kept_for_the_next_start(make_agent: MakeAgent) -> None:
@@ -184,12 +186,12 @@ async def test_a_model_that_is_too_slow_just_now_is_not_judged_by_it(
 ) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
-    monkeypatch.setattr(modelled, "OWN_TIME_S", 0.05)
+    monkeypatch.setattr(probing, "OWN_TIME_S", 0.05)
     model.gate.clear()
     with pytest.raises(NotUnderstood, match="took too long"):
         await agent.translate(QUESTION)
     assert await agent.translates_by_model() is None
-    monkeypatch.setattr(modelled, "OWN_TIME_S", 45.0)
+    monkeypatch.setattr(probing, "OWN_TIME_S", 45.0)
     model.gate.set()
     assert (await agent.translate(QUESTION)).cypher == GOOD
 
@@ -210,7 +212,7 @@ async def test_cancelling_ends_it_and_leaves_nothing(make_agent: MakeAgent, tmp_
 
 async def test_a_model_that_goes_away_meanwhile_is_told_of(make_agent: MakeAgent) -> None:
     class Leaving(Writing):
-        async def structured(self, *_: object, **__: object) -> object:  # type: ignore[override]
+        async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
             raise EngineClosed
 
     agent = await ready(make_agent, Leaving())
@@ -248,7 +250,7 @@ async def test_the_right_queries_pass_the_probe_and_one_wrong_one_is_forgiven() 
 
 async def test_a_model_without_answers_costs_two_questions() -> None:
     class Mute(Writing):
-        async def structured(self, *args: object, **more: object) -> object:  # type: ignore[override]
+        async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
             self.asked.append("")
             raise StructuredOutputError("nothing")
 

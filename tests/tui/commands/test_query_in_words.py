@@ -1,0 +1,39 @@
+"""`clew query --ask`: a question in plain words, the query it is on stderr, its rows on stdout."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an embedder nor a chat model: the common questions need none."""
+    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
+    monkeypatch.setenv("CLEW_MODEL", "nothing-here.gguf")
+
+
+def test_a_common_question_is_told_as_a_query_and_answered(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("query", "--ask", "How often did I mention the boat?", "--json")
+    assert (ended.code, ended.json["rows"][0]["messages"]) == (0, 1)
+    assert "How many of your messages have the word “boat”" in ended.err
+    assert "MATCH (t:Turn)" in ended.err
+    assert '$what = "boat"' in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("What is the weather tomorrow?",), "Nothing was run"),
+        (("",), "Nothing was run"),
+        (("How many chats are there?", "--param", "n=1"), "takes no --param"),
+    ],
+)
+def test_what_becomes_no_query_is_a_wrong_use(clew: Run, remember: Run, words: tuple[str, ...], told: str) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("query", "--ask", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in " ".join(ended.err.replace("│", " ").split())

@@ -51,7 +51,7 @@ def test_no_rows_are_an_answer(spoken: Memory) -> None:
 
 def test_a_path_that_comes_round_ends(spoken: Memory) -> None:
     spoken.append(observed("n", "s0"))  # m and n rest on the same turn, so a walk without direction comes back
-    there = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM*1..4]-(b:Observation) RETURN b.id, length(p) ORDER BY length(p)"
+    there = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM*1..4]-(b:Observation) RETURN b.id, length(p)"
     answer = spoken.console(there)
     assert {row[0] for row in answer.rows} == {"m", "n"}
     around = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM* ACYCLIC 1..4]-(b) RETURN p"
@@ -85,7 +85,7 @@ def test_a_value_of_the_wrong_type_is_told_and_the_next_query_is_answered(
 
 
 @pytest.mark.parametrize(
-    "value", [[], [1, None], ["s1", "s9"], {"a": [1, {"b": "x"}]}, [{"a": 1}, {"a": None}], 2**62, "é\n"]
+    "value", [[], [1, None], ["s1", "s9"], {"a": [{"b": "x"}]}, [{"a": 1}, {"a": None}], 2**62, "é\n"]
 )
 def test_a_value_that_fits_comes_back_as_it_was(spoken: Memory, value: Any) -> None:
     rows = spoken.console("UNWIND $a AS x RETURN x", parameters={"a": [value] if value != [] else value}).rows

@@ -23,6 +23,7 @@ NO_HISTORY = "Nothing was run yet. Each query that you run comes to stand here, 
 NOTHING_SAVED = "Nothing is saved yet. Ctrl+S saves the query in the editor under a name."
 MOST = 500
 KEYS = (Key(TAKE, "take"), Key(RUN, "run"))
+REMOVE_KEY = Key(REMOVE, "remove")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ async def from_saved(screen: "QueryScreen") -> Taken | None:
                 ],
                 identity=lambda saved: saved.name,
                 preview=preview,
-                keys=(*KEYS, Key(REMOVE, "remove")),
+                keys=(*KEYS, REMOVE_KEY),
                 failures=screen.failures,
                 empty=NOTHING_SAVED,
             )

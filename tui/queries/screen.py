@@ -64,7 +64,7 @@ class QueryScreen(Screen[None]):
         self.taking = Taking(self)
         self._note = note  # what is to be known of the world that is asked
         self._popup = Popup()
-        self._about = ""  # how much there is in the graph
+        self._about = ""  # how much there is in the graph, once that is known
         self._timer: Timer | None = None
         self._busy = False  # a dialog of this screen is open, or its answer is being done
 

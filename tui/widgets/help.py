@@ -10,6 +10,7 @@ from tui.charts import keys as charts
 from tui.egos import keys as egos
 from tui.keys import Place
 from tui.memories import keys as memories
+from tui.queries import keys as queries
 from tui.text import plain
 from tui.widgets.columns import row
 
@@ -33,6 +34,7 @@ PLACES = (
     Place("Recalled (F7)", places.PANEL),
     *MEMORY_SCREEN,
     Place("Charts (F9)", charts.SCREEN),
+    *queries.PLACES,
     Place("Lists", places.LIST),
     Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
     Place("About a person, place or project (/about)", places.ABOUT),

@@ -41,6 +41,7 @@ REBUILD_PRICE = 100
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
 COPY_TRIES = 3
+BEHIND = "The graph is being opened or made anew. Ask again in a moment; the chat goes on meanwhile."
 LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
 
 Tell = Callable[[Progress], None]
@@ -190,7 +191,9 @@ class Follower:
     def _still(self) -> tuple[GraphStore, int]:
         """The graph, where it does nothing but follow, and the last event it has. Raises GraphFailure."""
         with self._changed:
-            if self._store is None or self._state not in (State.FOLLOWING, State.WAITING):
+            if self._state is State.BEHIND:
+                raise GraphFailure(BEHIND)
+            if self._store is None:
                 raise GraphFailure(self._why)
             return self._store, self._applied
 

@@ -8,9 +8,7 @@ that names.
 
 from collections.abc import Iterator
 
-from graph.events import MAIN_WORLD
-
-_MAIN = f"'{MAIN_WORLD}'"
+_MAIN = "'main'"  # as graph.events has it, whose import takes longer than all else until a process is ready
 _SAID = f"n.live AND NOT n.hidden AND NOT n.deleted AND NOT n.withheld AND n.role <> 'tool' AND n.world = {_MAIN}"
 _KNOWN = f"n.live AND n.current AND NOT n.deleted AND n.status = 'active' AND n.world = {_MAIN}"
 _KEPT = (  # what of each table stays; a null counts as a no

@@ -16,12 +16,14 @@ from graph import room
 from graph.absence import forms_of, look
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
 from graph.events import TurnDeleted
+from graph.follower import BEHIND
 from graph.memory import Memory
 from graph.past import ENDED
 from graph.querying import child, console
 from graph.querying.apart import CANCELLED, CLOSING, ERASED, FOLDER, Apart
 from graph.querying.console import Answer
 from graph.store import GraphStore
+from graph.values import Progress
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
 
@@ -359,11 +361,22 @@ def test_a_graph_that_cannot_be_asked_says_why(memory: Memory, monkeypatch: pyte
     with pytest.raises(GraphFailure, match="not open yet"):
         memory.console(COUNT)
     memory.open_graph(ignore)
+    talk(memory, 2)
+    said_then: list[str] = []
+
+    def ask(progress: Progress) -> None:
+        if progress.what != "ready":
+            with pytest.raises(GraphFailure) as caught:
+                memory.console(COUNT)
+            said_then.append(str(caught.value))
+
+    memory.rebuild(ask)
+    assert set(said_then) == {BEHIND}
     monkeypatch.setattr(room, "TO_OPEN", 1 << 60)
     with pytest.raises(NoRoom, match=r"disk is nearly full.*a query needs.*Nothing was changed.*ask again"):
         memory.console(COUNT)
     monkeypatch.undo()
-    assert memory.console(COUNT).rows == ((0,),)
+    assert memory.console(COUNT).rows == ((2,),)
 
 
 def test_a_copy_that_breaks_off_leaves_nothing_and_is_told(

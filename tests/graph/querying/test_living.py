@@ -5,6 +5,7 @@ import json
 import pytest
 
 from graph.events import (
+    MAIN_WORLD,
     CoreWritten,
     EntityNoted,
     HeadMoved,
@@ -119,4 +120,5 @@ def test_the_two_copies_are_kept_apart(varied: Memory) -> None:
 
 def test_every_table_is_cut_or_said_to_stay() -> None:
     cut = "\n".join(cuts())
+    assert f"'{MAIN_WORLD}'" in cut
     assert {table.name for table in NODES if f"`{table.name}`" not in cut} == {"Project"}

@@ -10,7 +10,7 @@ from functools import cache
 
 _I = (
     r"(?:(?:have|had|did|do|was|were|am|are) )?(?P<by>i|we|you)(?: (?:have|had|was|were|am|are))?(?: been)?"
-    r"(?: (?:ever|already|just|usually|often))?"
+    r"(?: (?:ever|already|just|usually|often|keep|kept))?"
 )
 _ABOUT = (
     r"(?:mention(?:ed|ing)?|named?|br(?:ing|ought) up|(?:talk(?:ed|ing)?|chat(?:ted|ting)?|sp[eo]ak|spoken?|wr(?:i|o)te"
@@ -41,6 +41,8 @@ PHRASES: dict[str, tuple[str, ...]] = {
         rf"(?:about )?whom? {_I} {_SAYING} {_MOST}(?: about| of)?",
         rf"(?:which|what) {_KIND} {_I} {_ABOUT}(?: {_MOST})?",
         rf"(?:all )?(?:the )?{_KIND} (?:that )?{_I} {_ABOUT}(?: {_MOST})?",
+        rf"(?:who|which) (?:are|were) (?:the )?{_KIND} (?:that |whom )?{_I} {_ABOUT}(?: {_MOST})?",
+        rf"{_KIND} (?:(?:that|which) (?:are|were) )?(?:mentioned|named|discussed|talked about) {_MOST}",
         r"(?:who|which people) (?:do|did) i know",
         rf"whose names? (?:comes?|came|is|was|gets?) (?:up|mentioned) {_MOST}",
         rf"(?:(?:who|what|which) (?:is|are|was|were) )?(?:my |the )?most(?: often| frequently)? "
@@ -68,7 +70,10 @@ PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "when_about": (
         rf"(?:when was )?(?:the )?(?P<which>last|first) time (?:that )?{_I} {_ABOUT} {_X}",
-        rf"when {_I} (?P<which>last|first) {_ABOUT} {_X}",
+        rf"when (?:was it that )?{_I} (?P<which>last|first) {_ABOUT} {_X}",
+        rf"(?:when was )?(?:the )?(?P<which>last|first) time (?:that )?{_X} (?:was|got|came|comes) "
+        r"(?:mentioned|discussed|up)",
+        rf"when {_DID} {_X} (?:mentioned|discussed|come up|brought up) (?:for )?the (?P<which>last|first) time",
         rf"when {_I} {_ABOUT} {_X} (?:for )?(?:the )?(?P<which>last|first)(?: time)?",
         rf"(?P<which>since|for) (?:when|how long) {_I} {_ABOUT} {_X}",
         rf"when {_I} (?P<which>start|begin|began|started) (?:to )?{_ABOUT} {_X}",
@@ -92,19 +97,21 @@ PHRASES: dict[str, tuple[str, ...]] = {
         rf"(?:all |the |my |our )*{_CHATS} (?:about|on|mentioning|with|(?:that|which) (?:mention|are about|talk about"
         rf"|contain)s?) {_X}",
         rf"where {_I} {_ABOUT} {_X}",
+        rf"(?:where|in (?:which|what) {_CHATS}) {_DID} {_X} (?:come up|came up|mentioned|named|discussed|appear)",
     ),
     "wrong": (
         r"what (?:was|were|am|are|have|had) (?:i|you|we)(?: been)? (?:wrong|mistaken) about",
         r"what (?:did|have|had) (?:i|you|we) (?:get|got|gotten) wrong(?: about me)?",
         r"what (?:did|have|had) (?:i|you|we) (?:take back|taken back|correct(?:ed)?|revised?|change my mind about"
         r"|changed my mind about)",
-        rf"(?:which|what) {_MEMORIES} (?:is|are|was|were|have been|has been) (?:wrong|superseded|out ?dated|replaced"
+        rf"(?:which|what) {_MEMORIES} (?:is|are|was|were|have been|has been|do|does)? ?"
+        r"(?:wrong|no longer hold|not hold any more|superseded|out ?dated|replaced"
         r"|retired|contradicted|invalid|corrected|no longer true|obsolete)",
         r"what (?:is|was|has been) (?:out ?dated|superseded|contradicted|corrected|no longer true|taken back)",
         rf"(?:contradicted|superseded|corrected|out ?dated|retired|wrong) {_MEMORIES}",
     ),
     "changed": (
-        r"what (?:all )?(?:has |have |had )?(?:changed|is new|been new|is different)(?: (?:about me|with me))?",
+        r"what (?:all )?(?:has |have |had |is )?(?:changed|is new|been new|is different)(?: (?:about me|with me))?",
         r"(?:did|has|have) anything change[d]?",
         r"(?:is there |was there )?anything (?:new|changed)",
         rf"(?:what|which) {_MEMORIES} (?:have |has |were |was )?(?:been )?(?:changed|revised|updated)",
@@ -112,7 +119,7 @@ PHRASES: dict[str, tuple[str, ...]] = {
         r"(?:the )?changes",
     ),
     "learned": (
-        r"what (?:new things )?(?:did|have|has) (?:you|clew) (?:learn|learned|learnt|noted?|remembered)"
+        r"what (?:new things )?(?:did|have|has) (?:you|clew) (?:learn|learned|learnt|noted?|remembered|pick(?:ed)? up)"
         r"(?: about me)?(?: new)?",
         rf"(?:what|which) (?:new {_MEMORIES}|{_MEMORIES} are new|(?:are|were) (?:the )?new {_MEMORIES})(?: are there)?",
         rf"(?:what are )?(?:the |my |your )?(?:new|newest|latest|most recent) {_MEMORIES}",
@@ -120,6 +127,8 @@ PHRASES: dict[str, tuple[str, ...]] = {
     "known": (
         rf"what (?:all )?(?:do|did|have) (?:you|we) (?:know|remember|recall|have|learn|learned|learnt|stored|noted)"
         rf"(?: learned| stored| noted)? (?:about|of|on) {_X}",
+        rf"what (?:information|facts|notes|memories) (?:do|have) you (?:have|got|know)? ?(?:about|on) {_X}",
+        rf"(?:the )?things you (?:know|remember|have) about {_X}",
         rf"what is (?:known|stored|noted|remembered) (?:about|of|on) {_X}",
         rf"(?:do you (?:know|remember|have)|is there|have you (?:got|noted)) anything (?:known )?(?:about|on) {_X}",
         rf"what (?:can you tell me|do i know|are the facts|facts do you have) about {_X}",
@@ -142,19 +151,20 @@ PHRASES: dict[str, tuple[str, ...]] = {
     "counted": (
         rf"(?:how many|the number of|number of|count(?: all)?(?: my| the)?) (?:different )?{_COUNTED}"
         r"(?: (?:did|have|do|had) (?P<by>i|we|you) (?:write|written|wrote|send|sent|said|say|have|had|made|make|start"
-        r"|started|begun|begin|mention|mentioned|talk about|talked about|know|keep|kept|remember|learned|learn|read"
+        r"|started|begun|begin|mention|mentioned|name|named|talk about"
+        r"|talked about|know|keep|kept|remember|learned|learn|read"
         r"|give|gave|given|add|added|import|imported))?"
         r"(?: (?:are|were|is|was) (?:there|stored|kept|known|mentioned|written|sent|said))?(?: in (?:total|all))?",
     ),
     "talked_about": (
-        rf"what (?:all )?{_DID} (?:we|i) {_SAYING}(?: about)?(?: together)?",
+        rf"what (?:all )?{_DID} (?:we|i)(?: been)? {_SAYING}(?: about)?(?: together)?",
         r"what (?:was|were) (?:we|i) (?:talking|chatting|speaking|writing) about",
         rf"(?:which|what) {_CHATS} (?:(?:did|have) (?:i|we) (?:have|had)|were there|are there|took place)",
         rf"(?:my|our|the) {_CHATS}",
     ),
     "happened": (r"what (?:all )?(?:happened|was going on|went on)", r"what did (?:i|we) do"),
     "of_kind": (
-        rf"(?:(?:what|which) (?:are|were|is) )?(?:all )?(?:of )?my {_OF_KIND}",
+        rf"(?:(?:what|which) (?:are|were|is) )?(?:all )?(?:of )?my (?:current )?{_OF_KIND}",
         rf"(?:what|which) {_OF_KIND} (?:do|did|have) (?:i|you) (?:have|had|know|know of|mention|mentioned)"
         r"(?: about me)?",
         r"what (?:do|did) i (?P<of>plan|like|prefer|love|dislike|hate)(?: to do)?(?: and (?:dis)?like)?",
@@ -172,6 +182,7 @@ PHRASES: dict[str, tuple[str, ...]] = {
     "review": (
         rf"(?:what|which {_MEMORIES}) (?:waits? for|is waiting for|are waiting for|needs?) (?:my |a )?review",
         r"what (?:should|must|can|do|have) i (?:have to |to )?review",
+        r"(?:is there )?anything (?:left )?(?:to|for my) review",
         rf"(?:what is|{_MEMORIES}|which {_MEMORIES} are) (?:under review|to be reviewed|unconfirmed)",
     ),
     "busiest": (

@@ -19,7 +19,7 @@ from graph.events import SessionStarted
 from graph.memory import Memory
 from graph.querying import parameters
 from graph.querying.grammar import checked
-from tests.agent.asking.phrasings import FIRST, SECOND
+from tests.agent.asking.phrasings import FIRST, SECOND, THIRD
 from tests.agent.asking.told import NOW
 from tests.graph.talk import said
 
@@ -40,7 +40,7 @@ def _watched(name: str, make: Callable[[Asking], Made], made: list[str]) -> Call
     return watched
 
 
-@pytest.mark.parametrize(("question", "kind"), [*FIRST, *SECOND])
+@pytest.mark.parametrize(("question", "kind"), [*FIRST, *SECOND, *THIRD])
 def test_a_phrasing_is_the_common_question_that_it_is(
     question: str, kind: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,13 +51,13 @@ def test_a_phrasing_is_the_common_question_that_it_is(
 
 
 def test_there_are_enough_phrasings_and_every_common_question_is_among_them() -> None:
-    kinds = [kind for _, kind in (*FIRST, *SECOND)]
+    kinds = [kind for _, kind in (*FIRST, *SECOND, *THIRD)]
     assert len(kinds) >= 60
     assert kinds.count(None) >= 20
     assert set(kinds) - {None} == set(QUERIES) == set(PHRASES)
 
 
-@pytest.mark.parametrize("question", [question for question, kind in (*FIRST, *SECOND) if kind is not None])
+@pytest.mark.parametrize("question", [question for question, kind in (*FIRST, *SECOND, *THIRD) if kind is not None])
 def test_every_translation_passes_the_first_wall_runs_and_is_of_one_world(told: Memory, question: str) -> None:
     found = put(question)
     assert found is not None

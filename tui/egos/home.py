@@ -1,12 +1,13 @@
 """Shows a node where it is at home: a message in its chat, memories and documents on their pages, a name on its own."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from graph.subgraphs import Node, Ref
+from graph.subgraphs import Ref
 from tui import finding
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+    from tui.graph_service import WalksGraph
 
 NO_HOME = "A {} has no place of its own outside the graph; g walks on from it."
 
@@ -19,7 +20,7 @@ async def show_at_home(app: "ClewApp", ref: Ref) -> None:
     chat = app.chat
     if chat is None:
         return
-    node: Node = await chat.service.node(ref)  # type: ignore[attr-defined]
+    node = await cast("WalksGraph", chat.service).node(ref)
     while len(app.screen_stack) > 1:
         await app.screen.dismiss(None)
     match ref.table:

@@ -4,6 +4,7 @@ from tui.keys import Place, Row, bind
 
 EGO = (
     Row("Enter", "walk to it: it stands in the middle then; on a last row: more", foot="walk"),
+    Row("Tab", "to the next relationship", (bind("tab", "side(1)"), bind("shift+tab", "side(-1)"))),
     Row("Backspace", "back to the node before", (bind("backspace", "back"),), "back", "Bksp"),
     Row("/", "only neighbours with these words; Esc: all again", (bind("slash", "words"),), "find"),
     Row("p", "the way from a memory down to the words that prove it", (bind("p", "proof"),), "proof"),

@@ -75,5 +75,14 @@ class NeighbourList(LongList[Item]):
             wanted = next((each for each in range(place, -1 if step > 0 else last + 1, -step) if self._stands(each)), 0)
         super().choose(wanted)
 
+    def choose_side(self, step: int) -> None:
+        """Put the mark at the first neighbour of the next relationship, or of the one before; round and round."""
+        first = [place + 1 for place, item in enumerate(self.items) if item.kind == "heading"]
+        if not first:
+            return
+        passed = [place for place in first if (place > self.place if step > 0 else place < self.place)]
+        self.choose(passed[0 if step > 0 else -1] if passed else first[0 if step > 0 else -1])
+        self.scroll_to(y=max(0, self.place - 2), animate=False, immediate=True)
+
     def _stands(self, place: int) -> bool:
         return self.items[place].stands

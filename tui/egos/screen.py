@@ -257,6 +257,11 @@ class EgoScreen(Screen["Ref | None"]):
         else:
             self.say("This is where the walk began. Esc closes it.")
 
+    def action_side(self, step: int) -> None:
+        if self.rows.display:
+            self.rows.focus()
+            self.rows.choose_side(step)
+
     # Finding
 
     def action_words(self) -> None:

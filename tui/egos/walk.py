@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graph.egos import PER
-from graph.errors import MemoryFailure, NotFound
+from graph.errors import NotFound
 
 if TYPE_CHECKING:
     from graph.subgraphs import Ego, Node, Ref, Side
@@ -86,8 +86,3 @@ class Walk:
 
     def _stand(self, ego: "Ego") -> None:
         self.ego, self.sides, self.text = ego, ego.sides, ""
-
-
-def is_gone(error: Exception) -> bool:
-    """Whether a node is not there any more, and not only the graph for a moment."""
-    return isinstance(error, MemoryFailure) and isinstance(error, NotFound)

@@ -19,9 +19,6 @@ from graph.memory import Memory
 from models.errors import EngineClosed, RunError
 from models.protocols import Generator
 
-from . import modelled
-from .english import by_template
-from .probe import VERSION, probe
 from .store import MOST, QueryStore
 from .values import Ran, Saved, Translation
 
@@ -94,11 +91,14 @@ class Queries:
         A model is asked where no template fits, and only one that passed the probe: the first time that may take a
         minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, or GraphFailure.
         """
+        from .english import by_template  # these patterns, and what asks a model, wait until somebody asks
+        from .modelled import LONGEST
+
         names, speakers = await asyncio.to_thread(self._names, world)
         found = by_template(question, now=datetime.now(UTC), zone=local_zone(), names=names, speakers=speakers)
         if found is not None:
             return found
-        if len(question) > modelled.LONGEST or not question.strip():
+        if len(question) > LONGEST or not question.strip():
             raise NotUnderstood(NO_TEMPLATE)
         return await self._by_model(question)
 
@@ -111,6 +111,8 @@ class Queries:
     @cached_property
     def _translators(self) -> Trusts:
         """What each model file is worth at this."""
+        from .probe import VERSION, probe
+
         file = self._home.cache / "trusted-queries.json"
         return Trusts(file, lambda generator: probe(generator, self._foreground), version=VERSION)
 
@@ -120,6 +122,8 @@ class Queries:
         return asyncio.Lock()
 
     async def _by_model(self, question: str) -> Translation:
+        from .modelled import by_model
+
         async with self._translating:
             model = self._models.current or await self._chat_model()
             if model is None:
@@ -128,7 +132,7 @@ class Queries:
                 if not trusted(await self._translators.score(model)):
                     raise NotUnderstood(f"{NO_TEMPLATE} {UNFIT.format(model.info.name)}")
                 now = datetime.now(local_zone())
-                return await modelled.by_model(question, model, self.validate, self._foreground, now=now)
+                return await by_model(question, model, self.validate, self._foreground, now=now)
             except EngineClosed as error:
                 raise NotUnderstood("The model was changed meanwhile. Nothing was run; ask again.") from error
             except RunError as error:

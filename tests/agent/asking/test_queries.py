@@ -7,12 +7,15 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.asking.values import Ran
+from agent.errors import NotUnderstood
 from agent.events import Warned
 from agent.home import Home
 from agent.service import Agent
+from tests.agent.asking.told import noted, tell
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_purging import QUIET, SECRET, delete, holding, say
 from tests.fakes import FakeGenerator
+from tests.graph.talk import said
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 
@@ -102,3 +105,35 @@ def test_the_search_for_words_looks_into_the_queries() -> None:
     done = CliRunner().invoke(app, ["--deep", "--absent", "-"], input=SECRET.upper(), obj=None)
     assert done.exit_code == 1
     assert "history.jsonl" in done.stdout
+
+
+async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator(), QUIET)
+    await agent.idle()
+    await asyncio.to_thread(tell, agent._memory)
+    await asyncio.to_thread(
+        agent._memory.append,
+        *noted("cyd", "Cyd Hidden", "b4"),
+        said("a5", "spring", parent="a4", text="I sailed before.", speaker="Dora"),
+    )
+    found = await agent.translate("How is ANNA connected to ben?")
+    assert found.parameters == {"one": "Anna Berg", "other": "Ben"}
+    answer = await agent.console(found.cypher, parameters=found.parameters)
+    assert [row[answer.columns.index("steps")] for row in answer.rows] == [2]
+    assert (await agent.translate("path between Cyd and Ben")).parameters[
+        "one"
+    ] == "Cyd"  # named only where it is hidden
+    assert (await agent.translate("What did dora say about sailing?")).parameters["who"] == "Dora"
+    with pytest.raises(NotUnderstood, match="ready queries"):
+        await agent.translate("What did Ben say about sailing?")
+    elsewhere = await agent.translate("path between anna and ben", world="whatif")
+    assert elsewhere.parameters["one"] == "Anna Berg"
+
+
+async def test_a_question_is_translated_while_the_graph_is_still_being_opened() -> None:
+    agent = Agent(Home.resolve(), QUIET, client="test")
+    await agent.start(load_model=False, load_embedder=False, open_graph=False)
+    try:
+        assert (await agent.translate("How often did I mention Anna?")).parameters == {"what": "Anna"}
+    finally:
+        await agent.close()

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from typing import Any
 
@@ -10,6 +11,7 @@ from graph.neighbours import Key, Neighbours, sides_of
 from graph.provenance import provenance
 from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
+AT_ONCE = 2  # sides that are read at a time
 PER = 20  # neighbours of a side at first
 FAR = 3  # neighbours of a neighbour's side that are drawn too
 CROWD = 20  # neighbours from which a neighbour's side says nothing of the node in the middle
@@ -64,7 +66,8 @@ class Egos:
         """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound."""
         node, near = self.node(ref), Neighbours(self.query)
         counted = sorted(near.counted(node.ref).items(), key=lambda side: TELLING.index(side[0][0]))
-        sides = [near.side(node.ref, key, limit=max(0, per), about=about) for key, about in counted]
+        with ThreadPoolExecutor(AT_ONCE) as pool:  # most of it is waiting for the engine, which lets others run
+            sides = list(pool.map(lambda side: near.side(node.ref, side[0], limit=max(0, per), about=side[1]), counted))
         return Ego(node, tuple(side for side in sides if side.total))
 
     def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:

@@ -6,7 +6,6 @@ What a chat says on standard error when it ends, such as who holds the memory, i
 import asyncio
 import contextlib
 import json
-import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
@@ -107,17 +106,3 @@ class Chat(AppService):
         while more := await process.stderr.read(4096):
             said = (said + more)[-MOST_WORDS:]
         return said.decode("utf-8", "replace")
-
-    @property
-    def pid(self) -> int | None:
-        """The process of the chat."""
-        return self._process.pid if self._process is not None else None
-
-
-def is_alive(pid: int) -> bool:
-    """Whether there is a process of this number."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

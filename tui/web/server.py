@@ -49,11 +49,6 @@ class Pages:
         application.router.add_static(f"{place}static", static)
         return application
 
-    @property
-    def pids(self) -> list[int]:
-        """The processes of the chats that are open."""
-        return [pid for chat in self._chats if (pid := chat.pid) is not None]
-
     async def _page(self, request: web.Request) -> web.Response:
         websocket = f"ws://{request.host}{self._guard.place}ws"
         text = PAGE.substitute(websocket=escape(websocket), font_size=FONT_SIZE)

@@ -14,6 +14,7 @@ from graph.errors import Refused
 from graph.querying.functions import AGGREGATES, FUNCTIONS, NEVER_OF_NULL, WITH_LAMBDAS
 from graph.querying.lexing import Sort, Token, refused, tokens_of, written
 from graph.querying.nearness import meant_function
+from graph.schema import RELS
 
 DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentially long, and cannot be stopped
 DEEPEST_CASE = 5
@@ -44,6 +45,7 @@ REACHING = _words(
 BEFORE_BRACKETS = KEYWORDS - ENDING  # words that no function's name is: "WHERE (a OR b)"
 SCHEMA = re.compile(r"(?:show_tables\(\)|(?:table_info|show_connection)\('\w+'\))\Z", re.IGNORECASE)
 
+RELATIONSHIPS_IN_BACKTICKS = KEYWORDS & {each.name for each in RELS}
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -120,6 +122,7 @@ class _Reading:
     def _sign(self, token: Token) -> None:
         match token.text:
             case "(" | "[" | "{":
+                self._check_other_dialects(token)
                 self.open.append(token.text)
                 self.calls.append(self._called() if token.text == "(" else "")
                 if len(self.open) > DEEPEST:
@@ -146,6 +149,8 @@ class _Reading:
         if before == "." and not called:
             self.complete = True  # a property
         elif not called and ((before == ":" and inside != "{") or (before == "|" and inside == "[")):
+            if word in RELATIONSHIPS_IN_BACKTICKS:
+                raise self._wrong(token, f"{word} is a word of the language too: write :`{word}`")
             self.complete = True  # a label
         elif inside == "{" and before in ("{", ",") and self._after() == ":":
             self.complete = True  # a key
@@ -184,6 +189,9 @@ class _Reading:
         self.complete = word in ENDING
 
     def _operand(self, token: Token) -> None:
+        inside = self.open[-1] if self.open else ""
+        if inside == "(" and [each.text for each in self.tokens[max(0, self.at - 3) : self.at : 2]] == [":", "|"]:
+            raise self._wrong(token, "Nodes of several tables are written (t:Turn:Session) here")
         if self.complete:
             raise self._wrong(token, f"{token.text} cannot stand here")
         if token.sort is Sort.QUOTED and self._after() == "(":
@@ -210,6 +218,15 @@ class _Reading:
         if len(self.counted) > 1:
             why = "Aggregates of DISTINCT values go with no others here: count the others in a WITH before"
             raise self._wrong(token, why)
+
+    def _check_other_dialects(self, token: Token) -> None:
+        """What other dialects have in brackets and the engine does not know, which it tells of in misleading words."""
+        inside = [each.upper for each in self.tokens[self.at + 1 : self.at + 3]]
+        if token.text == "[" and inside[1:] == ["IN"] and self.tokens[self.at + 1].sort is Sort.WORD:
+            why = "Lists are not made like this here: say list_transform(list, x -> …) or list_filter(list, x -> …)"
+            raise self._wrong(token, why)
+        if token.text == "{" and inside[:1] == ["."]:
+            raise self._wrong(token, "Maps are not made like this here: say {id: t.id, text: t.text}")
 
     def _check_seconds(self, token: Token) -> None:
         """A time thousands of years ahead, which milliseconds taken for seconds are, brings the engine down."""

@@ -135,6 +135,8 @@ def _unknown(query: str, place: int) -> str:
             return "This comment does not end"
         case "$":
             return "A parameter is a dollar sign and a name: $name"
+        case "!" if query.startswith("!=", place):
+            return "Say <> for what is not the same"
         case other if other.isalpha():
             return f"Write names with letters like {other!r} in backticks"
         case other:

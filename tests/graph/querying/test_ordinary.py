@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from graph.errors import Refused
 from graph.memory import Memory
 from graph.querying.functions import AGGREGATES, FUNCTION_HELP, FUNCTIONS, INSTEAD, NEVER_OF_NULL, WITH_LAMBDAS
-from graph.querying.grammar import CLAUSES, KEYWORDS
+from graph.querying.grammar import CLAUSES, KEYWORDS, checked
 from graph.querying.lexing import Sort, tokens_of
 from graph.querying.nearness import plainly
 from graph.schema import META, NODES, RELS
@@ -69,3 +70,35 @@ def test_every_function_that_is_allowed_is_one_of_the_engine_and_is_told_in_a_li
 )
 def test_what_the_engine_does_not_know_is_told_with_what_was_meant(words: str, told: str) -> None:
     assert plainly(words) == told
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("MATCH (t:Turn) RETURN [x IN [1, 2] | x * 2]", r"say list_transform\(list, x -> …\)"),
+        ("MATCH (t:Turn) RETURN t {.id, .text}", r"say \{id: t\.id, text: t\.text\}"),
+        ("MATCH (t:Turn)-[:IN]->(s) RETURN s.id", r"write :`IN` \(line 1, column 18\)"),
+        ("MATCH (t:Turn|Session) RETURN t.id", r"written \(t:Turn:Session\)"),
+        ("MATCH (t:Turn) WHERE t.id != 's0' RETURN t.id", "Say <> for what is not the same"),
+        ("MATCH (t:Turn) RETURN head(collect(t.id))", r"here it is list\[1\]"),
+        ("MATCH (t:Turn) RETURN toString(t.at)", r"here it is to_string\(x\)"),
+        ("MATCH p = shortestPath((a)-[*]-(b)) RETURN p", r"here it is MATCH p = \(a\)-\[\* SHORTEST 1\.\.5\]-\(b\)"),
+        ("MATCH (t:Turn) WHERE t.at > datetime() RETURN t", "here it is timestamp"),
+        ("MATCH (t:Turn) RETURN to_timestamp(t.at)", r"say epoch_ms\(t\.at\)"),
+        ("MATCH (t:Turn) RETURN CASE WHEN t.live THEN 1 END", r"say WHEN t\.live = true"),
+        ("RETURN range(1, $n)", "given whole numbers here"),
+    ],
+)
+def test_what_other_dialects_have_is_told_with_what_it_is_here(query: str, told: str) -> None:
+    with pytest.raises(Refused, match=told):
+        checked(query)
+
+
+def test_conditions_that_are_compared_lose_no_rows(spoken: Memory) -> None:
+    for condition in ("t.live = true", "NOT t.hidden", "t.live AND t.index > 2", "coalesce(t.live, false)"):
+        for read in ("MATCH (t:Turn) WHERE t.index > 2", "MATCH (t:Turn {role: 'user'})", "MATCH (t:Turn)-->(u:Turn)"):
+            ids = f"{read} RETURN t.id AS id, CASE WHEN {condition} THEN 1 ELSE 2 END AS how ORDER BY id"
+            plainly_asked = f"{read} RETURN t.id AS id ORDER BY id"
+            assert [row[0] for row in spoken.console(ids).rows] == [
+                row[0] for row in spoken.console(plainly_asked).rows
+            ]

@@ -12,6 +12,7 @@ from tests.tui.conftest import screen_text, wait_until
 from tests.tui.queries.test_screen import opened_with, screen_of, shows, words
 from tests.tui.test_memories_for_real import contents
 from tests.tui.test_recall_for_real import running, say
+from tui.egos.screen import EgoScreen
 from tui.queries.parameters import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
@@ -59,7 +60,14 @@ async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
         assert [(each.name, dict(each.parameters)) for each in saved] == [("mine", {"role": "user"})]
         ran = await agent.query_history()
         assert [(each.rows, each.error) for each in ran] == [(1, ""), (2, "")]
-        assert screen.answering._ref() == Ref("Turn", str(table.rows[0][0]))
+        turn = str(table.rows[0][0])
+        assert screen.answering._ref() == Ref("Turn", turn)
+        table.focus()
+        await pilot.press("g")
+        await wait_until(pilot, lambda: isinstance(app.screen, EgoScreen) and app.screen.is_mounted, "the walk")
+        await pilot.press("o")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1, "the chat")
+        await wait_until(pilot, lambda: any(m.turn == turn and m.has_class("-flash") for m in app.transcript.messages))
 
 
 async def test_ready_queries_and_questions_run_on_the_graph(tmp_path: Path) -> None:
@@ -111,6 +119,7 @@ async def test_a_runaway_query_is_stopped_at_once_and_the_chat_goes_on(tmp_path:
         screen.editor.put("MATCH (t:Turn) RETURN count(*) AS n")
         await pilot.press("f5")
         await shows(pilot, app, "1 row, ")
+        await wait_until(pilot, lambda: not screen.asking.running, "the end of the query")
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await say(app, pilot, "Two")

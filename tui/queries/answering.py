@@ -102,7 +102,8 @@ class Answering:
             return
         from tui.egos.opening import open_ego
 
-        await open_ego(self._screen.clew, ref)
+        if await open_ego(self._screen.clew, ref):
+            self._screen.dismiss(None)  # the walk led to the chat, which lies below
 
     # Writing to a file
 

@@ -109,8 +109,7 @@ def cell(value: Any) -> Content:
             return plain(brief(value), NUMBER)
         case _ if is_node(value):
             kind = kind_of(str(value["_label"]))
-            told = plain(f"{kind.sign} ", f"${kind.colour}") + plain(title_of(value))
-            return told + plain(f"  {value['_label']}", MUTED)
+            return plain(f"{kind.sign} ", f"${kind.colour}") + plain(title_of(value) or str(value["_label"]))
         case _:
             return plain(brief(value), MUTED if is_relationship(value) else "")
 

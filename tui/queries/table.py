@@ -64,6 +64,7 @@ class ResultTable(ScrollView, can_focus=True):
         self.column = 0
         self.sorted_by: tuple[int, bool] | None = None  # which column, and whether downwards
         self._widths: list[int] = []
+        self._right: list[bool] = []  # which columns are of numbers
         self._strips: dict[int, Strip] = {}
 
     def fill(self, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
@@ -113,9 +114,14 @@ class ResultTable(ScrollView, can_focus=True):
     def _measure(self) -> None:
         room = self.scrollable_content_region.width
         self._widths = widths_of(self.columns, self.rows, room) if self.columns else []
+        self._right = [self._is_of_numbers(place) for place in range(len(self.columns))]
         wide = sum(self._widths) + GAP * max(0, len(self._widths) - 1)
         self.virtual_size = Size(wide, len(self.rows) + 1)
         self.redraw()
+
+    def _is_of_numbers(self, column: int) -> bool:
+        there = (row[column] for row in self.rows[:LOOKED_AT] if row[column] is not None)
+        return is_right(next(there, None))
 
     def redraw(self) -> None:
         """Something that the table shows has changed."""
@@ -162,15 +168,15 @@ class ResultTable(ScrollView, can_focus=True):
         for place, (name, width) in enumerate(zip(self.columns, self._widths, strict=True)):
             mark = "" if self.sorted_by is None or self.sorted_by[0] != place else DOWN if self.sorted_by[1] else UP
             named = plain(one_line(name)).truncate(max(1, width - len(mark)), ellipsis=True) + plain(mark)
-            right = bool(self.rows) and is_right(self.rows[0][place])
-            cells.append(self._padded(named, width, right=right))
+            cells.append(self._padded(named, width, right=self._right[place]))
         return self._strip(Content(" " * GAP).join(cells), style)
 
     def _drawn(self, place: int) -> Strip:
         row, style = self.rows[self.order[place]], self._filling(place)
         cells = []
         for column, (value, width) in enumerate(zip(row, self._widths, strict=True)):
-            drawn = self._padded(cell(value).truncate(width, ellipsis=True), width, right=is_right(value))
+            right = self._right[column] and (value is None or is_right(value))
+            drawn = self._padded(cell(value).truncate(width, ellipsis=True), width, right=right)
             if place == self.row and column == self.column and self.has_focus:
                 drawn = drawn.stylize(self.get_visual_style("table--chosen"))
             cells.append(drawn)

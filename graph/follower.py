@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,7 +39,6 @@ REBUILD_PRICE = 100
 
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
-COPY_TRIES = 3
 BEHIND = "The graph is being opened or made anew. Ask again in a moment; the chat goes on meanwhile."
 LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
 
@@ -138,30 +136,6 @@ class Follower:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
         return self._opened().query(cypher, parameters, timeout_s=timeout_s)
 
-    def at(self) -> int:
-        """The last event of a graph that can be copied. Raises GraphFailure while it is not open, or is behind."""
-        return self._still()[1]
-
-    def size(self) -> int:
-        """Bytes that a copy takes. Raises GraphFailure."""
-        return self._opened().size()
-
-    def copy(self, into: Path, stopped: Stopped) -> int:
-        """Copy the graph to `into`, beside whoever writes; the last event it has.
-
-        Raises GraphFailure while it cannot be asked, what `stopped` gives, or OSError.
-        """
-        for _ in range(COPY_TRIES):
-            store, _ = self._still()
-            since = store.copy_file(into)
-            at = self._do(partial(self._copy_rest, store, into, since, stopped), stopped)
-            if at is not None:
-                return at
-            if (why := stopped()) is not None:
-                raise why
-            into.unlink()
-        raise GraphFailure("The graph changes too fast to be copied for the query. Nothing was changed; ask again.")
-
     def standing(self) -> tuple[GraphStore, int]:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
         with self._changed:
@@ -169,9 +143,21 @@ class Follower:
                 raise GraphFailure(f"{self._why} Recall waits for the graph; the chat goes on without it.")
             return self._store, self._applied
 
-    def inspect(self, look: Callable[[GraphStore, int], Result]) -> Result:
-        """Run `look` with the store and the number it is at, while nothing is applied. Raises GraphFailure."""
-        return self._do(lambda: look(self._opened(), self._applied))
+    def steady(self) -> tuple[GraphStore, int]:
+        """The open graph, which does nothing but follow or wait, and the last event it has. Raises GraphFailure."""
+        with self._changed:
+            if self._state is State.BEHIND:
+                raise GraphFailure(BEHIND)
+            if self._store is None:
+                raise GraphFailure(self._why)
+            return self._store, self._applied
+
+    def inspect(self, look: Callable[[GraphStore, int], Result], stopped: Stopped = lambda: None) -> Result:
+        """Run `look` with the store and the number it is at, while nothing is applied.
+
+        Raises GraphFailure, or what `stopped` gives while that has not begun or is not over.
+        """
+        return self._do(lambda: look(self._opened(), self._applied), stopped)
 
     def close(self) -> None:
         """Stop following and close the graph; also while another thread is opening it."""
@@ -187,24 +173,6 @@ class Follower:
                 job()
         finally:
             self._let_go(State.CLOSED, "The memory is closed.")
-
-    def _still(self) -> tuple[GraphStore, int]:
-        """The graph, where it does nothing but follow, and the last event it has. Raises GraphFailure."""
-        with self._changed:
-            if self._state is State.BEHIND:
-                raise GraphFailure(BEHIND)
-            if self._store is None:
-                raise GraphFailure(self._why)
-            return self._store, self._applied
-
-    def _copy_rest(self, store: GraphStore, into: Path, since: int, stopped: Stopped) -> int | None:
-        """What the file that was copied lacks, and the event that makes; None where it is of no use any more."""
-        if self._store is not store or stopped() is not None:
-            return None
-        try:
-            return self._applied if store.copy_log(into, since=since) else None
-        except OSError as e:
-            raise NoRoom(f"The graph could not be copied for the query: {e}. Free some space and ask again.") from e
 
     def _do(self, work: Callable[[], Result], stopped: Stopped = lambda: None) -> Result:
         """Run `work` on the graph's thread and return what it does. Raises what `stopped` gives meanwhile."""

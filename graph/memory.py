@@ -35,6 +35,7 @@ from graph.marks import Marks
 from graph.merging import Merging
 from graph.past import Past, Pasts
 from graph.querying.apart import Apart
+from graph.querying.followed import Followed
 from graph.reach import Reach
 from graph.reading import LogReader
 from graph.recall.search import Recall
@@ -63,7 +64,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
-        self._apart = Apart(folder, self._graph)
+        self._apart = Apart(folder, Followed(self._graph))
         self._pending = contents.Pending()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts

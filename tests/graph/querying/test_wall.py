@@ -7,6 +7,7 @@ import pytest
 
 from graph.errors import GraphFailure
 from graph.memory import Memory
+from graph.querying.followed import Followed
 from tests.graph.talk import said, talk
 
 CANARY = "Xylophonist"
@@ -112,7 +113,7 @@ def test_what_passes_the_first_wall_reads_nothing_writes_nothing_and_changes_not
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    spoken._graph.copy(outside / "other.kuzu", lambda: None)
+    Followed(spoken._graph).copy(outside / "other.kuzu", lambda: None)
     spoken.console("RETURN 1")
     before = tree(tmp_path), spoken.query("MATCH (n:Turn) RETURN n.id AS id, n.text AS text ORDER BY id")
     for statement in HOSTILE:

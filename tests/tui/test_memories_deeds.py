@@ -146,3 +146,11 @@ async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> No
         await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
         assert agent._observation(STARTER).status == "candidate"
         assert agent._observation(BERLIN).status == "active"
+
+
+async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:
+    async with chat(learned_agent(), size=(20, 6)) as (app, pilot):
+        await opened(app, pilot, shows="Observations")
+        for page, name in zip("12345", ("Observations", "Review", "Blocks", "Ratings", "Documents"), strict=True):
+            await pilot.press(page)
+            await wait_until(pilot, lambda page=page, name=name: f"{page} {name}" in screen_text(app), name)  # type: ignore[misc]

@@ -160,7 +160,10 @@ class MemoriesScreen(Screen[Goal | None]):
             whole = Content.assemble(plain("Memory", "bold $primary"), gap, line)
             if whole.cell_length <= width:
                 return whole
-        return line
+        if line.cell_length <= width:
+            return line
+        place = PAGES.index(self.page_name)
+        return self._tab(place, SHORT_NAMES[place])
 
     def _tab(self, place: int, name: str) -> Content:
         here = PAGES[place] == self.page_name

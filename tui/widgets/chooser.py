@@ -99,6 +99,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
     def on_mount(self) -> None:
         self._rows.fill(self._items, choose=self._choose)
         self._rows.set_class(not self._items, "-empty")
+        self.query_one(".chooser-preview").set_class(not self._items, "-empty")
         if not self._items:
             self.tell(plain(self._empty, MUTED))
         if self._more is not None:

@@ -11,24 +11,29 @@ WHERE lower(coalesce(a.name, a.id)) = lower($one) AND lower(coalesce(b.name, b.i
 RETURN p AS path, length(p) AS steps LIMIT 3"""
 
 
-def has_word(text: str, name: str = "what") -> str:
-    """Whether a text may have a word or words, in any case: quick, and true of parts of words as well."""
-    return f"lower({text}) CONTAINS lower(${name})"
+_WORDS = r"regexp_replace(lower({}), '[^\\pL\\pN]+', ' ', 'g')"  # with one blank between words, and no signs
+_WANTED = f"trim({_WORDS.format('$what')})"
 
 
-def whole_word(text: str, name: str = "what") -> str:
-    """Whether it has them as whole words, or in the plural: 20 µs each, so only for what `has_word` is true of."""
-    return rf"regexp_matches(lower({text}), '(^|\\W)\\Q' + lower(${name}) + '\\E(s|es)?(\\W|$)')"
+def _whole(text: str) -> str:
+    """A text as `_are_in` takes it: in small letters, a blank before and after each word. 5 µs; a regex takes 25."""
+    return f"concat(' ', {_WORDS.format(text)}, ' ')"
+
+
+def _are_in(words: str, wanted: str = _WANTED) -> str:
+    """Whether the words of $what stand in a text one after the other, also in the plural."""
+    return "\n  OR ".join(f"{words} CONTAINS concat(' ', {wanted}, '{end} ')" for end in ("", "s", "es"))
 
 
 def turns_about(*also: str, joined: str = "", carried: str = "t") -> str:
-    """Live turns that have $what as whole words; the engine looks at `WITH … WHERE` after the rest."""
-    conditions = " AND ".join((LIVE, *also, has_word("t.text")))
-    return f"MATCH (t:Turn){joined}\nWHERE {conditions}\nWITH {carried} WHERE {whole_word('t.text')}"
+    """Live turns that have $what as whole words; the engine looks at what follows WITH after the rest."""
+    conditions = "\n  AND ".join((LIVE, *also, "lower(t.text) CONTAINS lower($what)"))
+    words = f"WITH {carried}, {_whole('t.text')} AS words,\n  {_WANTED} AS wanted"
+    return f"MATCH (t:Turn){joined}\nWHERE {conditions}\n{words}\nWHERE {_are_in('words', 'wanted')}"
 
 
 def memories_about(*also: str) -> str:
     """Current observations that have $what as whole words, or are about somebody or something of that name."""
-    conditions = " AND ".join((CURRENT, *also))
-    named = f"EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE {whole_word(NAMED)} }}"
-    return f"MATCH (o:Observation)\nWHERE {conditions}\n  AND ({whole_word('o.text')} OR {named})"
+    conditions = "\n  AND ".join((CURRENT, *also))
+    named = f"EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE {_are_in(_whole(NAMED))} }}"
+    return f"MATCH (o:Observation)\nWHERE {conditions}\n  AND ({_are_in(_whole('o.text'))}\n  OR {named})"

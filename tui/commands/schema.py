@@ -2,6 +2,7 @@
 
 import sys
 from enum import StrEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -84,24 +85,26 @@ def as_lines(found: "Schema") -> "Iterator[str]":
     """A line for every table, and one for every property under it; all of it is our own words."""
     room = width() if sys.stdout.isatty() else None
     for node in found.nodes:
-        yield paint(cut(f"(:{node.name})  {node.count:,}", room), "1")
+        yield paint(folded(f"(:{node.name})  {node.count:,}", room, under=2), "1")
         yield from _under(node, room)
     for each in found.relationships:
         ends = " or ".join(f":{end}" for end in each.ends)
-        yield paint(cut(f"(:{each.start})-[:{quoted(each.name)}]->({ends})  {each.count:,}", room), "1")
+        yield paint(folded(f"(:{each.start})-[:{quoted(each.name)}]->({ends})  {each.count:,}", room, under=2), "1")
         yield from _under(each, room)
 
 
 def _under(table: "NodeKind | RelationshipKind", room: int | None) -> "Iterator[str]":
-    yield cut(f"  {table.meaning}", room)
+    yield folded(f"  {table.meaning}", room, under=2)
     for each in table.properties:
-        yield cut(f"    {each.name:<17}  {each.type:<6}  {each.meaning}", room)
+        yield folded(f"    {each.name:<17}  {each.type:<6}  {each.meaning}", room, under=31)
     yield ""
 
 
-def cut(line: str, room: int | None) -> str:
-    """A line of at most so many columns."""
-    return line if room is None or len(line) <= room else line[: room - 1] + "…"
+def folded(line: str, room: int | None, *, under: int) -> str:
+    """A line in as many as it needs, the others from the column `under` which it goes on."""
+    if room is None or len(line) <= room:
+        return line
+    return "\n".join(wrap(line, room, subsequent_indent=" " * min(under, room // 3)))
 
 
 def quoted(name: str) -> str:

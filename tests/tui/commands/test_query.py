@@ -1,6 +1,5 @@
 """`clew query` with values, and `clew schema`: from the command line to a real memory."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,7 @@ from graph.querying.console import Answer
 from graph.schema import META, NODES, RELS
 from tui.commands.parameters import read
 from tui.commands.query import summary
-from tui.commands.schema import cut
+from tui.commands.schema import folded
 
 Run = Callable[..., Any]
 
@@ -124,7 +123,10 @@ def test_a_memory_that_is_not_there_has_no_schema(clew: Run, home: Any) -> None:
     assert not (home / "memory" / "log.sqlite").exists()
 
 
-def test_a_line_is_cut_where_there_is_no_room() -> None:
-    assert cut("0123456789", 5) == "0123…"
-    assert cut("01234", 5) == "01234"
-    assert json.dumps(cut("x" * 300, None)) == json.dumps("x" * 300)
+def test_a_line_goes_on_below_where_there_is_no_room() -> None:
+    line = f"    {'at':<17}  INT64   when it was said, in UTC milliseconds"
+    assert folded(line, None, under=31) == folded(line, 80, under=31) == line
+    assert folded(line, 50, under=31).split("\n")[1].strip()
+    for room in (20, 24, 50):
+        assert all(len(each) <= room for each in folded(line, room, under=31).split("\n"))
+        assert folded(line, room, under=31).split() == line.split()

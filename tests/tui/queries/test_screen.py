@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from agent.asking.values import Ran, Saved, Translation
+from agent.events import GraphProgress
 from graph.errors import QueryFailed, QueryTimeout
 from graph.querying.console import Answer
 from tests.tui.conftest import Running, make_app, screen_text, wait_until
@@ -487,3 +488,17 @@ async def test_a_query_after_the_slash_stands_in_the_editor(chat: Running) -> No
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
         assert screen_of(app).editor.text == ALL
+
+
+async def test_a_graph_that_is_not_there_yet_is_said_and_the_text_stays(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        agent.tell(GraphProgress("rebuilding", 40, 100))
+        await shows(pilot, app, "The graph is being rebuilt (40 %).")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "being rebuilt" in screen.desk.failure, "the words instead of rows")
+        assert agent.asked == []
+        assert screen.editor.text == ALL
+        agent.tell(GraphProgress("ready"))
+        await shows(pilot, app, "15 nodes, 12 relationships")

@@ -16,7 +16,8 @@ from textual.widgets import Input, Static
 from graph.errors import NotFound
 from tui.egos import words
 from tui.egos.drawing import Drawing
-from tui.egos.keys import EGO, PLACES, WORDS
+from tui.egos.field import WordsInput
+from tui.egos.keys import EGO, PLACES
 from tui.egos.rows import Item, NeighbourList, items_of
 from tui.egos.walk import GONE, Walk
 from tui.keys import bindings, signs
@@ -36,19 +37,6 @@ WIDE = 104  # columns from which the drawing stands beside the list, as in the s
 TALL = 18  # rows from which there are blank lines, as in the style sheet
 ALONE = "Nothing leads to it, and it leads nowhere."
 NO_PROOF = "Only a memory has words that prove it: choose one (◆), then p."
-
-
-class WordsInput(Input):
-    """The words that neighbours are to have."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings(WORDS)
-
-    def action_done(self) -> None:
-        self.post_message(self.Submitted(self, self.value))
-
-    def action_clear(self) -> None:
-        self.value = ""
-        self.post_message(self.Submitted(self, ""))
 
 
 class EgoScreen(Screen["Ref | None"]):

@@ -111,6 +111,7 @@ class Apart:
 
         turn = self._turns[live_only]
         while not turn.acquire(timeout=LOOK_EVERY_S):
+            erased = self._erased
             if (why := stopped()) is not None:
                 raise why
         erased = self._erased  # what was erased while it waited is not in what it will read

@@ -19,12 +19,11 @@ from tui.widgets.approval import Approval
 from tui.widgets.help import PLACES, help_content
 
 FEET = 100  # cells
-BEING_BUILT = ("tui.drawing",)
 
 
 def modules() -> Iterator[str]:
     for found in pkgutil.walk_packages(tui.__path__, "tui."):
-        if not found.name.startswith(("tui.commands", "tui.mcp", "tui.web", "tui.__main__", *BEING_BUILT)):
+        if not found.name.startswith(("tui.commands", "tui.mcp", "tui.web", "tui.__main__")):
             yield found.name
 
 
@@ -37,7 +36,7 @@ def own_widgets() -> list[type[DOMNode]]:
     while left:
         each = left.pop()
         left.extend(each.__subclasses__())
-        if each.__module__.startswith("tui.") and not each.__module__.startswith(BEING_BUILT) and each not in found:
+        if each.__module__.startswith("tui.") and each not in found:
             found.append(each)
     return found
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -18,8 +18,10 @@ from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.choosing import Direction, at_cell, nearest, next_one
 from tui.drawing.exporting import keep
 from tui.drawing.foot import about_node, about_picture
+from tui.drawing.keys import VIEW
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
 from tui.drawing.picture import Picture, paint
+from tui.keys import bindings
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0, 4.0)
 PAN = 8, 4  # cells at a key press
@@ -70,21 +72,7 @@ class GraphView(ScrollView, can_focus=True):
             *("primary", "secondary", "accent", "warning", "error", "foreground"),
         )
     }
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(way, f"move('{way}')", show=False) for way in ("up", "down", "left", "right")),
-        Binding("tab", "next(1)", show=False),
-        Binding("shift+tab", "next(-1)", show=False),
-        Binding("enter", "choose", show=False),
-        Binding("plus,equals_sign", "zoom(1)", show=False),
-        Binding("minus", "zoom(-1)", show=False),
-        Binding("0", "fit", show=False),
-        Binding("shift+left", "pan(-1, 0)", show=False),
-        Binding("shift+right", "pan(1, 0)", show=False),
-        Binding("shift+up", "pan(0, -1)", show=False),
-        Binding("shift+down", "pan(0, 1)", show=False),
-        Binding("l", "other_layout", show=False),
-        Binding("s", "save", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(VIEW)
 
     class About(Message):
         """Something of a node of one view, which is its `control`."""

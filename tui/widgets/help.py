@@ -7,6 +7,7 @@ from textual.content import Content
 from tui import places
 from tui.actions import by_group, key_name
 from tui.charts import keys as charts
+from tui.drawing import keys as drawing
 from tui.egos import keys as egos
 from tui.keys import Place
 from tui.memories import keys as memories
@@ -39,6 +40,7 @@ PLACES = (
     Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
     Place("About a person, place or project (/about)", places.ABOUT),
     *egos.PLACES,
+    Place("A drawn graph", drawing.VIEW),
     Place("Before something changes", places.IMPACT),
     Place("Questions", places.CONFIRM),
     Place("A line or a text to write", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),

@@ -27,6 +27,7 @@ from graph.events import (
     ReflectionDone,
     Role,
     SessionForked,
+    SessionRenamed,
     SessionStarted,
     SessionTitled,
     StopReason,
@@ -40,6 +41,7 @@ STORY = Path(__file__).with_name("story.toml")
 MODEL = "smollm2-135m"
 DAY_MS, EXCHANGE_MS, REPLY_MS = 86_400_000, 240_000, 4_000
 MS_PER_TOKEN, FIRST_TOKEN_MS, CHARACTERS_PER_TOKEN = 28.0, 310.0, 4
+NAME = "Without Wren"
 WHAT_IF = "And if I had never bought the boat?"
 TOLD = "Then you would still live in Munich, and the harbour of Cascais would have one leak less."
 
@@ -168,6 +170,7 @@ class Story:
         origin, fork = self.sessions["boat"], self.answered["boat"]
         return [
             SessionForked(session=session, origin=origin, at=fork, world=world, client="chat"),
+            SessionRenamed(session=session, text=NAME),
             self._asked(turn, session, fork, at, WHAT_IF),
             self._reply(reply, session, turn, at + REPLY_MS, {"reply": TOLD}),
             ReflectionDone(reflection=new_id(), turns=(turn, reply), trust="verbatim"),

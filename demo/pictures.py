@@ -42,7 +42,21 @@ class See:
     words: str
 
 
-Step = str | Type | See  # a string is a key
+@dataclass(frozen=True)
+class Ask:
+    """A query in the graph screen, run."""
+
+    cypher: str
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A node of the graph by its name."""
+
+    name: str
+
+
+Step = str | Type | See | Ask | Walk  # a string is a key
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,11 @@ class Shot:
     new: bool = False
 
 
-QUERY = "MATCH (o:Observation)-[r:ABOUT]->(e:Entity) WHERE o.current RETURN o, r, e"
+MOST_PROVEN = """MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn)
+WHERE o.current AND t.live
+RETURN o.text AS memory, o.kind AS kind, count(*) AS proofs
+ORDER BY proofs DESC"""
+WHO = "MATCH (o:Observation)-[r:ABOUT]->(e:Entity) WHERE o.current RETURN o, r, e"
 CHAT_OF_THE_MAST = ("f2", Type("mast"), See("rotten"), "enter", See("iroko"))
 SHOTS = (
     Shot("chat", (See("No walnuts"),)),
@@ -65,6 +83,11 @@ SHOTS = (
     Shot("memories", ("f4", See("Used to live"), "end", See("Lives in Munich")), size=(120, 34)),
     Shot("tree", ("f6", See("orange cake")), size=(112, 24)),
     Shot("delete", (*CHAT_OF_THE_MAST, "tab", "up", "x", See("Delete")), size=(100, 30)),
+    Shot("graph", (Ask(MOST_PROVEN), See("walnuts")), size=(124, 34)),
+    Shot("drawn", (Ask(WHO), See("rows"), "f6", "2", See("Wren")), size=(124, 36)),
+    Shot("ego", (Walk("Wren"), See("Launches Wr")), size=(132, 38)),
+    Shot("proof", (Walk("Lisbon"), See("Used to live"), "down", "p", See("It is decided")), size=(112, 28)),
+    Shot("stats", ("f9", See("How much it matters")), size=(112, 36)),
     Shot("search", ("ctrl+f", Type("garboard"), See("Caulking")), size=(112, 28)),
 )  # fmt: skip
 
@@ -88,6 +111,12 @@ async def take(shot: Shot, home: Path) -> str:
                     await _until(pilot, lambda words=words: words in text_of(app), words)  # type: ignore[misc]
                 case Type(words):
                     await pilot.press(*("space" if each == " " else each for each in words))
+                case Ask(cypher):
+                    app.perform("graph", cypher)
+                    await _until(pilot, lambda: "F5" in text_of(app), "the graph screen")
+                    await pilot.press("f5")
+                case Walk(name):
+                    app.perform("ego", name)
                 case key:
                     await pilot.press(key)
         await _still(pilot, app)

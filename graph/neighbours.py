@@ -93,9 +93,11 @@ class Neighbours:
 
 @cache
 def sides_of(table: str) -> tuple[Key, ...]:
-    """Every side that a node of the table may have."""
+    """Every side that a node of the table may have; what a title was worded from only from the title itself."""
     found: list[Key] = []
     for rel in RELS:
+        if rel.name == "WORDED_FROM" and table != rel.start:
+            continue
         if rel.start == table:
             found += [(rel.name, True, end) for end in rel.ends]
         if table in rel.ends:

@@ -1,6 +1,5 @@
 """One chart: its title and what it says in a number, then a curve or bars as wide as there is room."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -82,8 +81,8 @@ def _curve(curve: Curve, width: int) -> list[Content]:
     if width < LEAST:
         return []
     top = plain(curve.top.ljust(width)[:width], MUTED)
-    points = [0.0, math.nan, *in_columns(curve.values, 2 * width)]  # a dot at 0: the scale begins there
-    drawn = [plain(line, "$primary") for line in line_plot(points, width, HEIGHT)]
+    points = in_columns(curve.values, 2 * width)
+    drawn = [plain(line, "$primary") for line in line_plot(points, width, HEIGHT, bottom=0.0)]
     gap = max(1, width - len(curve.first) - len(curve.last))
     return [top, *drawn, plain(f"{curve.first}{' ' * gap}{curve.last}"[:width], MUTED)]
 

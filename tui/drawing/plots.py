@@ -7,8 +7,10 @@ from tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, Dots
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def line_plot(points: Sequence[float], width: int, height: int) -> list[str]:
-    """A curve through the points from left to right, `height` lines of `width` cells; the least is at the bottom.
+def line_plot(points: Sequence[float], width: int, height: int, *, bottom: float | None = None) -> list[str]:
+    """A curve through the points from left to right, `height` lines of `width` cells.
+
+    At the bottom is the least of them, or `bottom` if that is less.
 
     Points that are not finite leave a gap. Where all are the same the curve is flat: in the middle, below for 0.
     """
@@ -17,7 +19,7 @@ def line_plot(points: Sequence[float], width: int, height: int) -> list[str]:
     dots = Dots(width, height)
     finite = [value for value in points if _is_finite(value)]
     if finite:
-        low, high = min(finite), max(finite)
+        low, high = min(finite if bottom is None else (*finite, bottom)), max(finite)
         spread = high - low
         across, down = width * DOTS_ACROSS - 1, height * DOTS_DOWN - 1
         before: tuple[int, int] | None = None

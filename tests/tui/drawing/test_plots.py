@@ -43,3 +43,10 @@ def test_a_plot_is_as_large_as_asked(points: list[float], width: int, height: in
 @given(NUMBERS, NUMBERS, st.integers(-1, 40))
 def test_a_bar_is_as_wide_as_asked(value: float, most: float, width: int) -> None:
     assert len(bar(value, most, width)) == max(0, width)
+
+
+def test_a_scale_may_begin_below_the_least() -> None:
+    flat, from_nothing = line_plot([4, 5], 4, 3), line_plot([4, 5], 4, 3, bottom=0)
+    assert flat[-1].strip()
+    assert not from_nothing[-1].strip()
+    assert line_plot([4, 5], 4, 3, bottom=9) == flat

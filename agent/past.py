@@ -5,10 +5,9 @@ its place once it is there; leaving it, or closing the Agent, lets go of it and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
-from typing import Any
 
 from graph.asked import Asked
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
@@ -18,20 +17,18 @@ from graph.events import MAIN_WORLD
 from graph.hits import Filters, Hit
 from graph.memory import Memory
 from graph.past import Past
-from graph.querying.console import ROWS, TIMEOUT_S, Answer
 from graph.values import Progress, Session, Turn
 
-from . import querying
 from .embedding import Embedding
 from .graphing import Graphing
-from .querying import First
+from .querying import Querying
 from .recall import Embed, Recaller
 
 ANY = Wanted()
 ALL = Filters()
 
 
-class PastView(Graphing):
+class PastView(Graphing, Querying):
     """The Agent's questions, of the memory as it was; each raises GraphFailure once something was erased for good."""
 
     def __init__(self, past: Past, embed: Embed) -> None:
@@ -112,40 +109,6 @@ class PastView(Graphing):
         """The worlds there were."""
         return await asyncio.to_thread(self._past.worlds)
 
-    async def console(
-        self,
-        cypher: str,
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        timeout_s: float = TIMEOUT_S,
-        limit: int = ROWS,
-        world: str = MAIN_WORLD,
-        live_only: bool = False,
-        first: First | None = None,
-    ) -> Answer:
-        """Ask the graph as it was a query of one's own, as the Agent's `console` does.
-
-        Raises Refused, QueryFailed or QueryTimeout.
-        """
-        return await querying.console(
-            self._past,
-            cypher,
-            parameters=parameters,
-            timeout_s=timeout_s,
-            limit=limit,
-            world=world,
-            live_only=live_only,
-            first=first,
-        )
-
-    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
-        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
-        await querying.validate(self._past, cypher, parameters)
-
-    async def prepare_console(self, *, live_only: bool = False) -> None:
-        """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
-        await asyncio.to_thread(self._past.prepare_console, live_only=live_only)
-
 
 class _Then(Recaller):
     """A Recaller for whom it is the time of the past it looks through."""
@@ -159,7 +122,7 @@ class _Then(Recaller):
         return self._then
 
 
-class Looking(Graphing):
+class Looking(Graphing, Querying):
     """The part of the Agent that looks into the past, and asks the user's own queries; what it uses is the Agent's."""
 
     _embedding: Embedding
@@ -197,41 +160,6 @@ class Looking(Graphing):
             if self._looked_into is opening:
                 self._looked_into = None
                 await _leave(opening)
-
-    async def console(
-        self,
-        cypher: str,
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        timeout_s: float = TIMEOUT_S,
-        limit: int = ROWS,
-        world: str = MAIN_WORLD,
-        live_only: bool = False,
-        first: First | None = None,
-    ) -> Answer:
-        """Ask the graph a query of one's own, which only reads; cancelling the task ends it.
-
-        `first` is called on the event loop with the first rows, before they are counted. Only what is live in main is
-        there when it is `live_only`. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
-        """
-        return await querying.console(
-            self._memory,
-            cypher,
-            parameters=parameters,
-            timeout_s=timeout_s,
-            limit=limit,
-            world=world,
-            live_only=live_only,
-            first=first,
-        )
-
-    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
-        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
-        await querying.validate(self._memory, cypher, parameters)
-
-    async def prepare_console(self, *, live_only: bool = False) -> None:
-        """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
-        await asyncio.to_thread(self._memory.prepare_console, live_only=live_only)
 
 
 async def _leave(past: "AbstractContextManager[Past] | None") -> None:

@@ -25,6 +25,7 @@ from graph.querying.console import Answer
 from graph.subgraphs import Ref
 
 HUB = "Anna"
+SIDE = ("MENTIONS", False, "Turn")
 NEIGHBOURS = 5_000
 A_CHAT = 100
 MILLION = "MATCH (t:Turn) UNWIND range(1, {each}) AS n RETURN t.id, t.text, n"
@@ -73,7 +74,9 @@ def measure(memory: Memory, turns: int, samples: int) -> dict[str, Figure]:
     for name, ask in (
         ("schema", memory.schema),
         ("ego", lambda: memory.ego(Ref("Entity", HUB))),
-        ("around", lambda: memory.around(Ref("Entity", HUB))),
+        ("ego_of_everybody", lambda: memory.ego(Ref("Entity", "you"))),
+        ("found_in_hub", lambda: memory.neighbours(Ref("Entity", HUB), SIDE, text="lisbon larch")),
+        ("drawn", lambda: memory.around(Ref("Entity", HUB))),
     ):
         times = [_ms(ask) for _ in range(samples)]
         figures[f"{name}_first_ms"] = times[0]

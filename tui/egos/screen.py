@@ -10,7 +10,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from graph.errors import NotFound
@@ -26,12 +25,12 @@ from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
+from tui.widgets.said import Said
 
 if TYPE_CHECKING:
     from graph.subgraphs import Node, Ref
     from tui.graph_service import WalksGraph
 
-SAID_S = 8.0
 NAME = 24  # characters of a node on the way that was walked
 WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet
 TALL = 18  # rows from which there are blank lines, as in the style sheet
@@ -73,7 +72,6 @@ class EgoScreen(Screen["Ref | None"]):
         self._failures = failures
         self._worlds = worlds
         self._busy = False
-        self._timer: Timer | None = None
         self._finding: Latest[str, str] = Latest(self._find, self._found)
 
     def compose(self) -> ComposeResult:
@@ -84,11 +82,11 @@ class EgoScreen(Screen["Ref | None"]):
             yield NeighbourList(id="ego-list")
             with Vertical(id="ego-drawing"):
                 yield Drawing()
-        yield Static("", id="ego-said", markup=False)
+        yield Said(id="ego-said")
         yield Foot(signs(EGO[:-2]), always=signs(EGO[-2:]), lines=2, id="ego-keys")
 
     def on_mount(self) -> None:
-        for name in ("#ego-words", "#ego-said", "#ego-drawing"):
+        for name in ("#ego-words", "#ego-drawing"):
             self.query_one(name).display = False
         self.rows.worlds = self._worlds
         self.show(None)
@@ -152,16 +150,7 @@ class EgoScreen(Screen["Ref | None"]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        said = self.query_one("#ego-said", Static)
-        said.update(plain(in_chat(words)))
-        said.set_class(error, "failed")
-        said.display = True
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(SAID_S, self._unsay)
-
-    def _unsay(self) -> None:
-        self.query_one("#ego-said").display = False
+        self.query_one(Said).say(in_chat(words), error=error)
 
     # Walking
 
@@ -205,7 +194,7 @@ class EgoScreen(Screen["Ref | None"]):
         self._arrived(None)
 
     def _arrived(self, chosen: str | None) -> None:
-        self._unsay()
+        self.query_one(Said).unsay()
         self._leave_words()
         self.show(chosen)
         self._draw()

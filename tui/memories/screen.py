@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import Static
 
 from tui import altering
@@ -29,6 +28,7 @@ from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot
 from tui.widgets.impact import Way
+from tui.widgets.said import Said
 
 if TYPE_CHECKING:
     from graph.beliefs import Wanted
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
 NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
 SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
-SAID_S = 8.0
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
 MINE = tuple(row for row in SCREEN if row.foot)
 ALWAYS = signs(MINE[1:])  # help, and the way back
@@ -78,7 +77,6 @@ class MemoriesScreen(Screen[Goal | None]):
         self.busy = False  # something is being done, or asks the person
         self._waiting = 0  # candidates to review
         self._where = ""  # the world and the time that are shown, where they are not the usual ones
-        self._timer: Timer | None = None
 
     @property
     def state(self) -> "State":
@@ -93,11 +91,10 @@ class MemoriesScreen(Screen[Goal | None]):
             yield Blocks(self)
             yield Ratings(self)
             yield Documents(self)
-        yield Static("", id="memories-said", markup=False)
+        yield Said(id="memories-said")
         yield Foot((), always=ALWAYS, id="memories-keys")
 
     async def on_mount(self) -> None:
-        self.query_one("#memories-said").display = False
         await where.tell(self)
         await self.show_page(self.page_name, choose=self._choose)
 
@@ -188,17 +185,11 @@ class MemoriesScreen(Screen[Goal | None]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        said = self.query_one("#memories-said", Static)
-        said.update(plain(words))
-        said.set_class(error, "failed")
-        said.display = True
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(SAID_S, self.unsay)
+        self.query_one(Said).say(words, error=error)
 
     def unsay(self) -> None:
         """Take back what was said."""
-        self.query_one("#memories-said").display = False
+        self.query_one(Said).unsay()
 
     def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
         """One at a time: what is asked for while another one is done, or asks something, is not done."""

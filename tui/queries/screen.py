@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
@@ -30,6 +29,7 @@ from tui.queries.taking import Taking
 from tui.queries.vocabulary import at_first, vocabulary_of
 from tui.text import MUTED, in_chat, plain
 from tui.widgets.dialogs import Reader
+from tui.widgets.said import Said
 
 if TYPE_CHECKING:
     from graph.querying.console import Answer
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from tui.service import Service
     from tui.state import State
 
-SAID_S = 8.0
 MOST_JOINED = 200  # nodes whose relationships are looked for
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for
 TALL = 18  # rows from which the keys may take two lines
@@ -65,7 +64,6 @@ class QueryScreen(Screen[None]):
         self._note = note  # what is to be known of the world that is asked
         self._popup = Popup()
         self._about = ""  # how much there is in the graph, once that is known
-        self._timer: Timer | None = None
         self._busy = False  # a dialog of this screen is open, or its answer is being done
 
     @property
@@ -79,12 +77,11 @@ class QueryScreen(Screen[None]):
             with Vertical(id="query-main"):
                 yield QueryEditor(self._popup, at_first())
                 yield Results()
-        yield Static("", id="query-said", markup=False)
+        yield Said(id="query-said")
         yield Static("", id="query-keys", markup=False)
         yield self._popup
 
     def on_mount(self) -> None:
-        self.query_one("#query-said").display = False
         self.results.page = self.desk.page
         self.editor.put(self.desk.text)
         self.tables.learn(self.editor.vocabulary)
@@ -175,17 +172,11 @@ class QueryScreen(Screen[None]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        said = self.query_one("#query-said", Static)
-        said.update(plain(words))
-        said.set_class(error, "failed")
-        said.display = True
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(SAID_S, self.unsay)
+        self.query_one(Said).say(words, error=error)
 
     def unsay(self) -> None:
         """Take back what was said."""
-        self.query_one("#query-said").display = False
+        self.query_one(Said).unsay()
 
     # Rows
 

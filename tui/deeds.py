@@ -264,12 +264,15 @@ async def status(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
         app.say("The memory is still being opened.")
         return
+    from agent.home import Home
+    from tui.commands.disk import parts_of
     from tui.widgets.status_page import status_content
 
     facts = await app.chat.service.status()
+    disk = await asyncio.to_thread(lambda: parts_of(Home.resolve(app.options.home)))
     graph = app.chat.state.graph
     state = graph.state if graph is not None else "opening"
-    app.push_screen(Reader("Status", status_content(facts, state, app.page_width)))
+    app.push_screen(Reader("Status", status_content(facts, state, disk, app.page_width)))
 
 
 async def show_help(app: "ClewApp", argument: str) -> None:

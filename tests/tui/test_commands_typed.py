@@ -93,7 +93,7 @@ async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
 async def test_the_status_shows_what_the_agent_says(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         app.perform("status")
-        await wait_until(pilot, lambda: "starts" in screen_text(app) and "counts: turns" in screen_text(app))
+        await wait_until(pilot, lambda: all(word in screen_text(app) for word in ("times opened", "messages")))
 
 
 async def test_the_palette_finds_an_action(chat: Running) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MUCH = 10**9  # bytes from which a part is told with what to do about it
 LOG, WORDS, VECTORS, GRAPH = "log", "words", "vectors", "graph"
 BACKUPS, MODELS, STATES, CACHES = "backups", "models", "KV states", "caches"
-QUERIES, COPIES, OTHER = "queries", "copies for queries", "the rest of the memory's folder"
+QUERIES, COPIES, OTHER = "queries", "copies for queries", "other files"
 
 ADVICE = {
     LOG: "It is all that was said; `clew delete` erases a chat for good, and what that frees is used again",
@@ -27,7 +27,7 @@ ADVICE = {
     CACHES: "they may be deleted while clew is not running",
     QUERIES: "the history is kept short by itself; saved queries are removed in the query screen",
     COPIES: "they go by themselves when clew is closed, and at its next start",
-    OTHER: "clew keeps only small files there; what is large is not clew's",
+    OTHER: "clew keeps only small ones in the memory's folder; what is large is not clew's",
 }
 
 

@@ -1,34 +1,66 @@
-"""The words of /status: what the agent says of itself, a name and a value a line."""
+"""The words of /status: what clew is doing, what it keeps, and what that takes; a name and a value a line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from textual.content import Content
 
+from tui.text import size_of
 from tui.widgets.columns import row
 
-NAMES = 20  # cells for the names
+NAMES = 26  # cells for the names
+LABELS = {
+    "home": "kept in",
+    "starts": "times opened",
+    "uptime_s": "running for",
+    "events": "events in the log",
+    "turns": "messages",
+    "sessions": "chats",
+    "graph_ready": "graph",
+    "model_path": "model file",
+    "context": "context, in tokens",
+    "to_learn_from": "exchanges to learn from",
+}
+LEFT_OUT = ("log_head",)  # the number of the last event, which is how many there are
 
 
-def status_content(facts: object, graph: str, width: int) -> Content:
-    """The fields of the dataclass `facts` for a page `width` cells wide; `graph` says what the graph is doing."""
-    lines = [row(label, value, width, NAMES) for label, value in _rows(facts, graph)]
-    return Content("\n").join(lines)
+def status_content(facts: object, graph: str, disk: Mapping[str, int], width: int) -> Content:
+    """The fields of the dataclass `facts`, then bytes by part, for a page `width` cells wide.
+
+    `graph` says what the graph is doing.
+    """
+    rows = [*_rows(facts, graph), *_disk(disk)]
+    return Content("\n").join(row(label, value, width, NAMES) for label, value in rows)
 
 
 def _rows(facts: object, graph: str) -> Iterator[tuple[str, str]]:
     for name in getattr(facts, "__dataclass_fields__", {}):
+        if name in LEFT_OUT:
+            continue
         value = getattr(facts, name)
-        label = name.replace("_", " ")
         match value:
+            case dict() if name == "rewrites":
+                yield from ((f"prompts made anew: {cause}", f"{count:,}") for cause, count in value.items())
             case dict():
-                yield from ((f"{label}: {key}".replace("_", " "), f"{count:,}") for key, count in value.items())
-            case None:
-                yield label, "none"
-            case bool():
-                yield label, "yes" if value else f"no ({graph})" if name == "graph_ready" else "no"
-            case float() if name == "uptime_s":
-                yield "uptime", f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"
-            case int():
-                yield label, f"{value:,}"
+                yield from ((LABELS.get(str(key), str(key)), f"{count:,}") for key, count in value.items())
             case _:
-                yield label, str(value)
+                yield LABELS.get(name, name.replace("_", " ")), _told(name, value, graph)
+
+
+def _told(name: str, value: object, graph: str) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool() if name == "graph_ready":
+            return "has everything" if value else f"not ready ({graph})"
+        case float():
+            return f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _disk(parts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for name, size in sorted(parts.items(), key=lambda part: -part[1]):
+        if size:
+            yield f"disk: {name}", size_of(size)

@@ -2,9 +2,23 @@
 
 import os
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from .errors import HomeError
+
+
+class Cached(StrEnum):
+    """The files that lie in the cache's folder itself: one that is not here is not clew's, and `clew erase` leaves it.
+
+    Each is written beside itself first, under its name with .part for its ending, or with a number after it.
+    """
+
+    NATIVE = "native.log"
+    PLACE = "place"
+    TRUSTED = "trusted.json"
+    TRANSLATORS = "trusted-queries.json"
+    PROBED = "probed.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +63,29 @@ class Home:
         return self.root / "cache"
 
     @property
+    def native_log(self) -> Path:
+        """What the native libraries print."""
+        return self.cache / Cached.NATIVE
+
+    @property
     def place(self) -> Path:
         """Names the session the user last spoke in or looked at."""
-        return self.cache / "place"
+        return self.cache / Cached.PLACE
 
     @property
     def trusted(self) -> Path:
         """What each model file was found fit for."""
-        return self.cache / "trusted.json"
+        return self.cache / Cached.TRUSTED
+
+    @property
+    def translators(self) -> Path:
+        """What each model file was found fit for as a writer of queries."""
+        return self.cache / Cached.TRANSLATORS
+
+    @property
+    def probed(self) -> Path:
+        """What was found out about each model file by loading it."""
+        return self.cache / Cached.PROBED
 
     @property
     def queries(self) -> Path:

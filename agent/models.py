@@ -46,7 +46,7 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
             context=settings.context,
             threads=settings.threads or None,
             gpu_layers=settings.gpu_layers,
-            memo=home.cache / "probed.json",
+            memo=home.probed,
         )
 
     return load
@@ -79,7 +79,7 @@ def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
             name=Path(name).stem if name.endswith(".gguf") else name,
             threads=settings.threads or None,
             gpu_layers=settings.gpu_layers,
-            memo=home.cache / "probed.json",
+            memo=home.probed,
         )
         return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
 

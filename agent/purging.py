@@ -31,7 +31,6 @@ from .prompts import Prompts
 
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
-NATIVE = "native.log"
 TIMES = 2
 GONE_TOO = "Words of what was deleted were in {}, which went with them."
 TO_LOOK = "`clew doctor --deep --absent -` looks for words that are typed to it."
@@ -233,7 +232,7 @@ def _sweep(
         progress(Progress("purging", files, 0))
         if not found:
             continue
-        if home.cache in path.parents and path.name != NATIVE:
+        if home.cache in path.parents and path != home.native_log:
             path.unlink(missing_ok=True)
         elif still := memory.unkept({word: words[word] for word in found}, events):  # nobody said it again meanwhile
             if home.queries != path.parent:
@@ -261,7 +260,7 @@ def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[
 
 def _settings_of(home: Home) -> Iterator[bytes]:
     """What is kept as it is, whatever is deleted: no word of a chat gets there by itself."""
-    for path in (home.config, home.cache / NATIVE, home.trusted):
+    for path in (home.config, home.native_log, home.trusted, home.translators, home.probed):
         with suppress(OSError):
             yield path.read_bytes() + b"\n"
 

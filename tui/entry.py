@@ -79,7 +79,7 @@ def open_chat(given: dict[str, str | bool]) -> int:
         return ExitCode.HELD
     from models.quiet import guard_descriptors
 
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     from tui.pasting import install
 
     install()

@@ -113,8 +113,7 @@ class Queries:
         """What each model file is worth at this."""
         from .probe import VERSION, probe
 
-        file = self._home.cache / "trusted-queries.json"
-        return Trusts(file, lambda generator: probe(generator, self._foreground), version=VERSION)
+        return Trusts(self._home.translators, lambda generator: probe(generator, self._foreground), version=VERSION)
 
     @cached_property
     def _translating(self) -> asyncio.Lock:

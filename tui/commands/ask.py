@@ -56,7 +56,7 @@ def ask(
     clean_message(text)  # an empty message is refused before anything is opened
     home = home_of(ctx)
     settings = load_settings(home.config, **({"model": model} if model is not None else {}))
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     question = Question(
         text,
         session=session,

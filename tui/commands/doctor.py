@@ -44,7 +44,7 @@ def doctor(
         look_for_words(ctx, source=absent, deep=deep, as_json=as_json)
         return
     home = home_of(ctx, writing=False)
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     narration = Narration()
     found = examine(home, models=not no_model, tell=narration.tell)
     narration.clear()

@@ -54,7 +54,7 @@ def edit(
         raise NotFound(f"{turn} is a chat, not a message of one. `clew show {of.id}` lists its messages.")
     old = meant.id
     settings = load_settings(home.config)
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
 
     async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
         return agent.edit(of.id, old, words)

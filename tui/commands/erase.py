@@ -28,9 +28,6 @@ LOG, GRAPH = "log.sqlite", "graph.kuzu"
 LOG_COMPANIONS = ("", "-wal", "-shm", "-journal")
 GRAPH_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 LOCK = ("lock", "holder.json", "holder.new")
-CACHE = re.compile(
-    r"native\.log|place(\.part)?|(trusted|probed)\.(json(\.[0-9]+)?|part)"
-)  # the number is that of the process that wrote it
 DRAFTS = re.compile(
     r"(new|query|[0-9A-Z]{26})\.(txt|new)|message-.*\.md"
 )  # by session; the query; what an editor was given
@@ -75,7 +72,7 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
 
     names = [home.memory / name for name in memory_names()]
     for folder, pattern in (
-        (home.cache, CACHE),
+        (home.cache, cache_names()),
         (home.cache / "drafts", DRAFTS),
         (home.states, STATES),
         (home.queries, QUERIES),
@@ -85,6 +82,18 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     yield from (path for path in names if os.path.lexists(path))
     if models and home.models == home.root / "models":
         yield from _models(home.models)
+
+
+def cache_names() -> re.Pattern[str]:
+    """Every name that clew gives in the cache's folder itself; the number is that of the process that wrote it."""
+    from agent.home import Cached
+
+    beside = (Path(each).with_suffix(".part").name for each in Cached)
+    return re.compile(rf"({_any(Cached)})(\.[0-9]+)?|{_any(beside)}")
+
+
+def _any(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, names))
 
 
 def memory_names() -> list[str]:

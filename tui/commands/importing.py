@@ -49,7 +49,7 @@ def import_(
 
     home = home_of(ctx)
     settings = load_settings(home.config)
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     agent = Agent(home, settings, client=CLIENT)
     try:
         report = asyncio.run(_import(agent, file, embed=not no_embed, as_json=as_json))

@@ -28,7 +28,7 @@ def mcp(ctx: typer.Context) -> None:
         raise typer.Exit(ExitCode.USAGE)
     from models.quiet import guard_descriptors
 
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     from tui.mcp.server import serve
 
     try:

@@ -39,7 +39,7 @@ def with_memory(
     """
     from models.quiet import guard_descriptors
 
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     agent = Agent(home, load_settings(home.config), client=client)
     try:
         return asyncio.run(_work(agent, work, by_meaning=by_meaning, open_graph=open_graph))

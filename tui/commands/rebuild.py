@@ -26,7 +26,7 @@ def rebuild(
 
     home = home_of(ctx)
     LogReader.open(home.memory).close()  # a home without a memory is not given one here
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
     narration = Narration()
     started = time.perf_counter()
     memory = Memory.open(home.memory, command="clew rebuild")

@@ -48,7 +48,7 @@ def regenerate(
     of, turn = aim(reader, id, session)
     reader.close()
     settings = load_settings(home.config)
-    guard_descriptors(home.cache / "native.log")
+    guard_descriptors(home.native_log)
 
     async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
         return agent.regenerate(of.id, turn.id if turn is not None else None)

@@ -52,9 +52,7 @@ HOSTILE = (
 async def ready(make_agent: MakeAgent, model: FakeGenerator, *, trusted: bool = False) -> Agent:
     """An agent with this model in use, which passed the probe before if it is `trusted`."""
     if trusted:
-        Home.resolve().cache.joinpath("trusted-queries.json").write_text(
-            json.dumps({f"{VERSION}:{model.state_key}": 1.0})
-        )
+        Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{model.state_key}": 1.0}))
     agent = await make_agent(model, QUIET)
     await agent.idle()
     return agent

@@ -1,13 +1,16 @@
 """`clew erase`: everything of clew's, and nothing of anyone else's."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.home import Cached
 from graph import rebuild
 from models.catalogue import CATALOGUE
+from tui.commands import erase
 
 Run = Callable[..., Any]
 
@@ -26,6 +29,8 @@ def lived_in(home: Path, remember: Run) -> Path:
         "cache/probed.json.4711",
         "cache/place",
         "cache/trusted.json",
+        "cache/trusted-queries.json",
+        "cache/trusted-queries.part",
         "cache/drafts/message-ab_c1.md",
         "queries/history.jsonl",
         "queries/saved.jsonl",
@@ -165,3 +170,13 @@ def test_one_file_that_cannot_go_does_not_keep_the_others(
     assert ended.code == 74
     assert "log.sqlite could not be removed: Operation not permitted" in ended.err
     assert [path.name for path in lived_in.rglob("*") if path.is_file()] == ["log.sqlite"]
+
+
+def test_whatever_is_written_into_the_cache_is_named_in_one_place_and_known() -> None:
+    """A file that is named where it is written is one that `clew erase` does not know."""
+    named = re.compile(r"""cache\s*(?:/|\.joinpath\()\s*f?["'](?!drafts["'])""")
+    root = Path(erase.__file__).parents[2]
+    sources = (path for package in ("agent", "graph", "models", "tui") for path in (root / package).rglob("*.py"))
+    assert [str(path) for path in sources if named.search(path.read_text()) and path.name != "home.py"] == []
+    assert all(erase.cache_names().fullmatch(name) for name in Cached)
+    assert not erase.cache_names().fullmatch("trusted-other.json")

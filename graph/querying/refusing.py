@@ -26,8 +26,8 @@ def refusal(words: str, statement: str, *, lines_before: int = 0) -> QueryFailed
     named = _NAMED.search(words)
     place = None if named is None else _place_of(named[1], statement)
     if place is None:
-        return QueryFailed(f"The graph cannot answer this: {plainly(words)}")
-    return _failed(plainly(words).rstrip("."), *place)
+        return QueryFailed(f"The graph cannot answer this: {plainly(words, statement)}")
+    return _failed(plainly(words, statement).rstrip("."), *place)
 
 
 def _failed(why: str, line: int, column: int) -> QueryFailed:

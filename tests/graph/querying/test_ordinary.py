@@ -73,6 +73,26 @@ def test_what_the_engine_does_not_know_is_told_with_what_was_meant(words: str, t
 
 
 @pytest.mark.parametrize(
+    ("property", "statement", "told"),
+    [
+        ("started_at", "MATCH (t:Turn) RETURN t.started_at", "; did you mean at?"),
+        ("said_at", "MATCH (t:Turn)\nRETURN t.said_at", "; did you mean at?"),
+        ("begun_at", "MATCH (t:Session) RETURN t.begun_at", ""),
+        ("started_at", "MATCH ()-[t:`SAID_BY`]->() RETURN t.started_at", ""),
+        ("txet", "MATCH (t:Turn:Session) RETURN t.txet", "; did you mean text?"),
+        ("started_at", "MATCH (a)--(t) RETURN t.started_at", "; did you mean "),
+    ],
+)
+def test_only_what_the_table_has_is_said_to_be_meant_and_never_the_word_itself(
+    property: str, statement: str, told: str
+) -> None:
+    said = plainly(f"Binder exception: Cannot find property {property} for t.", statement)
+    assert said.startswith(f"t has no property {property}{told}")
+    assert told or said.endswith(property)
+    assert f"mean {property}" not in said
+
+
+@pytest.mark.parametrize(
     ("query", "told"),
     [
         ("MATCH (t:Turn) RETURN [x IN [1, 2] | x * 2]", r"say list_transform\(list, x -> …\)"),

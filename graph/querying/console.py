@@ -71,10 +71,10 @@ def ask(
     Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
     """
     statement = checked(cypher)
-    asked = given(statement, parameters, world=world)
+    asked = given(cypher, parameters, world=world)
     limit = max(0, min(limit, MOST_ROWS))
     pages = paged(statement, limit + 1)  # one more tells whether there are more
-    request = _request(statement, pages.first, asked, timeout_s)
+    request = _request(cypher, statement, pages.first, asked, timeout_s)
     request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
     found = _Found(time.perf_counter())
     total: int | None = None
@@ -101,8 +101,9 @@ def validate(apart: Apart, cypher: str, parameters: Mapping[str, Any] | None) ->
     Raises Refused, QueryFailed, QueryTimeout or GraphFailure.
     """
     statement = checked(cypher)
-    asked = given(statement, parameters, needed=parameters is not None)
-    request = _request(statement, f"EXPLAIN\n{statement}", dict.fromkeys(parameters_of(statement)) | asked, TIMEOUT_S)
+    asked = given(cypher, parameters, needed=parameters is not None)
+    values = dict.fromkeys(parameters_of(statement)) | asked
+    request = _request(cypher, statement, f"EXPLAIN\n{statement}", values, TIMEOUT_S)
     for _ in apart.ask(request | {"limit": 0, "lines_before": 1}, live_only=False):
         pass
 
@@ -112,8 +113,10 @@ def _names(statement: str) -> list[str]:
     return sorted({token.text[1:] for token in tokens_of(statement) if token.sort is Sort.PARAMETER})
 
 
-def _request(statement: str, cypher: str, parameters: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+def _request(query: str, statement: str, cypher: str, parameters: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    """What an engine is told: `query` and `statement` are for places in what it says, `cypher` is what runs."""
     return {
+        "query": query,
         "statement": statement,
         "lines_before": 0,
         "cypher": cypher,

@@ -117,7 +117,9 @@ class Engine:
             case "size":
                 return QueryFailed(f"A value of the answer is too large to be shown: {told['failed']}")
             case _:
-                return refusal(told["failed"], request["statement"], lines_before=request["lines_before"])
+                return refusal(
+                    told["failed"], request["query"], request["statement"], lines_before=request["lines_before"]
+                )
 
     def kill(self) -> None:
         """End it now, and wait until it is gone."""

@@ -1,8 +1,9 @@
 """A query of the console cut into tokens, and written anew from them, so that the engine reads only what was looked at.
 
 Comments and blanks of any alphabet become plain blanks of the same length: places in the engine's messages stay true.
-What this does not know, down to an escape in a string, is an error: nothing is passed on in the hope that the engine
-reads it the same.
+So do escapes in strings become the characters they stand for, and blanks behind the string: the engine, which does not
+know them, would drop the backslash and look for a letter. What this does not know, down to such an escape, is an error:
+nothing is passed on in the hope that the engine reads it the same.
 """
 
 import re
@@ -50,13 +51,22 @@ class Token:
         return self.text.upper() if self.sort is Sort.WORD else self.text
 
 
+def line_and_column(query: str, place: int) -> tuple[int, int]:
+    """A place in a query as people count: both from 1."""
+    return query.count("\n", 0, place) + 1, place - query.rfind("\n", 0, place)
+
+
 def refused(query: str, place: int, why: str) -> Refused:
     """Why a query is not run, with the place in it."""
-    line_start = query.rfind("\n", 0, place) + 1
-    return Refused(why, line=query.count("\n", 0, place) + 1, column=place - line_start + 1)
+    line, column = line_and_column(query, place)
+    return Refused(why, line=line, column=column)
 
 
 _ESCAPE = r"\\(?:[\\'\"bBfFnNrRtT]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+# A character beyond the first 65,536 may be written in two halves, as JSON has it.
+_ESCAPED = re.compile(rf"\\u[dD][89abAB][0-9a-fA-F]{{2}}\\u[dD][c-fC-F][0-9a-fA-F]{{2}}|{_ESCAPE}")
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LAST_CHARACTER = 0x10FFFF
 _TOKEN = re.compile(
     rf"""
     (?P<comment> /\*.*?\*/ | //[^\r\n]* )
@@ -99,10 +109,14 @@ def parameters_of(query: str) -> tuple[str, ...]:
 
 
 def written(query: str, tokens: list[Token]) -> str:
-    """The query with nothing but its tokens, each in its place."""
+    """The query with nothing but its tokens, each in its place; in strings only quotes and backslashes escaped.
+
+    It is as long as the query: a place in it is one in the query, though the line may be another.
+    """
     blank = ["\n" if each == "\n" else " " for each in query]
     for token in tokens:
-        blank[token.place : token.place + len(token.text)] = token.text
+        text = _ESCAPED.sub(_unescaped, token.text) if token.sort is Sort.STRING else token.text
+        blank[token.place : token.place + len(token.text)] = text.ljust(len(token.text))
     return "".join(blank)
 
 
@@ -117,8 +131,13 @@ def _tokens(query: str) -> Iterator[Token]:
             raise refused(query, place, _unknown(query, place))
         text = found[0]
         if found.lastgroup != "comment":
-            if odd := next((each for each in text if _is_odd(each)), None):
+            is_odd = _is_none if found.lastgroup == "string" else _is_odd
+            if odd := next((each for each in text if is_odd(each)), None):
                 raise refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
+            for escape in _ESCAPED.finditer(text) if found.lastgroup == "string" else ():
+                code = _code(escape[0])
+                if code > _LAST_CHARACTER or _is_none(chr(code)):
+                    raise refused(query, place + escape.start(), f"{escape[0]} is no character that a text can have")
             if found.lastgroup == "parameter" and text[1:].upper() in NO_PARAMETERS:
                 raise refused(query, place, f"{text} is a word of the language, and no name: say {text}_ for it")
             yield Token(_SORTS[found.lastgroup], text, place)
@@ -128,7 +147,7 @@ def _tokens(query: str) -> Iterator[Token]:
 def _unknown(query: str, place: int) -> str:
     match query[place]:
         case "'" | '"':
-            return "This string does not end, or has an escape that is not known"
+            return "This string does not end, or has an escape that is not known; a backslash itself is written \\\\"
         case "`":
             return "This name in backticks does not end, or is empty"
         case "/":
@@ -141,6 +160,26 @@ def _unknown(query: str, place: int) -> str:
             return f"Write names with letters like {other!r} in backticks"
         case other:
             return f"{other!a} cannot stand in a query"
+
+
+def _code(escape: str) -> int:
+    """The number of the character that an escape stands for."""
+    if len(escape) > len(r"\U00000000"):
+        return 0x10000 + ((int(escape[2:6], 16) - 0xD800) << 10) + int(escape[8:], 16) - 0xDC00
+    if len(escape) > len(r"\n"):
+        return int(escape[2:], 16)
+    return ord(_LETTERS.get(escape[1].lower(), escape[1]))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character itself; a quote or a backslash with the backslash that it needs."""
+    character = chr(_code(escape[0]))
+    return f"\\{character}" if character in "\\'\"" else character
+
+
+def _is_none(character: str) -> bool:
+    """What cannot stand in a text: nothing at all, and half a character."""
+    return character == "\0" or unicodedata.category(character) == "Cs"
 
 
 def _is_odd(character: str) -> bool:

@@ -99,8 +99,8 @@ def tree(folder: Path) -> dict[str, str]:
 def told(memory: Memory, cypher: str) -> str:
     """All that an engine says of a statement which nobody looked at."""
     request = {
-        "statement": "RETURN 1", "lines_before": 0, "cypher": cypher, "counted": cypher, "counting": [],
-        "parameters": {}, "timeout_s": 3.0, "limit": 100, "bytes": 1 << 20,
+        "query": "RETURN 1", "statement": "RETURN 1", "lines_before": 0, "cypher": cypher,
+        "counted": cypher, "counting": [], "parameters": {}, "timeout_s": 3.0, "limit": 100, "bytes": 1 << 20,
     }  # fmt: skip
     try:
         return repr(list(memory._apart.ask(request, live_only=False)))

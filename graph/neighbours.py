@@ -13,6 +13,7 @@ from graph.subgraphs import Edge, Node, Ref, Side
 
 Key = tuple[str, bool, str]  # as of a Side: the relationship, whether it leads away, and to which table
 
+TOGETHER = 20  # nodes that are looked up in one query
 MANY = 500  # neighbours from which they are put in order before their words are read
 _ORDERS: Mapping[tuple[str, bool], str] = {("RECALLED", True): "r.rank, m.id"}  # else as the table's nodes come
 
@@ -63,7 +64,7 @@ class Neighbours:
             rows = self._query(f"{pattern} {told.counting} RETURN {told.row()} {page}", values)
         else:
             ids = self._query(f"{pattern} {told.counting} RETURN m.id AS id {page}", values)
-            rows = self._rows(key[2], [row["id"] for row in ids])
+            rows = self._rows(key[2], [row["id"] for row in ids[:limit]]) + ids[limit:]  # the last one only counts
         total = skip + len(rows)
         if len(rows) > limit or (skip and not rows):
             total = self._query(f"{pattern} RETURN count(*) AS total", values)[0]["total"]
@@ -82,9 +83,11 @@ class Neighbours:
 
     def _rows(self, table: str, ids: list[str]) -> list[Row]:
         """What is told of some nodes, in the order of their ids: each is looked up, where a filter would read all."""
-        told = TABLES[table]
-        one = f"MATCH (m:`{table}` {{id: $id}}) WHERE {told.there} RETURN {told.row()}"
-        return [row for id in ids for row in self._query(one, {"id": id})]
+        found: dict[str, Row] = {}
+        for start in range(0, len(ids), TOGETHER):
+            values = {f"id{place}": id for place, id in enumerate(ids[start : start + TOGETHER])}
+            found |= {row["_id"]: row for row in self._query(_looked_up(table, len(values)), values)}
+        return [found[id] for id in ids if id in found]
 
     def _filled(self, key: Key, total: int, rows: list[Row]) -> Side:
         nodes = veiled(self._query, [node_of(key[2], row) for row in rows])
@@ -103,6 +106,14 @@ def sides_of(table: str) -> tuple[Key, ...]:
         if table in rel.ends:
             found.append((rel.name, False, rel.start))
     return tuple(found)
+
+
+@cache
+def _looked_up(table: str, count: int) -> str:
+    """So many nodes in one query, each by its id: half the time of a query is the reading of its words."""
+    told = TABLES[table]
+    each = (f"MATCH (m:`{table}` {{id: $id{place}}}) WHERE {told.there} RETURN {told.row()}" for place in range(count))
+    return " UNION ALL ".join(each)
 
 
 def _pattern(start: str, relation: str, outgoing: bool, end: str) -> str:

@@ -88,6 +88,11 @@ class Home:
         return self.cache / Cached.PROBED
 
     @property
+    def drafts(self) -> Path:
+        """The folder of what is being written, and was not sent yet."""
+        return self.cache / "drafts"
+
+    @property
     def queries(self) -> Path:
         """The folder of the queries that were run in the query screen, and of those that were saved."""
         return self.root / "queries"

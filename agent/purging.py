@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from graph.absence import Forms, look, look_into
+from graph.absence import Forms, files_under, look, look_into
 from graph.backups import DAMAGED, ENDING, backups_of
 from graph.errors import MemoryFailure
 from graph.files import LOG
@@ -202,7 +202,7 @@ def _set_aside(home: Home) -> list[Path]:
 def _is_own(path: Path, home: Home) -> bool:
     """Whether clew rewrites a file itself."""
     copy = backups_of(home.memory) == path.parent and ENDING in path.name
-    return home.memory in path.parents or home.queries == path.parent or (copy and path not in _set_aside(home))
+    return home.memory in path.parents or home.queries in (path, path.parent) or (copy and path not in _set_aside(home))
 
 
 def _listed(paths: Iterable[Path]) -> str:
@@ -222,7 +222,7 @@ def _sweep(
 ) -> tuple[int, tuple[Path, ...], int]:
     """Look into every file but the log's: how many there are, which still hold a word, and how many saved queries did.
 
-    Caches that hold one go, and so do such lines of the queries.
+    Caches that hold one go, and so do such lines of the queries, and of both what quotes a piece of a text.
     """
     held, files, gone = [], 0, 0
     queries = QueryStore(home.queries)
@@ -243,7 +243,26 @@ def _sweep(
                 gone += lines if path == queries.saved_file else 0
             except OSError:
                 held.append(path)
+    try:
+        gone += _forget_quotations(memory, home, events)
+    except OSError:
+        held.append(home.queries)
     return files, tuple(held), gone
+
+
+def _forget_quotations(memory: Memory, home: Home, events: Collection[int]) -> int:
+    """Let go of the queries and drafts that quote a piece of what was erased; how many saved queries went.
+
+    A query seldom has the whole of a text, and all words of the piece it has may be said elsewhere. Raises OSError.
+    """
+    queries = QueryStore(home.queries)
+    drafts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files_under(home.drafts)}
+    texts = queries.texts() | set(drafts.values())
+    kept = (each.decode(errors="replace") for each in _settings_of(home))
+    quoting = memory.that_quote(texts, events, kept)
+    for path in (path for path, text in drafts.items() if text in quoting):
+        path.unlink(missing_ok=True)
+    return queries.forget_texts(quoting) if quoting else 0
 
 
 def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[int]) -> tuple[Path, ...]:

@@ -7,11 +7,11 @@ Invariants:
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from graph import purging
+from graph import fragments, purging
 from graph.absence import INDEXES, Forms, forms_of, forms_of_texts, is_text, stems_of, words_in
 from graph.copies import purge_copy
 from graph.files import LOG
@@ -61,6 +61,15 @@ class Cleansing:
         return purging.unkept(
             forms, chain(self._kept(), (f"{text}\n".encode(errors="replace") for text in waiting)), stems
         )
+
+    def that_quote(self, texts: Collection[str], seqs: Collection[int], also_kept: Iterable[str] = ()) -> set[str]:
+        """Those of some short texts that quote what is erased in these events, and nothing that is kept says."""
+        waiting = self.purging()
+        found = fragments.shared(texts, (text for seq, text in waiting.items() if seq in seqs))
+        others = (text for seq, text in waiting.items() if seq not in seqs)
+        kept = chain(also_kept, others, (page.decode(errors="replace") for page in self._kept()))
+        said = fragments.kept_of(set().union(*found.values()), kept)
+        return {text for text, pieces in found.items() if pieces - said}
 
     def purge(self, progress: Tell) -> None:
         """Leave nothing of what is erased in word indexes, vectors and graph. Raises LogUnwritable or GraphFailure."""

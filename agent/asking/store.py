@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 from agent.errors import QueriesUnwritable
 from graph.absence import Finder, Forms
 
+from .quotations import quotations
 from .values import Ran, Saved
 
 MOST = 500
@@ -136,6 +137,28 @@ class QueryStore:
             self._write(path, kept)
             return len(lines) - len(kept)
 
+    def texts(self) -> set[str]:
+        """What people may have quoted, in any line of the files. Raises OSError."""
+        files = (self.history_file, self.saved_file)
+        lines = (line for path in (*files, *map(_beside, files)) for line in _lines_of(path, torn=True))
+        return {text for line in lines for text in quotations(line)}
+
+    def forget_texts(self, texts: Collection[str]) -> int:
+        """Take the lines out that have one of `texts`, and what a kill left of a write; how many saved queries went.
+
+        Raises OSError.
+        """
+        with self._alone():
+            gone = 0
+            for path in (self.history_file, self.saved_file):
+                _beside(path).unlink(missing_ok=True)
+                lines = _lines_of(path, torn=True)
+                kept = [line for line in lines if quotations(line).isdisjoint(texts)]
+                if len(kept) < len(lines):
+                    self._write(path, kept)
+                    gone += len(lines) - len(kept) if path == self.saved_file else 0
+            return gone
+
     # -- inside ---------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -159,7 +182,7 @@ class QueryStore:
 
     def _write(self, path: Path, lines: Sequence[bytes]) -> None:
         """All lines, beside the file and then over it."""
-        beside = path.with_name(f"{path.name}.part")
+        beside = _beside(path)
         try:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as file:
@@ -176,6 +199,11 @@ class QueryStore:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _beside(path: Path) -> Path:
+    """Where a file is written before it takes the place of the old one."""
+    return path.with_name(f"{path.name}.part")
 
 
 def _append(path: Path, line: bytes) -> int:

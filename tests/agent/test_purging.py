@@ -5,14 +5,17 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agent.asking.store import QueryStore
+from agent.asking.values import Ran, Saved
 from agent.backups import _head as newest_of
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
-from agent.purging import PurgeStopped, purge_copies
+from agent.purging import GONE_TOO, PurgeStopped, purge_copies
 from agent.service import Agent
 from agent.settings import Settings
 from graph.absence import Forms, forms_of, look, look_into
@@ -131,7 +134,7 @@ async def test_automatic_backups_lose_it_too_and_still_verify(make_agent: MakeAg
     memory.close()
 
 
-STEPS = ("purge_words", "purge", "purge_copy", "purge_done", "unkept")
+STEPS = ("purge_words", "purge", "purge_copy", "purge_done", "unkept", "that_quote")
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -332,3 +335,65 @@ async def test_a_sentence_that_somebody_says_as_well_is_not_looked_for(make_agen
     (home.root / "notes.txt").write_text(f"My secret is {SECRET}.")
     await delete(agent, turn)
     assert (await agent.purged()).leftovers == ()
+
+
+QUOTED = "Along the garboard plank, port side. Mara thinks the planks only need to take up water again."
+SAID_ELSEWHERE = ("Mara walks along the port side again.", "She thinks a garboard is a plank; planks take water up.",
+                  "We only need to take the boat out.", "The other literal words stay as they are.")  # fmt: skip
+QUOTING = (
+    Saved("Along the garboard plank, port side", "RETURN 1"),
+    Saved("a string", "MATCH (t:Turn) WHERE t.text CONTAINS 'planks only need to take up' RETURN t"),
+    Saved("large letters", r"RETURN 'GARBOARD PLANK,\nPORT SIDE'"),
+    Saved("a list", "RETURN $all", {"all": [{"of": "garboard   plank"}]}),
+    Saved("a remark", "RETURN 1 // mara thinks the planks"),
+    Saved("a column", "RETURN 1 AS `garboard plank`"),
+    Saved("not closed", 'RETURN "only need to take up'),
+)
+OTHERS = (Saved("harmless", "MATCH (t:Turn) RETURN t.text"), Saved("words", "RETURN 'the planks'", {"a": "port side"}),
+          Saved("said", "RETURN 'We only need to take the boat'"))  # fmt: skip
+
+
+async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_though_each_word_is_said_elsewhere(
+    make_agent: MakeAgent,
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    session = None
+    for text in SAID_ELSEWHERE:
+        session, _ = await say(agent, text, session)
+    _, turn = await say(agent, QUOTED, session)
+    store = QueryStore(home.queries)
+    for each in (*QUOTING, *OTHERS):
+        store.save(each)
+        assert store.keep(Ran(each.cypher, datetime.now(UTC), each.parameters, error="no 'garboard plank' there"))
+        assert store.keep(Ran(each.cypher, datetime.now(UTC), each.parameters))
+    (home.queries / "saved.jsonl.part").write_text("cut off: garboard plank, port")
+    home.drafts.mkdir()
+    for name, text in {
+        "query": "RETURN 'garboard plank",
+        "new": "Mara thinks the planks",
+        "kept": "the planks",
+    }.items():
+        (home.drafts / f"{name}.txt").write_text(text)
+    told: list[str] = []
+    listening = asyncio.create_task(_listen(agent, told))
+    await asyncio.sleep(0)
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == ()
+    assert [each.name for each in store.saved().entries] == ["harmless", "said", "words"]
+    assert {each.cypher for each in store.history().entries} == {"RETURN 1", *(each.cypher for each in OTHERS)}
+    assert not any(each.error for each in store.history().entries)
+    assert sorted(path.name for path in home.drafts.iterdir()) == ["kept.txt"]
+    assert sorted(path.name for path in home.queries.iterdir()) == ["history.jsonl", "lock", "saved.jsonl"]
+    await agent.close()
+    await listening
+    assert GONE_TOO.format("7 saved queries") in told
+
+
+async def test_queries_that_cannot_be_written_anew_are_named(make_agent: MakeAgent) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    _, turn = await say(agent, QUOTED)
+    store = QueryStore(home.queries)
+    store.save(Saved("a", "RETURN 'planks only need'"))
+    (home.queries / "saved.jsonl.part").mkdir()
+    await delete(agent, turn)
+    assert (await agent.purged()).leftovers == (store.saved_file, home.queries)

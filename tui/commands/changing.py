@@ -99,4 +99,4 @@ def told_of(purged: "Purged") -> str:
     """What a purge came to, in words."""
     if purged.pending is not None:
         return f"It is gone from every chat and from memory, but not yet from every file: {purged.pending}"
-    return "Nothing of it is left in any file under the home."
+    return "Nothing of it is left in any file under the home, but for words that are said elsewhere too."

@@ -73,7 +73,7 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
     names = [home.memory / name for name in memory_names()]
     for folder, pattern in (
         (home.cache, cache_names()),
-        (home.cache / "drafts", DRAFTS),
+        (home.drafts, DRAFTS),
         (home.states, STATES),
         (home.queries, QUERIES),
     ):
@@ -157,7 +157,7 @@ def _tidy(home: "Home") -> list[Path]:
     from graph.backups import BACKUPS
 
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
-    folders = [home.memory, home.root / BACKUPS, home.cache / "drafts", home.states, home.cache, home.queries]
+    folders = [home.memory, home.root / BACKUPS, home.drafts, home.states, home.cache, home.queries]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
     for folder in [*folders, home.root]:

@@ -19,7 +19,8 @@ MemoryFailure                 any of these; the faces print its message as it is
     ├── NoRoom                the disk is nearly full: it waits, and goes on by itself when there is room
     └── QueryFailed           one query was refused
         ├── Refused           a person's own query is wrong or would do more than read: nothing was run
-        └── QueryTimeout      one query took too long, or was interrupted
+        ├── QueryTimeout      one query took too long, or was interrupted
+        └── EngineEnded       one query broke down the process it ran in, or wanted more memory than that may take
 """
 
 import sqlite3
@@ -134,6 +135,10 @@ class Refused(QueryFailed):
     def __init__(self, why: str, *, line: int, column: int) -> None:
         told = f"{why} (line {line}, column {column}). Nothing was run, and nothing was changed."
         super().__init__(told, line=line, column=column)
+
+
+class EngineEnded(QueryFailed):
+    """A query ended the process it ran in; the next one gets another."""
 
 
 class QueryTimeout(QueryFailed):

@@ -82,6 +82,7 @@ def main(argv: list[str]) -> int:
             request = json.loads(requests.get(timeout=IDLE_S))
         except queue.Empty:
             return 0
+        say(line(begun=True))  # from here on it is the query's doing when this process ends
         for said in answer(database, request):
             say(said)
 
@@ -146,29 +147,34 @@ def answer(database: "kuzu.Database", request: dict[str, Any]) -> Iterator[str]:
 def _first(
     connection: "kuzu.Connection", request: dict[str, Any], parameters: dict[str, Any], until: float
 ) -> Iterator[str]:
-    """The rows of the statement itself, how many it has, and what cut them; then those of the one that counts."""
+    """The rows of the statement itself, how many it has, and what cut them; then those of the one that counts.
+
+    When time is up, those that came are told all the same.
+    """
     began = time.monotonic()
     result = _run(connection, request["cypher"], parameters, until)
     try:
         yield line(columns=result.get_column_names(), took_s=time.monotonic() - began)
-        there, sent, size = result.get_num_tuples(), 0, 0
+        there, sent, size, cut = result.get_num_tuples(), 0, 0, ""
         frame: list[str] = []
         most = min(request["limit"], there)
         while sent < most:
             row = json.dumps([plain(value) for value in result.get_next()], separators=(",", ":"))
             size += len(row) + 1
             if size > request["bytes"]:
+                cut = "bytes"
                 break
             frame.append(row)
             sent += 1
             if len(frame) == FRAME_ROWS or len(row) * len(frame) > FRAME_BYTES or sent == most:
                 yield f'{{"rows":[{",".join(frame)}]}}'
                 frame = []
-                if time.monotonic() > until:
-                    raise TimeIsUp
+                if sent < most and time.monotonic() > until:
+                    cut = "time"
+                    break
         if frame:
             yield f'{{"rows":[{",".join(frame)}]}}'
-        yield line(there=there, cut="bytes" if sent < most else "rows" if sent < there else "")
+        yield line(there=there, cut=cut or ("rows" if sent < there else ""))
     finally:
         result.close()
     if request["counted"] is not None and there > request["limit"]:

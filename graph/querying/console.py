@@ -21,9 +21,11 @@ from graph.querying.plain import packed
 from graph.querying.plain import plain as plain
 
 MOST_ROWS = 100_000
-MOST_BYTES = 64 << 20  # of the rows as JSON
+MOST_BYTES = 16 << 20  # of the rows as JSON: as values they take four times that
 ROWS = 500
 TIMEOUT_S = 10.0
+
+Cut = Literal["", "rows", "bytes", "time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,14 @@ class Answer:
     """The first rows of an answer, of plain values as JSON has them, and how many rows there are in all.
 
     `total` is None where they are not counted (yet); `cut` says what kept rows out that there are: how many were
-    asked for or can be had, or how many bytes.
+    asked for or can be had, how many bytes, or that the time was up while they were read.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int | None
     took_ms: float
-    cut: Literal["", "rows", "bytes"] = ""
+    cut: Cut = ""
 
 
 @dataclass(slots=True)
@@ -48,7 +50,7 @@ class _Found:
     began: float
     columns: tuple[str, ...] = ()
     rows: list[tuple[Any, ...]] = field(default_factory=list)
-    cut: Literal["", "rows", "bytes"] = ""
+    cut: Cut = ""
 
     def answer(self, total: int | None) -> Answer:
         return Answer(self.columns, tuple(self.rows), total, (time.perf_counter() - self.began) * 1000, self.cut)

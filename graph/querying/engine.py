@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from graph.errors import GraphFailure, QueryFailed, QueryTimeout
+from graph.errors import EngineEnded, GraphFailure, QueryFailed, QueryTimeout
 from graph.querying.refusing import refusal
 
 START_S = 60.0  # a machine that is busy with other things
@@ -32,7 +32,7 @@ KILLED = "The query ended its engine ({why}). Nothing was changed; the chat is n
 
 
 class Idle(Exception):
-    """The process had ended before it was asked, because nobody did for a while."""
+    """The process had ended before it began with what it was asked: nobody had asked for a while, or it was killed."""
 
 
 Stopped = Callable[[], GraphFailure | None]
@@ -85,7 +85,7 @@ class Engine:
             self._child.stdin.flush()
         except (OSError, ValueError) as e:  # a pipe that is broken, or closed since
             raise Idle from e
-        deadline, heard = time.monotonic() + timeout_s + PATIENCE_S, False
+        deadline, begun = time.monotonic() + timeout_s + PATIENCE_S, False
         while True:
             try:
                 told = self._next(deadline, stopped)
@@ -95,16 +95,18 @@ class Engine:
             if told is None:
                 if (why := stopped()) is not None:
                     raise why
-                if self._child.returncode == 0 and not heard:
+                if not begun:
                     raise Idle
                 if _signal(self._child.returncode) == "SIGALRM":
                     raise too_long(timeout_s)
-                raise QueryFailed(KILLED.format(why=_ending(self._child.returncode)))
+                raise EngineEnded(KILLED.format(why=_ending(self._child.returncode)))
+            if "begun" in told:
+                begun = True
+                continue
             if "done" in told:
                 return
             if "failed" in told:
                 raise self._failure(told, request)
-            heard = True
             yield told
 
     def _failure(self, told: dict[str, Any], request: dict[str, Any]) -> QueryFailed:
@@ -113,7 +115,7 @@ class Engine:
                 return too_long(request["timeout_s"])
             case "memory":
                 self.kill()  # it may have lost more than it knows
-                return QueryFailed(TOO_MUCH)
+                return EngineEnded(TOO_MUCH)
             case "size":
                 return QueryFailed(f"A value of the answer is too large to be shown: {told['failed']}")
             case _:

@@ -72,11 +72,11 @@ def query(
     With --ask it takes a question in plain words, says on stderr which query that is, and runs it.
 
     Exit codes: 0 answered, also without rows, and where there are more than are written (stderr says so); 1 it took too
-    long, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a value does not fit;
-    66 there is no memory, world or time like that; 75 another clew has the memory.
+    long, ended its engine, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a
+    value does not fit; 66 there is no memory, world or time like that; 75 another clew has the memory.
     """
     from agent.errors import NotUnderstood
-    from graph.errors import QueryFailed, QueryTimeout
+    from graph.errors import EngineEnded, QueryFailed, QueryTimeout
     from graph.querying.grammar import checked
     from graph.querying.lexing import parameters_of
     from graph.querying.parameters import given
@@ -96,7 +96,7 @@ def query(
         LogReader.open(home.memory).close()  # a question about nothing makes no memory
         of = world_of(home, world, told="$world is")
         answer = _asked(home_of(ctx), text, None if ask else values, limit, timeout, at, of)
-    except QueryTimeout as error:
+    except (QueryTimeout, EngineEnded) as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
     except (QueryFailed, NotUnderstood) as error:
@@ -158,7 +158,12 @@ def summary(answer: "Answer") -> str:
         told = f"{shown_here} of {answer.total:,} rows"
     else:
         told = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
-    why = {"rows": " (--limit takes more)", "bytes": " (the others are too large to be taken along)", "": ""}
+    why = {
+        "": "",
+        "rows": " (--limit takes more)",
+        "bytes": " (the others are too large to be taken along)",
+        "time": " (the time was up before the others came; --timeout gives more)",
+    }
     return f"{told}, {answer.took_ms:.0f} ms{why[answer.cut]}"
 
 

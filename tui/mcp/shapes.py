@@ -197,5 +197,5 @@ class Rows(Answer):
     columns: list[str]
     rows: list[list[Any]]
     total: Annotated[int | None, Field(description="Rows in all; null where they were not counted.")]
-    cut: Annotated[str, Field(description="Why there are fewer rows here than in all: rows, bytes, or nothing.")]
+    cut: Annotated[str, Field(description="Why there are fewer rows here than in all: rows, bytes, time, or nothing.")]
     took_ms: float

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TICK_S = 0.1
 STEP = 10  # how many times more rows "more" asks for
 PATIENCE_S = 60.0  # for an export, and for more rows
+MORE = ("rows", "time")  # what kept rows out that can be had, with that patience
 RUNNING = "A query is running; Esc stops it."
 
 
@@ -75,7 +76,7 @@ class Asking:
         answer, asked = desk.answer, desk.asked
         if answer is None or asked is None:
             return
-        if asked.sample or answer.cut != "rows":
+        if asked.sample or answer.cut not in MORE:
             self._screen.say("All rows that can be had are here.")
             return
         from graph.querying.console import MOST_ROWS
@@ -92,7 +93,7 @@ class Asking:
         """All rows of the query whose answer is shown, as many as can be had; None if it was stopped or failed."""
         desk = self._screen.desk
         answer, asked = desk.answer, desk.asked
-        if answer is None or asked is None or answer.cut != "rows" or asked.sample:
+        if answer is None or asked is None or answer.cut not in MORE or asked.sample:
             return answer
         from graph.querying.console import MOST_ROWS
 
@@ -134,6 +135,7 @@ class Asking:
             run.close()
             self._screen.say(RUNNING)
             return
+        self._screen.unsay()
         self._began, self._doing = time.monotonic(), doing
         self._task = asyncio.create_task(run)
         self._screen.run_worker(self._watch(self._task), group="watch", exclusive=True)

@@ -34,6 +34,7 @@ FIRST_WORDS = (
     "Ctrl+L has ready queries, F2 shows the tables there are, and Ctrl+T makes a query of a question in words."
 )
 NO_ROWS = "No rows: nothing in the memory fits this query."
+LOOKING = "Looking for what can be drawn …"
 NOTHING_DRAWN = "There is nothing to draw: these rows have no nodes. Return a node or a path itself, as in RETURN t."
 
 
@@ -43,18 +44,11 @@ class Results(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = bindings(RESULTS)
 
     class Wanted(Message):
-        """A key about the answer that is for the screen: more, export, copy, copy_all, ego, edit."""
+        """A key about the answer that is for the screen: more, export, copy, copy_all, ego."""
 
         def __init__(self, what: str) -> None:
             super().__init__()
             self.what = what
-
-    class Left(Message):
-        """Tab: on to the next part of the screen, or back to the one before."""
-
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
 
     class Unjoined(Message):
         """The rows have nodes and no relationships among them."""
@@ -73,6 +67,7 @@ class Results(Vertical):
         self.drawn: Subgraph | None = None  # of the answer, once it was looked through
         self._jsoned = False
         self._count = ""
+        self._run = 0  # which answer is shown: what was made of an earlier one is shown no more
 
     def compose(self) -> ComposeResult:
         yield Static("", id="query-line", markup=False)
@@ -89,10 +84,19 @@ class Results(Vertical):
 
     def tell(self, words: str, *, error: bool = False, count: str = "") -> None:
         """Words instead of rows."""
-        self.answer, self.drawn, self._jsoned = None, None, False
-        self._count = count
-        self.query_one("#query-words Static", Static).update(plain(words, "$text-error" if error else MUTED))
+        self._begin(None, count)
+        self._write(words, "$text-error" if error else MUTED)
         self._lay_out()
+
+    def _begin(self, answer: "Answer | None", count: str) -> None:
+        """Another answer, or none: nothing of the one before stays on any page."""
+        self._run += 1
+        self.answer, self.drawn, self._jsoned, self._count = answer, None, False, count
+        self.query_one(GraphView).clear()
+        self.query_one(JsonPage).fill([])
+
+    def _write(self, words: str, style: str = MUTED) -> None:
+        self.query_one("#query-words Static", Static).update(plain(words, style))
 
     def show(self, answer: "Answer", asked: Asked) -> None:
         """The rows of an answer, on the page that is chosen."""
@@ -100,8 +104,7 @@ class Results(Vertical):
             self.tell(NO_ROWS, count=counted(answer, asked))
             self.answer = answer
             return
-        self.answer, self.drawn, self._jsoned = answer, None, False
-        self._count = counted(answer, asked)
+        self._begin(answer, counted(answer, asked))
         self.query_one(ResultTable).fill(*spread(answer.columns, answer.rows))
         self._lay_out()
         self._fill_page()
@@ -119,12 +122,9 @@ class Results(Vertical):
 
     def turn(self, page: int) -> None:
         """Show another page of the answer; the focus goes along."""
-        focused = self.has_focus_within
         self.page = page
         self._lay_out()
         self._fill_page()
-        if focused:
-            self.body.focus()
         self.post_message(self.Turned())
 
     @property
@@ -141,47 +141,47 @@ class Results(Vertical):
     def _shown(self) -> str:
         if self.answer is None or not self.answer.rows:
             return "#query-words"
-        if self.page == 2 and self.drawn is not None and not self.drawn.nodes:
+        if self.page == 2 and (self.drawn is None or not self.drawn.nodes):
             return "#query-words"
         return ("#query-table", "#query-graph", "#query-json")[self.page - 1]
 
     def _lay_out(self) -> None:
-        shown = self._shown()
+        shown, focused = self._shown(), self.has_focus_within
         for each in ("#query-words", "#query-table", "#query-graph", "#query-json"):
             self.query_one(each).display = each == shown
+        if focused:
+            self.screen.set_focus(self.body)
         self._paint_line()
 
     def _fill_page(self) -> None:
         if self.answer is None or not self.answer.rows:
             return
         if self.page == 2 and self.drawn is None:
-            self.run_worker(self._draw(self.answer), group="draw", exclusive=True)
+            self._write(LOOKING)
+            self.run_worker(self._draw(self.answer, self._run), group="draw", exclusive=True)
         elif self.page == 3 and not self._jsoned:
-            self.run_worker(self._write_json(self.answer), group="json", exclusive=True)
+            self.run_worker(self._write_json(self.answer, self._run), group="json", exclusive=True)
 
-    async def _draw(self, answer: "Answer") -> None:
+    async def _draw(self, answer: "Answer", run: int) -> None:
         """Look through the rows in a thread: there may be a hundred thousand."""
         found = await asyncio.to_thread(subgraph_of, answer.rows)
-        if self.answer is answer:
+        if self._run == run:
             self.draw(found)
             if len(found.nodes) > 1 and not found.edges:
                 self.post_message(self.Unjoined(found))
 
     def draw(self, subgraph: Subgraph) -> None:
         """Draw this, which was found in the rows."""
-        focused = self.has_focus_within
         self.drawn = subgraph
         if subgraph.nodes:
             self.query_one(GraphView).show(subgraph)
         else:
-            self.query_one("#query-words Static", Static).update(plain(NOTHING_DRAWN, MUTED))
+            self._write(NOTHING_DRAWN)
         self._lay_out()
-        if focused:
-            self.body.focus()
 
-    async def _write_json(self, answer: "Answer") -> None:
+    async def _write_json(self, answer: "Answer", run: int) -> None:
         lines = await asyncio.to_thread(lines_of, answer)
-        if self.answer is answer:
+        if self._run == run:
             self._jsoned = True
             self.query_one(JsonPage).fill(lines)
 
@@ -195,9 +195,11 @@ class Results(Vertical):
             tabs = Content("  ").join(self._tab(place + 1, name) for place, name in enumerate(names))
             if tabs.cell_length + count.cell_length + 2 <= width:
                 break
+        else:  # hardly any room: at least which page it is
+            tabs = self._tab(self.page, PAGES[self.page - 1])
         room = width - tabs.cell_length - count.cell_length
         line = tabs + plain(" " * max(2, room)) + count if self._count else tabs
-        self.query_one("#query-line", Static).update(line if line.cell_length <= width else count)
+        self.query_one("#query-line", Static).update(line.truncate(width, ellipsis=True))
 
     def _tab(self, number: int, name: str) -> Content:
         here = number == self.page
@@ -231,12 +233,6 @@ class Results(Vertical):
     def action_ego(self) -> None:
         self.post_message(self.Wanted("ego"))
 
-    def action_edit(self) -> None:
-        self.post_message(self.Wanted("edit"))
-
-    def action_away(self, step: int) -> None:
-        self.post_message(self.Left(step))
-
 
 def rows_of(count: int) -> str:
     return f"{spaced(count)} {'row' if count == 1 else 'rows'}"
@@ -253,7 +249,8 @@ def counted(answer: "Answer", asked: Asked) -> str:
         there = rows_of(here)
     else:
         there = f"{spaced(here)} of {rows_of(answer.total)}"
-    return f"{there}{' (too large for more)' if answer.cut == 'bytes' else ''}, {took}"
+    why = {"bytes": " (too large for more)", "time": " (no time for more)"}.get(answer.cut, "")
+    return f"{there}{why}, {took}"
 
 
 def took_of(took_ms: float) -> str:

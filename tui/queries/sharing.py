@@ -41,6 +41,8 @@ def left_out(answer: "Answer") -> str:
         return ""
     if answer.cut == "bytes":
         why = "the rest is too large to be had at once"
+    elif answer.cut == "time":
+        why = "the time was up before the others came"
     elif answer.cut == "rows":
         why = "more cannot be had at once"
     else:

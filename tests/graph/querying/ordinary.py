@@ -191,7 +191,7 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "RETURN true AND NOT false, TRUE OR FALSE, NOT 1 IN [2]": [(True, True, True)],
     "RETURN {a: 1, b: {c: [1, 2]}}.b.c[2] AS deep": [(2,)],
     "RETURN '漢字 é 😀' AS words, size('漢字')": [('漢字 é 😀', 2)],
-    "RETURN \"it's\" AS a, 'say \\\"hi\\\"' AS b, 'tab\\tnew\\nline' AS c": [("it's", 'say "hi"', 'tabtnewnline')],
+    "RETURN \"it's\" AS a, 'say \\\"hi\\\"' AS b, 'tab\\tnew\\nline' AS c": [("it's", 'say "hi"', 'tab\tnew\nline')],
     "RETURN 1.5e3, .5, -0.0, 9223372036854775807": [(1500.0, 0.5, -0.0, 9223372036854775807)],
     "WITH [1, 2, 3] AS list RETURN list[2:3], size(list)": [([2, 3], 3)],
     "WITH 2 AS n MATCH (t:Turn) WHERE t.index = n RETURN t.id": [('s2',)],

@@ -1,8 +1,12 @@
 """What a query finds: its first rows before all are counted, within bounds of bytes, time and memory."""
 
+import json
 import os
 import subprocess
+from pathlib import Path
+from types import SimpleNamespace
 
+import kuzu
 import pytest
 
 from graph.errors import QueryFailed
@@ -45,6 +49,32 @@ def test_a_count_that_takes_too_long_is_left_out(spoken: Memory) -> None:
     )
     answer = spoken.console(slow, timeout_s=1.5, limit=3)
     assert (len(answer.rows), answer.total, answer.cut) == (3, None, "rows")
+
+
+def test_rows_that_came_in_time_are_told_when_it_is_up_for_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    request = child.WARMING | {"cypher": "UNWIND range(1, 1000) AS x RETURN x", "limit": 900, "counting": []}
+    database = kuzu.Database(tmp_path / "any.kuzu", max_db_size=1 << 28)
+    told = []
+    for each in child.answer(database, request | {"counted": "RETURN 1000"}):
+        told.append(json.loads(each))
+        now[0] += 100.0 if "rows" in told[-1] else 0.0
+    database.close()
+    rows = [[each] for each in range(1, child.FRAME_ROWS + 1)]
+    assert told[1:] == [{"rows": rows}, {"there": 1000, "cut": "time"}, {"counted": None}, {"done": True}]
+
+
+def test_an_answer_of_many_whole_nodes_takes_a_bounded_part_of_our_memory(spoken: Memory) -> None:
+    nodes = "MATCH (t:Turn {id: 's0'}) UNWIND range(1, 100000) AS x RETURN t"
+    spoken.console(COUNT)
+    before = _resident()
+    answer = spoken.console(nodes, limit=100_000, timeout_s=60)
+    assert _resident() - before < 150 << 20
+    assert (answer.cut, answer.total) == ("bytes", 100_000)
+    assert len(answer.rows) > 10_000
 
 
 def test_large_values_come_whole(spoken: Memory) -> None:

@@ -14,13 +14,14 @@ import pytest
 
 from graph import room
 from graph.absence import forms_of, look
-from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
+from graph.errors import EngineEnded, GraphFailure, NoRoom, QueryTimeout
 from graph.events import TurnDeleted
 from graph.follower import BEHIND
 from graph.memory import Memory
 from graph.past import ENDED
 from graph.querying.apart import CANCELLED, CLOSING, ERASED, FOLDER, Apart
 from graph.querying.console import Answer
+from graph.querying.engine import Engine
 from graph.querying.followed import Followed
 from graph.store import GraphStore
 from graph.values import Progress
@@ -78,6 +79,22 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
     return sent
 
 
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """Let go of once for each request that an engine has begun with."""
+    heard = threading.Semaphore(0)
+    following = Engine._next
+
+    def told(self: Engine, *arguments: Any) -> dict[str, Any] | None:
+        found = following(self, *arguments)
+        if found == {"begun": True}:
+            heard.release()
+        return found
+
+    monkeypatch.setattr(Engine, "_next", told)
+    return heard
+
+
 def copies(folder: Path) -> list[Path]:
     return list((folder / FOLDER).rglob("*")) if (folder / FOLDER).exists() else []
 
@@ -103,6 +120,21 @@ def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_
     (second,) = spoken._apart.pids()
     assert second != first
     assert ends(first)
+
+
+def test_a_process_that_is_killed_before_it_begins_with_a_query_is_replaced(
+    spoken: Memory, asked: threading.Semaphore
+) -> None:
+    spoken.prepare_console()
+    (pid,) = spoken._apart.pids()
+    os.kill(pid, signal.SIGSTOP)
+    query = Asking(spoken, COUNT)
+    assert asked.acquire(timeout=60)
+    os.kill(pid, signal.SIGKILL)
+    answer = query.wait()
+    assert isinstance(answer, Answer)
+    assert answer.rows == ((6,),)
+    assert spoken._apart.pids() != [pid]
 
 
 def test_nothing_of_a_copy_lies_on_the_disk_once_it_is_open(spoken: Memory, folder: Path) -> None:
@@ -207,13 +239,13 @@ def test_closing_the_memory_ends_a_query_that_runs(spoken: Memory, asked: thread
 
 
 def test_an_engine_that_breaks_down_is_told_and_the_next_query_is_answered(
-    spoken: Memory, asked: threading.Semaphore
+    spoken: Memory, begun: threading.Semaphore
 ) -> None:
     query = Asking(spoken)
-    assert asked.acquire(timeout=60)
+    assert begun.acquire(timeout=60)
     os.kill(spoken._apart.pids()[0], signal.SIGSEGV)
     ended = query.wait()
-    assert type(ended) is QueryFailed
+    assert isinstance(ended, EngineEnded)
     assert str(ended).startswith("The query ended its engine (it broke down). Nothing was changed; the chat is not")
     assert spoken.console(COUNT).rows == ((6,),)
 
@@ -287,6 +319,25 @@ def test_killing_clew_ends_the_engine_and_the_next_opening_removes_half_a_copy(f
     assert not (folder / FOLDER).exists()
     memory.open_graph(ignore)
     assert memory.console(COUNT).rows == ((4,),)
+
+
+def test_a_link_in_the_place_of_the_copies_is_not_followed(
+    whole: Memory, folder: Path, opening: Open, tmp_path: Path
+) -> None:
+    talk(whole, 2)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "thesis.md").write_text("not clew's")
+    (folder / FOLDER).symlink_to(outside)
+    before = outside.stat().st_mtime_ns
+    with pytest.raises(NoRoom, match="leads elsewhere"):
+        whole.console(COUNT)
+    whole.close()
+    memory = opening()
+    assert not (folder / FOLDER).is_symlink()
+    memory.open_graph(ignore)
+    assert memory.console(COUNT).rows == ((2,),)
+    assert (outside.stat().st_mtime_ns, [path.name for path in outside.iterdir()]) == (before, ["thesis.md"])
 
 
 def test_erasing_ends_the_engine_and_no_copy_has_the_words(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,6 +78,15 @@ def test_a_summary_says_why_rows_are_missing() -> None:
     assert summary(Answer(("x",), ((1,),), 9_000, 1.2, "rows")) == "1 of 9,000 rows, 1 ms (--limit takes more)"
     assert summary(Answer(("x",), ((1,), (2,)), None, 1.2)) == "the first 2 rows, and there may be more, 1 ms"
     assert "too large to be taken along" in summary(Answer(("x",), ((1,),), 2, 1.2, "bytes"))
+    assert "the time was up before the others came" in summary(Answer(("x",), ((1,),), 2, 1.2, "time"))
+
+
+def test_a_query_that_ends_its_engine_has_failed_and_is_not_called_wrong(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("query", "RETURN date('2020-01-01') + interval('100000 years')")
+    assert (ended.code, ended.out) == (1, "")
+    assert "The query ended its engine (it broke down)" in ended.err
+    assert clew("query", "RETURN 1").code == 0
 
 
 def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember: Run) -> None:
@@ -121,6 +131,14 @@ def test_a_memory_that_is_not_there_has_no_schema(clew: Run, home: Any) -> None:
     ended = clew("schema")
     assert (ended.code, ended.out) == (66, "")
     assert not (home / "memory" / "log.sqlite").exists()
+
+
+@pytest.mark.parametrize("asked", [("schema",), ("query", "RETURN 1"), ("query", "--ask", "how many messages?")])
+def test_a_home_that_is_not_there_is_not_made_by_a_question(clew: Run, tmp_path: Path, asked: tuple[str, ...]) -> None:
+    there = tmp_path / "elsewhere" / "home"
+    ended = clew("--home", str(there), *asked)
+    assert (ended.code, ended.out) == (66, "")
+    assert not there.parent.exists()
 
 
 def test_a_line_goes_on_below_where_there_is_no_room() -> None:

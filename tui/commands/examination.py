@@ -1,6 +1,7 @@
 """What the doctor looks at: settings, privacy, disk, versions, the memory, and the models outside any history."""
 
 import errno
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -49,6 +50,10 @@ MAKE_ROOM = "Free some space, or make the home writable for you; nothing that wa
 RESTORE = "Copy the memory folder aside, then restore a backup of log.sqlite into it."
 REBUILD = "Run `clew rebuild`: the graph is made anew from the log."
 LOG_FIRST = "See to the log first: this is made from it, and cannot be better than it is."
+MEND_QUERIES = (
+    "The other queries and every chat are safe. Mend these lines in an editor (each is one query, as JSON) or take "
+    "them out; a file that is deleted is begun anew."
+)
 REPORT = "This was not expected. Run `clew doctor` again; if it stays, it is a bug in clew: please report it."
 
 
@@ -72,6 +77,7 @@ def examine(home: Home, *, models: bool, tell: Tell) -> Examination:
     checks = _look("settings", look_at_settings)
     checks += _look("privacy", lambda: [_privacy(home)])
     checks += _look("disk", lambda: [_disk(home)])
+    checks += _look("queries", lambda: _queries(home))
     checks += _look("versions", lambda: [_versions()])
     tell("looking at the memory …")
     held = None
@@ -129,6 +135,24 @@ def _disk(home: Home) -> Check:
     if hint := advice(parts, least=MUCH):
         detail = f"{detail}. {hint}"
     return Check("disk", free >= LITTLE_SPACE, detail, f"Make room: a full disk refuses new messages. {advice(parts)}")
+
+
+def _queries(home: Home) -> list[Check]:
+    """The query screen's files; nothing of a home that has none."""
+    from agent.asking.store import QueryStore
+
+    store = QueryStore(home.queries)
+    history, saved = store.history(), store.saved()
+    files = {store.history_file: history.damaged, store.saved_file: saved.damaged}
+    if not any(os.path.lexists(path) for path in files):
+        return []
+    wrong = [
+        f"{path} has {damaged} {'line' if damaged == 1 else 'lines'} that cannot be read"
+        for path, damaged in files.items()
+        if damaged
+    ]
+    detail = "; ".join(wrong) or f"{len(saved.entries)} saved, {len(history.entries)} in the history"
+    return [Check("queries", not wrong, detail, MEND_QUERIES)]
 
 
 def _versions() -> Check:

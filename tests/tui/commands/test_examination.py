@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from agent.asking.store import QueryStore
+from agent.asking.values import Saved
 from agent.home import Home
 from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable
 from graph.memory import Memory
@@ -52,7 +54,7 @@ def test_the_advice_fits_the_cause(
     assert ("rebuild" in finding.advice) == isinstance(error, GraphFailure)
 
 
-@pytest.mark.parametrize("name", ["_settings", "_privacy", "_disk", "_versions", "_memory"])
+@pytest.mark.parametrize("name", ["_settings", "_privacy", "_disk", "_queries", "_versions", "_memory"])
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), TypeError("no"), KeyError("kind")])
 def test_a_surprise_in_any_check_is_a_finding_and_the_others_are_made(
     home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
@@ -89,3 +91,24 @@ def test_where_the_log_is_wrong_no_rebuild_is_advised(home: Path, remember: Run)
     found = wrong(looked_over(home))
     assert "texts" in found
     assert not any("rebuild" in check.advice or "nothing is lost" in check.advice for check in found.values())
+
+
+def test_queries_that_cannot_be_read_are_told_with_what_to_do(home: Path, remember: Run) -> None:
+    remember("one")
+    assert "queries" not in {check.name for check in looked_over(home)}, "nobody asked anything yet"
+    store = QueryStore(home / "queries")
+    store.save(Saved("mine", "RETURN 1"))
+    (check,) = (check for check in looked_over(home) if check.name == "queries")
+    assert (check.ok, check.detail) == (True, "1 saved, 0 in the history")
+    store.saved_file.write_bytes(b'{"name": 1}\n' + store.saved_file.read_bytes())
+    store.history_file.write_bytes(b"\xff\x00\n[]\n")
+    finding = wrong(looked_over(home))["queries"]
+    assert finding.detail == (
+        f"{store.history_file} has 2 lines that cannot be read; {store.saved_file} has 1 line that cannot be read"
+    )
+    assert "Mend these lines" in finding.advice
+    assert [each.name for each in store.saved().entries] == ["mine"]
+    store.history_file.unlink()
+    store.saved_file.unlink()
+    store.history_file.mkdir()
+    assert str(store.history_file) in wrong(looked_over(home))["queries"].detail

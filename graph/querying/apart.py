@@ -52,7 +52,7 @@ class Apart:
         self._engines: dict[bool, tuple[Engine, int]] = {}
         self._erased = 0  # times that something was erased
         self._closed = ""  # why
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._tidy()
 
     def ask(
         self, request: Mapping[str, Any], *, live_only: bool, cancelled: threading.Event | None = None
@@ -140,6 +140,8 @@ class Apart:
         try:
             try:
                 self._require_room()
+                if self._folder.is_symlink():
+                    raise GraphFailure(f"{self._folder} is a link. {_UNLINK}")
                 folder.mkdir(mode=0o700, parents=True)
                 path = folder / "copy.kuzu"
                 of = self._graph.copy(path, stopped)
@@ -164,6 +166,14 @@ class Apart:
             with suppress(OSError):
                 self._folder.rmdir()
 
+    def _tidy(self) -> None:
+        """Remove what was left of copies; a link in the folder's place goes, and what it leads to stays."""
+        if self._folder.is_symlink():
+            with suppress(OSError):
+                self._folder.unlink()
+        else:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
     def _require_room(self) -> None:
         needed = self._graph.size() + room.TO_OPEN
         there = room.left(self._folder.parent)
@@ -180,4 +190,5 @@ class Apart:
         engine.kill()
 
 
+_UNLINK = "Nothing was copied or changed, and the chat is not affected. Remove the link and ask again."
 _FREE = "Nothing was changed, and the chat is not affected. Free some space and ask again."

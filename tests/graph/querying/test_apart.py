@@ -321,25 +321,6 @@ def test_killing_clew_ends_the_engine_and_the_next_opening_removes_half_a_copy(f
     assert memory.console(COUNT).rows == ((4,),)
 
 
-def test_a_link_in_the_place_of_the_copies_is_not_followed(
-    whole: Memory, folder: Path, opening: Open, tmp_path: Path
-) -> None:
-    talk(whole, 2)
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "thesis.md").write_text("not clew's")
-    (folder / FOLDER).symlink_to(outside)
-    before = outside.stat().st_mtime_ns
-    with pytest.raises(NoRoom, match="leads elsewhere"):
-        whole.console(COUNT)
-    whole.close()
-    memory = opening()
-    assert not (folder / FOLDER).is_symlink()
-    memory.open_graph(ignore)
-    assert memory.console(COUNT).rows == ((2,),)
-    assert (outside.stat().st_mtime_ns, [path.name for path in outside.iterdir()]) == (before, ["thesis.md"])
-
-
 def test_erasing_ends_the_engine_and_no_copy_has_the_words(
     whole: Memory, folder: Path, asked: threading.Semaphore
 ) -> None:

@@ -3,7 +3,7 @@
 What is left: turns that are live and not kept out of memory, but for those of tools, which quote others as they were
 when they were asked, and hold what other programs propose before the user reviewed it; active observations that are
 current, the chunks of the latest readings, chats that are not deleted, and only such people and things as something of
-that names.
+that names. How the user sets the assistant up, by core blocks and system prompts, is nobody else's business.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _KEPT = (  # what of each table stays; a null counts as a no
     ("Observation", _KNOWN),
     ("Document", "NOT n.deleted"),
     ("Chunk", "n.live AND EXISTS { MATCH (n)-[:PART_OF]->(:Document) }"),
-    ("CoreBlock", f"n.world = {_MAIN} AND NOT n.text IS NULL"),
+    ("CoreBlock", "false"),
     ("Wording", "false"),
     ("Entity", "EXISTS { MATCH (n)--() }"),
 )
-_BLANKED = (("Session", "wording"), ("CoreBlock", "wording"))
+_BLANKED = (("Session", "wording"), ("Session", "system_prompt"))
 
 
 def cuts() -> Iterator[str]:

@@ -10,6 +10,7 @@ from graph.events import (
     EntityNoted,
     HeadMoved,
     ObservationRetired,
+    SessionConfigured,
     SessionDeleted,
     SessionForked,
     SessionRenamed,
@@ -44,7 +45,7 @@ def varied(whole: Memory) -> Memory:
         observed("wrong", "s0", text="gone: retired"),
         *read("doc", "c1", "c2 gone"),
         *read("doc", "c1", new=()),
-        CoreWritten(block="user", text="a block", by="user"),
+        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
     )
     old = observed("old", "s2", text="gone: superseded")
     whole.append(old, observed("new", "s2", after=old, text="a newer fact"))
@@ -69,7 +70,7 @@ def test_only_what_is_live_is_there(varied: Memory) -> None:
     assert ids("Document") == {"doc"}
     assert ids("Chunk") == {"c1"}
     assert ids("Entity") == {"you", "assistant"}
-    assert ids("CoreBlock") == {"user"}
+    assert ids("CoreBlock") == set()
     assert varied.console("MATCH (n:Turn) RETURN count(*)").rows[0][0] > 6  # all of it, for who may see all
 
 
@@ -110,6 +111,21 @@ def test_a_title_of_what_is_hidden_is_not_there(whole: Memory) -> None:
     talk(whole, 2)
     whole.append(SessionTitled(session="s", sources=("s0",), text="gone title"), TurnHidden(turn="s0"))
     assert "gone" not in json.dumps(whole.console("MATCH (n) RETURN n", live_only=True).rows)
+
+
+def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(
+        SessionConfigured(session="s", text="gone: the user's own affair"),
+        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+    )
+    for cypher in (
+        "MATCH (s:Session) RETURN s.system_prompt",
+        "MATCH (b:CoreBlock) RETURN b.text",
+        "MATCH (n) RETURN n",
+    ):
+        assert "gone" in json.dumps(whole.console(cypher).rows)
+        assert "gone" not in json.dumps(whole.console(cypher, live_only=True).rows)
 
 
 def test_the_two_copies_are_kept_apart(varied: Memory) -> None:

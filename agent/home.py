@@ -29,11 +29,12 @@ class Home:
     models: Path
 
     @classmethod
-    def resolve(cls, root: Path | None = None, *, writing: bool = True) -> "Home":
+    def resolve(cls, root: Path | None = None, *, writing: bool = True, make: bool = True) -> "Home":
         """The home at `root`, else at CLEW_HOME, else in the user's data folder; CLEW_MODELS moves the models alone.
 
         Makes the folders (0700) and raises HomeError where that is not possible, or where nothing can be written. A
-        home that is there already is good enough for reading as it is (`writing` false).
+        home that is there already is good enough for reading as it is (`writing` false), and one that is not there can
+        be left so (`make` false).
         """
         named = root or os.environ.get("CLEW_HOME")
         if named:
@@ -44,7 +45,8 @@ class Home:
             base = user_data_path("clew")
         models = os.environ.get("CLEW_MODELS")
         home = cls(base, Path(models).expanduser().absolute() if models else base / "models")
-        home._make(writing=writing)
+        if make or base.is_dir():
+            home._make(writing=writing)
         return home
 
     @property

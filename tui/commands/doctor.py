@@ -43,7 +43,7 @@ def doctor(
 
         look_for_words(ctx, source=absent, deep=deep, as_json=as_json)
         return
-    home = home_of(ctx, writing=False)
+    home = home_of(ctx, writing=False, make=True)
     guard_descriptors(home.native_log)
     narration = Narration()
     found = examine(home, models=not no_model, tell=narration.tell)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,14 +130,6 @@ def test_a_memory_that_is_not_there_has_no_schema(clew: Run, home: Any) -> None:
     ended = clew("schema")
     assert (ended.code, ended.out) == (66, "")
     assert not (home / "memory" / "log.sqlite").exists()
-
-
-@pytest.mark.parametrize("asked", [("schema",), ("query", "RETURN 1"), ("query", "--ask", "how many messages?")])
-def test_a_home_that_is_not_there_is_not_made_by_a_question(clew: Run, tmp_path: Path, asked: tuple[str, ...]) -> None:
-    there = tmp_path / "elsewhere" / "home"
-    ended = clew("--home", str(there), *asked)
-    assert (ended.code, ended.out) == (66, "")
-    assert not there.parent.exists()
 
 
 def test_a_line_goes_on_below_where_there_is_no_room() -> None:

@@ -16,6 +16,7 @@ from tui.commands.since import parse_since
 from tui.mcp import shapes
 from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_node
 from tui.mcp.visits import Visits
+from tui.text import shown
 
 TIMEOUT_S = 10.0
 LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of them may not be
@@ -78,7 +79,7 @@ class Tools:
             made = await agent.propose(asked.text, by=by, kind=kind, in_use=settings.mcp_remember == "active")
         outcome, words = OUTCOMES[made.outcome]
         return shapes.Remembered.model_validate(
-            {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
+            {"outcome": outcome, "told": words, "id": made.memory.id, "text": shown(made.memory.text or "")}
         )
 
     async def relations(self, asked: shapes.RelationsArguments) -> shapes.Relations:

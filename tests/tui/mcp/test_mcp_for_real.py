@@ -147,6 +147,13 @@ async def test_what_is_remembered_waits_for_the_user_and_is_the_programs(connect
         assert (hit["kind"], hit["who"]) == ("memory", "you (over MCP)")
 
 
+async def test_nothing_of_an_answer_reorders_or_hides_what_is_read(connect: Connect) -> None:
+    async with connect() as client:
+        made = await ask(client, "remember", text="The user \u202ekeeps\u202c bees\x1b[2J \u200bhere.")
+    assert not set(made["text"]) & set("\u202e\u202c\u200b\x1b")
+    assert "\ufffdkeeps\ufffd bees" in made["text"]
+
+
 @pytest.mark.parametrize(("setting", "outcome"), [("active", "in use"), ("off", None)])
 async def test_the_user_decides_what_becomes_of_proposals(
     connect: Connect, home: Path, setting: str, outcome: str | None

@@ -10,6 +10,7 @@ from tui.queries import sharing
 from tui.queries.cells import whole
 from tui.queries.exporting import ExportFailed, target_of
 from tui.queries.json_page import JsonPage
+from tui.queries.results import rows_of
 from tui.queries.schema_tree import spaced
 from tui.queries.table import ResultTable
 from tui.text import cut, one_line
@@ -69,7 +70,7 @@ class Answering:
         app, answer = self._screen.clew, self._screen.desk.answer
         assert answer is not None
         if everything:
-            await copy_text(app, sharing.as_text(answer), f"The table of {spaced(len(answer.rows))} rows")
+            await copy_text(app, sharing.as_text(answer), f"The table of {rows_of(len(answer.rows))}")
             return
         match self._screen.results.body:
             case ResultTable() as table if table.rows:

@@ -1,5 +1,6 @@
 """The editor of the query screen: Cypher in colours, what can be written next, and the place where it is wrong."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -69,13 +70,6 @@ class QueryEditor(TextArea):
     COMPONENT_CLASSES: ClassVar[set[str]] = {*(f"query-editor--{kind}" for kind in Kind), "query-editor--wrong"}
     BINDINGS: ClassVar[list[BindingType]] = bindings(EDITOR)
 
-    class Left(Message):
-        """Tab where there is nothing to complete: on to the next part of the screen, or back to the one before."""
-
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
-
     class Interrupted(Message):
         """Ctrl+C with nothing to copy."""
 
@@ -108,6 +102,14 @@ class QueryEditor(TextArea):
         if before and (before[-1].isalnum() or before[-1] in "_)]}") and text[:1].isalnum():
             text = f" {text}"
         self._replace_via_keyboard(text, *self.selection)
+
+    def typed(self, then: Callable[[], None]) -> None:
+        """Do something once all that was typed so far stands in the text: its keys may be on their way still."""
+        self.call_later(self._typed, then)
+
+    def _typed(self, then: Callable[[], None]) -> None:
+        self.popup.display = self._typing = False
+        then()
 
     # Colours
 
@@ -229,7 +231,7 @@ class QueryEditor(TextArea):
             start = (row, max(0, column - (self._place - self.popup.offer.start)))
             self._replace_via_keyboard(chosen.insert, start, (row, column))
 
-    def action_complete(self) -> None:
+    async def action_complete(self) -> None:
         if self.popup.display:
             self._accept()
             return
@@ -239,15 +241,15 @@ class QueryEditor(TextArea):
         offer = self._offered(asked=True) if begun else Offer(0, ())
         typed = before[column - (self._place - offer.start) :]
         if not offer.choices or any(each.insert == typed for each in offer.choices):
-            self.post_message(self.Left(1))
+            await self.run_action("screen.pane(1)")
             return
         self._show(offer, asked=True)
         if len(offer.choices) == 1:
             self._accept()
 
-    def action_backwards(self) -> None:
+    async def action_backwards(self) -> None:
         self.popup.display = False
-        self.post_message(self.Left(-1))
+        await self.run_action("screen.pane(-1)")
 
     def action_offer(self) -> None:
         self._offer(asked=True)

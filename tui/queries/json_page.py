@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from tui.queries.exporting import unique
+from tui.queries.schema_tree import spaced
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList
 
@@ -38,7 +39,9 @@ def lines_of(answer: "Answer") -> list[JsonLine]:
         for line in json.dumps(told, ensure_ascii=False, indent=2).split("\n"):
             lines.append(JsonLine(len(lines), line, number))
     if len(answer.rows) > MOST_ROWS:
-        rest = f"… {len(answer.rows) - MOST_ROWS:,} more rows are here; x writes them to a file".replace(",", " ")
+        more = len(answer.rows) - MOST_ROWS
+        there = "row is" if more == 1 else "rows are"
+        rest = f"… {spaced(more)} more {there} here; x writes all to a file"
         lines.append(JsonLine(len(lines), rest, -1))
     return lines
 
@@ -46,7 +49,7 @@ def lines_of(answer: "Answer") -> list[JsonLine]:
 def _short(value: Any, depth: int) -> Any:
     match value:
         case str() if len(value) > LONGEST:
-            return f"{value[:LONGEST]}… ({len(value):,} characters)"
+            return f"{value[:LONGEST]}… ({spaced(len(value))} characters)"
         case Mapping() | list() | tuple() if depth <= 0:
             return "…"
         case Mapping():

@@ -1,5 +1,6 @@
 """The keys of the query screen and of its parts."""
 
+from tui.drawing.keys import VIEW
 from tui.keys import Place, Row, bind
 
 SCREEN = (
@@ -32,6 +33,12 @@ EDITOR = (
     Row("Ctrl+_", "undo what was written", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
     Row("? words", "a question in words instead of a query; F5 makes one of it"),
 )
+EDIT = Row(
+    "e",
+    "back to the query",
+    (bind("e", "screen.edit", priority=True),),  # so that what is typed right behind it is the query's
+    "edit",
+)
 RESULTS = (
     Row(
         "1 2 3",
@@ -43,8 +50,12 @@ RESULTS = (
     Row("y", "copy what is chosen", (bind("y", "copy"),), "copy"),
     Row("Y", "copy all rows that are here", (bind("Y", "copy_all"),)),
     Row("g", "walk the graph from what is chosen", (bind("g", "ego"),), "graph"),
-    Row("e", "back to the query", (bind("e", "edit"),), "edit"),
-    Row("Tab", "to the tables, or back to the query", (bind("tab", "away(1)"), bind("shift+tab", "away(-1)"))),
+    EDIT,
+    Row(
+        "Tab",
+        "to the tables, or back to the query",
+        (bind("tab", "screen.pane(1)"), bind("shift+tab", "screen.pane(-1)")),
+    ),
 )
 TABLE = (
     Row(
@@ -61,7 +72,12 @@ TABLES = (
     Row("Enter", "write it into the query", foot="write"),
     Row("r", "run a sample of it", (bind("r", "sample"),), "sample"),
     Row("← →", "fold and unfold what a table has", (bind("left", "fold"), bind("right", "unfold")), "unfold", "→"),
-    Row("Tab", "back to the query", (bind("tab", "away(1)"), bind("shift+tab", "away(-1)")), "to the query"),
+    Row(
+        "Tab",
+        "back to the query",
+        (bind("tab", "screen.pane(1)"), bind("shift+tab", "screen.pane(-1)")),
+        "to the query",
+    ),
 )
 PARAMETERS = (
     Row("Enter", "the next line; on the last one: run", foot="next, then run"),
@@ -72,6 +88,7 @@ PARAMETERS = (
 TAKE = Row("Enter", "put it into the editor", (bind("enter", "answer('enter')"),), "take it")
 RUN = Row("F5", "run it at once", (bind("f5", "answer('f5')"),), "run it")
 REMOVE = Row("d", "remove it, after asking", (bind("d", "answer('d')"),), "remove")
+LEAVING = Row("e or F6", "out of the drawing: to the query, to the next part", foot="leave it", sign="e")
 ALWAYS = (("F1", "help"), ("Esc", "back"))
 RUNNING = (("Esc", "stop it"),)
 
@@ -79,6 +96,7 @@ PLACES = (
     Place("Asking the graph (F3)", SCREEN),
     Place("  Writing a query", EDITOR),
     Place("  The rows", (*RESULTS, *TABLE)),
+    Place("  The rows as a drawing (2)", (*VIEW, LEAVING)),
     Place("  The tables of the graph", TABLES),
     Place("  What a query asks for", PARAMETERS),
     Place("  Ready, saved and earlier queries", (TAKE, RUN, REMOVE)),
@@ -86,12 +104,16 @@ PLACES = (
 
 
 def foot_of(part: str) -> tuple[Row, ...]:
-    """What the foot tells of while a part has the keys, the nearest first: editor, rows, table or tables."""
+    """What the foot tells of while a part has the keys, the nearest first: editor, words, rows, table, drawing or tables."""
     match part:
         case "tables":
             return (*TABLES, SCREEN[0], SCREEN[3])
         case "table":
             return (*TABLE, *RESULTS, *SCREEN)
+        case "words":
+            return (EDIT, *SCREEN)
+        case "drawing":
+            return (*VIEW[:2], LEAVING, *VIEW[2:], *RESULTS[2:6], *SCREEN)
         case "rows":
             return (*RESULTS, *SCREEN)
         case _:

@@ -48,13 +48,6 @@ class SchemaTree(LongList[Line]):
             super().__init__()
             self.table = table
 
-    class Left(Message):
-        """Tab: on to the next part of the screen, or back to the one before."""
-
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
-
     def __init__(self) -> None:
         super().__init__(self._row, lambda line: line.identity, height=1, id="query-tables")
         self._vocabulary = Vocabulary({}, {})
@@ -110,9 +103,6 @@ class SchemaTree(LongList[Line]):
     def action_sample(self) -> None:
         if self.chosen is not None and self.chosen.table is not None:
             self.post_message(self.Sampled(self.chosen.table))
-
-    def action_away(self, step: int) -> None:
-        self.post_message(self.Left(step))
 
     def action_choose(self) -> None:
         if self.chosen is not None and self.chosen.table is not None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_JOINED = 200  # nodes whose relationships are looked for
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for
+ROOMY = 34  # rows from which a drawing has room enough beside the whole query
 TALL = 18  # rows from which the keys may take two lines
 
 
@@ -153,7 +154,14 @@ class QueryScreen(Screen[None]):
         if self.tables.has_focus:
             return foot_of("tables")
         if self.results.has_focus_within:
-            return foot_of("table" if isinstance(self.focused, ResultTable) else "rows")
+            if self.desk.answer is None or not self.desk.answer.rows:
+                return foot_of("words")
+            match self.focused:
+                case ResultTable():
+                    return foot_of("table")
+                case GraphView():
+                    return foot_of("drawing")
+            return foot_of("rows")
         return foot_of("editor")
 
     def on_resize(self) -> None:
@@ -161,6 +169,7 @@ class QueryScreen(Screen[None]):
         self._paint()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self.set_class(isinstance(self.focused, GraphView) and self.app.size.height < ROOMY, "-drawing")
         self._paint()
 
     def ran(self) -> None:
@@ -184,9 +193,10 @@ class QueryScreen(Screen[None]):
         """The rows of a query."""
         self.desk.answer, self.desk.asked, self.desk.failure = answer, asked, ""
         self.results.show(answer, asked)
+        self._paint()
         if self.taking.go_to_rows:
             self.taking.go_to_rows = False
-            self.results.body.focus()
+            self.set_focus(self.results.body)
 
     def settle(self, answer: "Answer", asked: Asked) -> None:
         """The rows that are shown, of which more is known now."""
@@ -223,7 +233,10 @@ class QueryScreen(Screen[None]):
             self._busy = False
 
     def action_run(self) -> None:
-        self.editor.popup.display = False
+        self.editor.typed(self._run)
+
+    def _run(self) -> None:
+        self.unsay()
         if self.asking.running:
             self.say("A query is running; Esc stops it.")
         elif not self.editor.text.strip():
@@ -246,16 +259,20 @@ class QueryScreen(Screen[None]):
         self.do(self.taking.choose(choosers.from_shelf(self)))
 
     def action_save(self) -> None:
-        self.do(self.taking.save())
+        self.editor.typed(lambda: self.do(self.taking.save()))
 
     # The answer
 
     @on(Results.Wanted)
     def _wanted(self, event: Results.Wanted) -> None:
-        if event.what == "edit":
-            self.editor.focus()
-        else:
-            self.answering.wanted(event.what)
+        self.answering.wanted(event.what)
+
+    def action_edit(self) -> None:
+        self.set_focus(self.editor)
+
+    @on(GraphView.Saved)
+    def _drawing_saved(self, event: GraphView.Saved) -> None:
+        self.say(event.kept.words, error=event.kept.failed)
 
     @on(GraphView.Chosen)
     def _node_chosen(self) -> None:
@@ -299,7 +316,7 @@ class QueryScreen(Screen[None]):
                 self.editor.write(words)
             else:
                 self.editor.put(words)
-            self.editor.focus()
+            self.set_focus(self.editor)
 
     @on(SchemaTree.Sampled)
     def _sampled(self, event: SchemaTree.Sampled) -> None:
@@ -309,7 +326,7 @@ class QueryScreen(Screen[None]):
         shown, focused = self.tables.display, self.tables.has_focus
         self.desk.tables = not (shown and focused)
         self._show_tables(self.desk.tables)
-        (self.tables if self.desk.tables else self.editor).focus()
+        self.set_focus(self.tables if self.desk.tables else self.editor)
 
     # Keys
 
@@ -321,17 +338,11 @@ class QueryScreen(Screen[None]):
     def _panes(self) -> list[Widget]:
         return [self.editor, self.results.body, *([self.tables] if self.tables.display else [])]
 
-    @on(QueryEditor.Left)
-    @on(Results.Left)
-    @on(SchemaTree.Left)
-    def _left(self, event: QueryEditor.Left | Results.Left | SchemaTree.Left) -> None:
-        self.action_pane(event.step)
-
     def action_pane(self, step: int) -> None:
         """On to the next part of the screen."""
         panes = self._panes
         here = next((at for at, each in enumerate(panes) if each.has_focus_within or each.has_focus), 0)
-        panes[(here + step) % len(panes)].focus()
+        self.set_focus(panes[(here + step) % len(panes)])
 
     @on(QueryEditor.Interrupted)
     def _interrupted(self) -> None:

@@ -66,7 +66,7 @@ class Taking:
         screen = self._screen
         screen.desk.given.update({name: value for name, value in taken.parameters.items() if value != ""})
         screen.editor.put(taken.cypher)
-        screen.editor.focus()
+        screen.set_focus(screen.editor)
 
     async def save(self) -> None:
         """Save the query under a name; one that has it is replaced after asking."""

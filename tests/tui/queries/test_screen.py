@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
@@ -51,6 +52,13 @@ async def opened_with(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
     await pilot.press("f3")
     await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
     await shows(pilot, app, " relationships")
+    return screen_of(app)
+
+
+async def opened_with_nothing(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
+    """The screen, in a terminal that has no room for its title."""
+    await pilot.press("f3")
+    await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
     return screen_of(app)
 
 
@@ -145,6 +153,104 @@ async def test_rows_without_nodes_say_how_to_get_a_drawing(chat: Running) -> Non
         await shows(pilot, app, "There is nothing to draw")
         await pilot.press("1")
         await shows(pilot, app, "row 0")
+
+
+OLD, NEW, EMPTY = "RETURN 'old' AS old", "RETURN 'new' AS new", "RETURN 'none' AS none"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["the count comes at once", "the count comes late"])
+@pytest.mark.parametrize("page", ["2", "3"])
+async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, page: str, late: bool) -> None:
+    agent = asking_agent()
+    agent.answers[OLD] = Answer(("old",), tuple(({**PERSON, "name": f"Old {each}"},) for each in range(5)), 5, 1.0)
+    agent.answers[NEW] = Answer(("new",), ((TURN,),), 1, 2.0)
+    agent.answers[EMPTY] = Answer(("none",), ((7,),), 1, 3.0)
+    agent.firsts = {each: Answer(told.columns, told.rows, None, 1.0) for each, told in agent.answers.items()}  # type: ignore[union-attr]
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        screen = await opened(app, pilot, OLD)
+        await pilot.press("f5")
+        await shows(pilot, app, "5 rows, 1 ms")
+        await pilot.press("f6", page)
+        await shows(pilot, app, "Old 0")
+        await pilot.press("end")
+        for query, told in ((NEW, "Hello"), (EMPTY, "There is nothing to draw" if page == "2" else '"none": 7')):
+            screen.editor.put(query)
+            if late:
+                agent.running.clear()
+            await pilot.press("f5")
+            if late:
+                await shows(pilot, app, "counting the rows … ")
+                await shows(pilot, app, told)
+                agent.running.set()
+            await shows(pilot, app, "1 row, ")
+            await shows(pilot, app, told)
+            assert "Old" not in words(app)
+            assert screen.results.has_focus_within, "the keys stay where they were"
+            await pilot.press("y", *(("enter", "escape") if page == "3" else ()))
+        await pilot.press("1")
+        await shows(pilot, app, "none")
+
+
+async def test_what_was_said_of_one_query_does_not_stand_under_the_next(chat: Running) -> None:
+    async with chat(asking_agent()) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("f5")
+        await shows(pilot, app, "There is no query yet.")
+        screen.editor.put(ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
+        assert "There is no query yet." not in words(app)
+
+
+def at_once(app: ClewApp, *keys: str) -> None:
+    """Keys that come in one piece, as from a fast keyboard: none waits for what the one before does."""
+    for key in keys:
+        app.post_message(Key(key, {"space": " ", "full_stop": "."}.get(key, key if len(key) == 1 else None)))
+
+
+async def test_keys_that_come_all_at_once_are_not_lost(chat: Running) -> None:
+    agent = asking_agent()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot)
+        at_once(app, *"RETURN", "space", "1", "f5")
+        await wait_until(pilot, lambda: [asked[0] for asked in agent.asked] == ["RETURN 1"], "the whole query")
+        assert not screen.editor.popup.display
+        await pilot.press("f6")
+        assert screen.results.has_focus_within
+        at_once(app, "e", "space", "a", "s", "space", "m", "x", "y", "f5")
+        await wait_until(pilot, lambda: len(agent.asked) == 2, "the second query")
+        assert agent.asked[-1][0] == "RETURN 1 as mxy"
+        screen.editor.put("MATCH (m:Turn) RETURN m")
+        await pilot.pause()
+        at_once(app, "full_stop", "t", "e", "x", "tab")
+        await wait_until(pilot, lambda: screen.editor.text.endswith("m.text"), "the whole word")
+        assert screen.editor.has_focus
+
+
+async def test_keys_that_need_rows_are_offered_where_there_are_some(chat: Running) -> None:
+    agent = asking_agent()
+    agent.answers[ALL] = QueryFailed("It cannot be read.")
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "It cannot be read.")
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: screen.results.has_focus_within)
+        assert "e edit" in words(app)
+        assert "m more" not in words(app)
+        agent.answers[ALL] = ROWS
+        await pilot.press("f5")
+        await shows(pilot, app, "m more")
+
+
+async def test_the_narrowest_line_tells_which_page_is_shown(chat: Running) -> None:
+    async with chat(asking_agent(), size=(20, 24)) as (app, pilot):
+        screen = await opened_with_nothing(app, pilot)
+        screen.editor.put(ALL)
+        await pilot.press("f5")
+        await shows(pilot, app, "1 Table 500")
+        await pilot.press("f6", "3")
+        await shows(pilot, app, "3 JSON 500")
 
 
 async def test_no_rows_are_said_in_words(chat: Running) -> None:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graph.branches import World
     from graph.neighbours import Key
     from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
@@ -23,6 +25,8 @@ class WalksGraph(Protocol):
     async def provenance(self, observation: str) -> "tuple[ProofStep, ...]": ...
 
     async def around(self, ref: "Ref", *, limit: int = 40) -> "Subgraph": ...
+
+    async def subgraph(self, refs: "Sequence[Ref]") -> "Subgraph": ...
 
     async def worlds(self) -> "list[World]": ...
 

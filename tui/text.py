@@ -56,6 +56,11 @@ def shown_in_place(text: str) -> str:
     return text if _SUSPECT.search(text) is None else text.translate(_ONE_TO_ONE)
 
 
+def spaced(count: int) -> str:
+    """A count with a blank between its thousands: 12 340."""
+    return f"{count:,}".replace(",", " ")
+
+
 def one_line(text: str) -> str:
     """Text for a row of a list or a title: shown, with every run of white space made one blank."""
     return " ".join(shown(text).split())

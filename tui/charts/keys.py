@@ -1,6 +1,6 @@
 """The keys of the charts."""
 
-from tui.keys import Row, bind
+from tui.keys import Place, Row, bind
 
 SCREEN = (
     Row(
@@ -17,5 +17,7 @@ SCREEN = (
     ),
     Row("Home End", "the first chart, the last", (bind("home", "edge(-1)"), bind("end", "edge(1)"))),
     Row("r", "count again", (bind("r", "again"),), "count again"),
+    Row("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
     Row("Esc, q or F9", "back to the chat", (bind("escape,q,f9,ctrl+c", "dismiss(None)"),), "back", "Esc"),
 )
+PLACES = (Place("Charts (F9)", SCREEN),)

@@ -9,10 +9,11 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.charts.chart import Chart
-from tui.charts.keys import SCREEN
+from tui.charts.keys import PLACES, SCREEN
 from tui.charts.words import charts_of
 from tui.keys import bindings, signs
 from tui.text import MUTED, in_chat, plain
+from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class ChartsScreen(Screen[None]):
     def __init__(self, app: "ClewApp") -> None:
         super().__init__()
         assert app.backstage is not None
+        self._clew = app
         self._service = app.backstage.service
         self._failures = app.backstage.failures
         self._charts: list[Chart] = []
@@ -98,3 +100,8 @@ class ChartsScreen(Screen[None]):
             body.scroll_home(animate=False)
         else:
             body.scroll_end(animate=False)
+
+    def action_help(self) -> None:
+        from tui.widgets.help import keys_content
+
+        self.app.push_screen(Reader("Keys of the charts", keys_content(PLACES, self._clew.page_width)))

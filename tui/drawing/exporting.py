@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tui.drawing.fonts import NoFont
-from tui.drawing.layout import Layout
+from tui.drawing.layout import Layout, roomy
 from tui.drawing.png import TooLarge, to_png
 from tui.drawing.svg import to_svg
 from tui.queries.exporting import ExportFailed, write
@@ -27,9 +27,10 @@ class Kept:
 def save(layout: Layout, path: Path, *, dark: bool = True) -> Kept:
     """Write a drawing to `path`, as PNG if its name ends so, else as SVG. Blocking.
 
-    A PNG that cannot be made becomes an SVG beside it, and that is said.
+    Nodes that the terminal had no room for are on it. A PNG that cannot be made becomes an SVG beside it, and that is
+    said.
     """
-    why = ""
+    why, layout = "", roomy(layout)
     try:
         if path.suffix.lower() == ".png":
             try:

@@ -11,12 +11,15 @@ VIEW = (
             bind("tab", "next(1)"),
             bind("shift+tab", "next(-1)"),
         ),
+        "next node",
+        "Tab",
     ),
-    Row("Enter", "a drawing: go on from the chosen node", (bind("enter", "choose"),)),
+    Row("Enter", "a drawing: go on from the chosen node", (bind("enter", "choose"),), "walk"),
     Row(
         "+ - 0",
         "larger, smaller, all of it",
         (bind("plus,equals_sign", "zoom(1)"), bind("minus", "zoom(-1)"), bind("0", "fit")),
+        "zoom",
     ),
     Row(
         "Shift+arrows",
@@ -27,7 +30,9 @@ VIEW = (
             bind("shift+up", "pan(0, -1)"),
             bind("shift+down", "pan(0, 1)"),
         ),
+        "move",
+        "⇧arrows",
     ),
-    Row("l", "lay it out otherwise: by force, in layers", (bind("l", "other_layout"),)),
-    Row("s", "save the drawing as a picture", (bind("s", "save"),)),
+    Row("l", "lay it out otherwise: by force, in layers", (bind("l", "other_layout"),), "layout"),
+    Row("s", "save the drawing as a picture", (bind("s", "save"),), "save"),
 )

@@ -13,10 +13,13 @@ from tui.drawing.settling import settle
 from tui.drawing.swapping import swapped
 
 LayoutKind = Literal["force", "layered", "list"]
-CELLS_A_NODE = 44  # 40 nodes on 80 × 22: below that labels become beginnings
+FEW = 40  # nodes that are drawn closer together: all of them on 78 × 17
+CELLS_A_NODE, CELLS_OF_FEW = 44, 33  # below that labels become beginnings
 MOST_LISTED = 1000
 MOST_NODES = 300  # on any area: laying out more takes seconds
+LARGER = 1.25  # times as wide and as high: where all nodes are to have room
 NARROWEST, LOWEST = 30, 6  # cells; less is a list of names
+NOTHING = Subgraph((), ())
 STEADY = {"force": 1.0, "layered": 12.0}  # as `placed_labels` has it: columns of labels are read down
 LOOP = "↺ "
 
@@ -73,6 +76,13 @@ class Layout:
     loops: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # names of the edges from a node to itself
     more_nodes: int = 0
     more_edges: int = 0
+    of: Subgraph = NOTHING  # what was laid out, and the node it is about
+    focus: Ref | None = None
+
+    @property
+    def crowded_out(self) -> int:
+        """Nodes that are not drawn for want of room alone."""
+        return self.more_nodes - self.of.more_nodes
 
     @property
     def only_name(self) -> str:
@@ -84,8 +94,10 @@ class Layout:
 def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, focus: Ref | None = None) -> Layout:
     """Lay out as much as is readable on `width` × `height` cells, `focus` and the first nodes before others."""
     if kind == "list" or width < NARROWEST or height < LOWEST:
-        return _listed(subgraph, width)
-    nodes = _unique(subgraph.nodes, focus)[: max(1, min(MOST_NODES, width * height // CELLS_A_NODE))]
+        return _listed(subgraph, width, focus)
+    area = width * height
+    most = max(1, area // CELLS_A_NODE, min(FEW, area // CELLS_OF_FEW))
+    nodes = _unique(subgraph.nodes, focus)[: min(MOST_NODES, most)]
     joints, loops = _joined(nodes, subgraph)
     pairs = [(joint.start, joint.end) for joint in joints]
     in_columns = False
@@ -119,10 +131,22 @@ def layout(subgraph: Subgraph, *, kind: LayoutKind, width: int, height: int, foc
         loops=loops,
         more_nodes=subgraph.more_nodes + len(_unique(subgraph.nodes, None)) - len(spots),
         more_edges=subgraph.more_edges + _left_out(subgraph, nodes),
+        of=subgraph,
+        focus=focus,
     )
 
 
-def _listed(subgraph: Subgraph, width: int) -> Layout:
+def roomy(made: Layout) -> Layout:
+    """The same laid out on so large an area that all its nodes are on it, or as many as are ever laid out."""
+    if made.kind == "list":
+        return made
+    while made.crowded_out and len(made.spots) < MOST_NODES:
+        width, height = round(made.width * LARGER), round(made.height * LARGER)
+        made = layout(made.of, kind=made.kind, width=width, height=height, focus=made.focus)
+    return made
+
+
+def _listed(subgraph: Subgraph, width: int, focus: Ref | None) -> Layout:
     """A row for each node: what a narrow screen shows."""
     every = _unique(subgraph.nodes, None)
     nodes = every[:MOST_LISTED]
@@ -131,7 +155,7 @@ def _listed(subgraph: Subgraph, width: int) -> Layout:
         Spot(node, 0, row, cut_to(label_of(node.title), max(1, width - 2)), 2) for row, node in enumerate(nodes)
     )
     more = subgraph.more_nodes + len(every) - len(nodes)
-    return Layout("list", width, len(spots), spots, (), loops, more, subgraph.more_edges)
+    return Layout("list", width, len(spots), spots, (), loops, more, subgraph.more_edges, subgraph, focus)
 
 
 def _unique(nodes: Sequence[Node], focus: Ref | None) -> list[Node]:

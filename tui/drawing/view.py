@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.choosing import Direction, at_cell, nearest, next_one
-from tui.drawing.exporting import keep
+from tui.drawing.exporting import Kept, keep
 from tui.drawing.foot import about_node, about_picture
 from tui.drawing.keys import VIEW
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
@@ -40,7 +40,7 @@ class Wanted:
 
 
 class GraphView(ScrollView, can_focus=True):
-    """Draws what `show` was given last; posts `Moved` when another node is chosen and `Chosen` on Enter.
+    """Draws what `show` was given last; posts `Moved` when another node is chosen, `Chosen` on Enter, and `Saved`.
 
     Laying out happens in a thread, for the newest size and graph only; until it is there the last picture stays.
     """
@@ -96,10 +96,17 @@ class GraphView(ScrollView, can_focus=True):
     class Chosen(About):
         """Enter, or a second click on the chosen node."""
 
+    class Saved(Message):
+        """What became of the picture that was to be written."""
+
+        def __init__(self, kept: Kept) -> None:
+            super().__init__()
+            self.kept = kept
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.picture: Picture | None = None
-        self._subgraph = Subgraph((), ())
+        self._subgraph: Subgraph | None = None  # until `show` there is nothing to lay out
         self._focus: Ref | None = None
         self._chosen: Ref | None = None
         self._kind: LayoutKind = "force"
@@ -126,6 +133,13 @@ class GraphView(ScrollView, can_focus=True):
         else:
             self._lay_out()
 
+    def clear(self) -> None:
+        """Draw nothing until the next graph is there: the one that was shown is of something else."""
+        self._subgraph, self._focus, self._chosen = None, None, None
+        self.picture, self._made = None, None
+        self._strips.clear()
+        self.refresh()
+
     # Laying out
 
     def on_mount(self) -> None:
@@ -139,22 +153,24 @@ class GraphView(ScrollView, can_focus=True):
         return 2 if self.size.height >= LOW else 1 if self.size.height >= 3 else 0
 
     @property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> Wanted | None:
         width, height = self.size.width, self.size.height - self._foot
+        if self._subgraph is None or not self.size.area:
+            return None
         if width < NARROWEST or height < LOWEST:  # a list, however large one had it before
             return Wanted(self._subgraph, self._focus, "list", width, height)
         zoom = ZOOMS[self._zoom]
         return Wanted(self._subgraph, self._focus, self._kind, round(width * zoom), round(height * zoom))
 
     def _lay_out(self) -> None:
-        if self.is_attached and self.size.area and not self._working and self._made != self._wanted:
+        if self.is_attached and not self._working and self._wanted not in (None, self._made):
             self._working = True
             self.run_worker(self._work(), group="layout")
 
     async def _work(self) -> None:
         """Lay out until what is wanted is shown: many changes meanwhile cost one more layout."""
         try:
-            while self.size.area and (wanted := self._wanted) != self._made:
+            while (wanted := self._wanted) is not None and wanted != self._made:
                 made = await asyncio.to_thread(
                     layout,
                     wanted.subgraph,
@@ -163,8 +179,9 @@ class GraphView(ScrollView, can_focus=True):
                     height=wanted.height,
                     focus=wanted.focus,
                 )
-                self._made = wanted
-                self._put(made)
+                if wanted.subgraph is self._subgraph:
+                    self._made = wanted
+                    self._put(made)
         finally:
             self._working = False
 
@@ -210,7 +227,9 @@ class GraphView(ScrollView, can_focus=True):
         if line == 0 and chosen is not None:
             words, role = about_node(chosen, datetime.now().astimezone(), width - 2), "about"
         else:
-            words, role = about_picture(self.picture.layout, width - 2, zoom=self._shown_zoom), "foot"
+            larger = self._zoom + 1 < len(ZOOMS) and self.picture.layout.kind != "list"
+            words = about_picture(self.picture.layout, width - 2, zoom=self._shown_zoom, larger=larger)
+            role = "foot"
         return Strip([Segment(f" {words}", self._style(role))]).adjust_cell_length(width, self._style(role))
 
     @property
@@ -266,8 +285,8 @@ class GraphView(ScrollView, can_focus=True):
             self.run_worker(self._save(self.picture.layout), group="save", exclusive=True)
 
     async def _save(self, made: Layout) -> None:
-        outcome = await asyncio.to_thread(keep, made, dark=self.app.current_theme.dark)
-        self.notify(outcome.words, severity="error" if outcome.failed else "information", markup=False)
+        kept = await asyncio.to_thread(keep, made, dark=self.app.current_theme.dark)
+        self.post_message(self.Saved(kept))
 
     def on_click(self, event: events.Click) -> None:
         if self.picture is None or event.y >= self.size.height - self._foot:

@@ -1,5 +1,7 @@
 """The drawing of a node with what is around it; the newest node wins, and until it is drawn the last picture stays."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -11,12 +13,22 @@ from tui.latest import Latest
 from tui.text import MUTED, in_chat, plain
 
 if TYPE_CHECKING:
-    from graph.subgraphs import Node, Ref, Subgraph
+    from graph.subgraphs import Node, Ref, Side, Subgraph
+    from tui.drawing.exporting import Kept
     from tui.drawing.view import GraphView
     from tui.graph_service import WalksGraph
 
 FEW, MANY = 40, 160  # nodes in a small drawing, and in the largest
 CELLS = 60  # of the screen for one node
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A node to be drawn with what is around it, or with these neighbours alone, which are so many in all."""
+
+    ref: "Ref"
+    only: "tuple[Ref, ...] | None" = None
+    total: int = 0
 
 
 class Drawing(Vertical):
@@ -27,6 +39,13 @@ class Drawing(Vertical):
     Drawing > GraphView { height: 1fr; }
     Drawing > Static { height: auto; }
     """
+
+    class Saved(Message):
+        """What became of the picture that was to be written."""
+
+        def __init__(self, kept: "Kept") -> None:
+            super().__init__()
+            self.kept = kept
 
     class Chosen(Message):
         """Enter on a drawn node."""
@@ -40,7 +59,7 @@ class Drawing(Vertical):
         self._view: GraphView | None = None
         self._service: WalksGraph | None = None
         self._failures: tuple[type[Exception], ...] = ()
-        self._latest: Latest[Ref, Subgraph | str] = Latest(self._look, self._show)
+        self._latest: Latest[Wanted, Subgraph | str] = Latest(self._look, self._show)
 
     def compose(self) -> ComposeResult:
         yield Static("", markup=False)
@@ -50,30 +69,44 @@ class Drawing(Vertical):
         """The drawn node that is chosen."""
         return self._view.chosen if self._view is not None else None
 
-    async def draw(self, service: "WalksGraph", ref: "Ref", failures: tuple[type[Exception], ...]) -> None:
-        """Draw a node with what is around it."""
+    async def draw(
+        self,
+        service: "WalksGraph",
+        ref: "Ref",
+        failures: tuple[type[Exception], ...],
+        *,
+        only: "Sequence[Side] | None" = None,
+    ) -> None:
+        """Draw a node with what is around it, or with `only` these of its neighbours."""
         from tui.drawing.view import GraphView
 
         self._service, self._failures = service, failures
         if self._view is None:
             self._view = GraphView()
             await self.mount(self._view)
-        await self._latest.ask(ref)
+        if only is None:
+            await self._latest.ask(Wanted(ref))
+        else:
+            refs = dict.fromkeys(node.ref for side in only for node in side.nodes)
+            await self._latest.ask(Wanted(ref, tuple(refs), sum(side.total for side in only)))
 
     def take_focus(self) -> None:
         """The keys go to the drawing."""
         if self._view is not None:
             self._view.focus()
 
-    async def _look(self, ref: "Ref") -> "Subgraph | str":
+    async def _look(self, wanted: Wanted) -> "Subgraph | str":
         assert self._service is not None
         most = max(FEW, min(MANY, self.app.size.width * self.app.size.height // CELLS))
         try:
-            return await self._service.around(ref, limit=most)
+            if wanted.only is None:
+                return await self._service.around(wanted.ref, limit=most)
+            found = await self._service.subgraph([wanted.ref, *wanted.only[: most - 1]])
+            return replace(found, more_nodes=max(0, wanted.total - len(found.nodes) + 1))
         except self._failures as error:
             return in_chat(str(error))
 
-    def _show(self, ref: "Ref", found: "Subgraph | str") -> None:
+    def _show(self, wanted: Wanted, found: "Subgraph | str") -> None:
         if not self.is_mounted or self._view is None:
             return
         note = self.query_one(Static)
@@ -81,7 +114,11 @@ class Drawing(Vertical):
         if isinstance(found, str):
             note.update(plain(found, MUTED))
         else:
-            self._view.show(found, found.nodes[0].ref)
+            self._view.show(found, wanted.ref)
+
+    def on_graph_view_saved(self, event: "GraphView.Saved") -> None:
+        event.stop()
+        self.post_message(self.Saved(event.kept))
 
     def on_graph_view_chosen(self, event: "GraphView.Chosen") -> None:
         event.stop()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from tui.egos import words
-from tui.text import MUTED, plain
+from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class NeighbourList(LongList[Item]):
             case "node" if item.node is not None:
                 return [Content("  ") + words.row(item.node, width, datetime.now().astimezone(), self.worlds)]
             case "more" if item.side is not None:
-                return [plain(f"  … {item.side.total - len(item.side.nodes):,} more", f"italic {MUTED}")]
+                return [plain(f"  … {spaced(item.side.total - len(item.side.nodes))} more", f"italic {MUTED}")]
         return [Content("")]
 
     def choose(self, place: int) -> None:

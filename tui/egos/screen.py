@@ -16,7 +16,7 @@ from graph.errors import NotFound
 from tui.egos import words
 from tui.egos.drawing import Drawing
 from tui.egos.field import WordsInput
-from tui.egos.keys import EGO, PLACES
+from tui.egos.keys import ALWAYS, EGO, HELP, foot_of
 from tui.egos.rows import Item, NeighbourList, items_of
 from tui.egos.walk import GONE, Walk
 from tui.keys import bindings, signs
@@ -83,7 +83,7 @@ class EgoScreen(Screen["Ref | None"]):
             with Vertical(id="ego-drawing"):
                 yield Drawing()
         yield Said(id="ego-said")
-        yield Foot(signs(EGO[:-2]), always=signs(EGO[-2:]), lines=2, id="ego-keys")
+        yield Foot(signs(foot_of(drawn=False)), always=signs(ALWAYS), lines=2, id="ego-keys")
 
     def on_mount(self) -> None:
         for name in ("#ego-words", "#ego-drawing"):
@@ -133,7 +133,15 @@ class EgoScreen(Screen["Ref | None"]):
         self.query_one("#ego-way", Static).update(self._way(width))
         head = words.head(node, width, lines, datetime.now().astimezone(), self._worlds)
         self.query_one("#ego-head", Static).update(head)
-        self.query_one(Foot).tell(signs(EGO[:-2]), lines=2 if height >= TALL else 1)
+        self._paint_keys()
+
+    def _paint_keys(self) -> None:
+        """The keys of what has the focus."""
+        own = signs(foot_of(drawn=self.drawing.has_focus_within))
+        self.query_one(Foot).tell(own, lines=2 if self.app.size.height >= TALL else 1)
+
+    def on_descendant_focus(self) -> None:
+        self._paint_keys()
 
     def _way(self, width: int) -> Content:
         names = [words.name_of(stop.node, NAME) for stop in reversed(self.walk.trail)]
@@ -267,12 +275,13 @@ class EgoScreen(Screen["Ref | None"]):
         self.rows.fill(items_of(self.walk.ego, self.walk.sides))
         self.rows.choose(2 if text else 0)
         self._paint()
+        self._draw()
 
     @on(Input.Submitted, "#ego-words")
     def _end_words(self) -> None:
         field = self.query_one(WordsInput)
         field.display = bool(field.value.strip())
-        self.rows.focus()
+        self._focus_body()
 
     def _leave_words(self) -> None:
         field = self.query_one(WordsInput)
@@ -284,7 +293,26 @@ class EgoScreen(Screen["Ref | None"]):
 
     def _draw(self) -> None:
         if self.query_one("#ego-drawing").display:
-            self.run_worker(self.drawing.draw(self.service, self.walk.ego.node.ref, self._failures))
+            only = self.walk.sides if self.walk.text else None
+            self.run_worker(self.drawing.draw(self.service, self.walk.ego.node.ref, self._failures, only=only))
+
+    def _focus_body(self) -> None:
+        """The keys go to the list, or to the drawing where that has its place."""
+        if self.rows.display:
+            self.rows.focus()
+        else:
+            self.drawing.take_focus()
+
+    def action_pane(self) -> None:
+        """From the list to the drawing that stands beside it, and back; where there is no room, one for the other."""
+        if self.rows.display and self.query_one("#ego-drawing").display:
+            (self.rows.focus if self.drawing.has_focus_within else self.drawing.take_focus)()
+        else:
+            self.action_draw()
+
+    @on(Drawing.Saved)
+    def _saved(self, event: Drawing.Saved) -> None:
+        self.say(event.kept.words, error=event.kept.failed)
 
     def action_draw(self) -> None:
         """Show the drawing, go into it, and away with it; where it has no room beside the list, in its place."""
@@ -342,6 +370,7 @@ class EgoScreen(Screen["Ref | None"]):
         if self.walk.text:
             self._leave_words()
             self.run_worker(self._finding.ask(""))
+            self._focus_body()
         else:
             self.dismiss(None)
 
@@ -349,4 +378,4 @@ class EgoScreen(Screen["Ref | None"]):
         from tui.widgets.help import keys_content
 
         width = min(88, self.app.size.width - 4) - 6
-        self.app.push_screen(Reader("Keys of the graph's walk", keys_content(PLACES, max(1, width))))
+        self.app.push_screen(Reader("Keys of the graph's walk", keys_content(HELP, max(1, width))))

@@ -9,7 +9,7 @@ from textual.content import Content
 from tui.dates import when
 from tui.drawing.signs import kind_of, sign_of
 from tui.reasons import who
-from tui.text import MUTED, cut, one_line, plain
+from tui.text import MUTED, cut, one_line, plain, spaced
 
 if TYPE_CHECKING:
     from graph.subgraphs import Node, Side
@@ -79,7 +79,7 @@ def relation_of(name: str, *, outgoing: bool) -> str:
 def heading(side: "Side", shown: int) -> Content:
     """A relationship, how many there are of it, and how a query calls it."""
     one, many = NOUNS.get(side.table, (side.table, side.table))
-    count = f"{shown:,} of {side.total:,}" if shown < side.total else f"{side.total:,}"
+    count = f"{spaced(shown)} of {spaced(side.total)}" if shown < side.total else spaced(side.total)
     arrow = f"-[:{side.relation}]->" if side.outgoing else f"<-[:{side.relation}]-"
     return Content.assemble(
         plain(relation_of(side.relation, outgoing=side.outgoing), "bold $secondary"),
@@ -212,4 +212,4 @@ _OF_CHATS = (("project", "project"), ("model", "answered by"), ("client", "begun
 
 
 def _counted(count: Any, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+    return f"{spaced(count)} {noun}" + ("" if count == 1 else "s")

@@ -34,7 +34,7 @@ PLACES = (
     Place("Search (Ctrl+F)", places.SEARCH),
     Place("Recalled (F7)", places.PANEL),
     *MEMORY_SCREEN,
-    Place("Charts (F9)", charts.SCREEN),
+    *charts.PLACES,
     *queries.PLACES,
     Place("Lists", places.LIST),
     Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),

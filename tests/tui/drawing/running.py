@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.subgraphs import Ref, Subgraph
+from tui.drawing.exporting import Kept
 from tui.drawing.layout import Layout
 from tui.drawing.view import GraphView
 from tui.themes import THEMES
@@ -23,6 +24,7 @@ class Drawing(App[None]):
         super().__init__()
         self.wanted = theme
         self.heard: list[tuple[str, Ref]] = []
+        self.saved: list[Kept] = []
 
     def compose(self) -> ComposeResult:
         yield GraphView()
@@ -40,6 +42,9 @@ class Drawing(App[None]):
 
     def on_graph_view_moved(self, event: GraphView.Moved) -> None:
         self.heard.append(("moved", event.ref))
+
+    def on_graph_view_saved(self, event: GraphView.Saved) -> None:
+        self.saved.append(event.kept)
 
     def on_graph_view_chosen(self, event: GraphView.Chosen) -> None:
         self.heard.append(("chosen", event.ref))

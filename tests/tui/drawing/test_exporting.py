@@ -14,7 +14,7 @@ from tests.tui.drawing.graphs import SHAPES, graph, graphs
 from tui.drawing import exporting
 from tui.drawing.exporting import save
 from tui.drawing.fonts import Fonts, NoFont, folders
-from tui.drawing.layout import layout
+from tui.drawing.layout import LayoutKind, layout, roomy
 from tui.drawing.png import to_png
 from tui.drawing.shapes import Words, paper, shapes
 from tui.drawing.svg import to_svg
@@ -42,6 +42,17 @@ def test_both_themes_make_a_png_of_the_size_of_the_paper(*, dark: bool) -> None:
     assert isinstance(corner, tuple)
     assert (sum(corner) < 200) is dark
     assert len(image.getcolors(1 << 24) or []) > 10
+
+
+@pytest.mark.parametrize("kind", ["force", "layered"])
+def test_a_picture_has_all_nodes_however_small_the_terminal_is(tmp_path: Path, kind: LayoutKind) -> None:
+    made = layout(SHAPES["dense"], kind=kind, width=60, height=12)
+    assert len(made.spots) < 40
+    assert not save(made, tmp_path / "drawing.svg").failed
+    words = (tmp_path / "drawing.svg").read_text(encoding="utf-8")
+    assert "40 nodes" in words or "lines not drawn" in words
+    assert "of 40 nodes" not in words
+    assert len(roomy(made).spots) == 40
 
 
 def test_everything_lies_on_the_paper() -> None:

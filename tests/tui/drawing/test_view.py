@@ -11,10 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.subgraphs import Edge, Node, Ref, Subgraph
-from tests.tui.drawing.graphs import SHAPES, graph
+from tests.tui.drawing.graphs import SHAPES, TABLES, graph
 from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of, wait_until
 from tui.drawing import view as module
+from tui.drawing.foot import BETWEEN
 from tui.drawing.layout import Layout, layout
+from tui.drawing.signs import kind_of
 from tui.drawing.view import GraphView
 
 CROSS = Subgraph(
@@ -71,7 +73,7 @@ async def test_the_foot_tells_the_chosen_node_in_full_and_what_is_left_out() -> 
         about, foot = text_of(app).splitlines()[-2:]
         assert title in about
         assert "name" in about
-        assert "40 of 213 nodes; 173 not drawn" in foot
+        assert "40 of 213 nodes; + shows more" in foot
 
 
 async def test_zooming_draws_more_and_nought_fits_again() -> None:
@@ -115,9 +117,9 @@ async def test_s_writes_a_picture_and_says_where(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     async with drawn(CROSS) as (app, pilot):
         await pilot.press("s")
-        await wait_until(pilot, lambda: app._notifications)
+        await wait_until(pilot, lambda: app.saved)
         (written,) = os.listdir(tmp_path)
-        assert written in next(iter(app._notifications)).message
+        assert written in app.saved[0].words
 
 
 async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +129,8 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypat
     gone.rmdir()
     async with drawn(CROSS) as (app, pilot):
         await pilot.press("s")
-        await wait_until(pilot, lambda: app._notifications)
-        assert next(iter(app._notifications)).severity == "error"
+        await wait_until(pilot, lambda: app.saved)
+        assert app.saved[0].failed
 
 
 def module_keep_in(folder: Path, layout: Layout) -> object:
@@ -161,6 +163,35 @@ async def test_any_size_is_painted_whole(size: tuple[int, int]) -> None:
         await pilot.pause()
         width = app.view.size.width
         assert all(app.view.render_line(y).cell_length == width for y in range(app.view.size.height))
+
+
+async def test_what_is_left_out_for_room_is_told_apart_from_what_is_not_there_to_draw() -> None:
+    cut_short = Subgraph(graph(3, []).nodes, (), more_nodes=12_340)
+    async with drawn(cut_short) as (app, pilot):
+        assert "3 of 12 343 nodes" in text_of(app)
+        assert "shows more" not in text_of(app)
+        app.view.show(SHAPES["star"])
+        await pilot.resize_terminal(60, 20)
+        await wait_until(pilot, lambda: "of 40 nodes; + shows more" in text_of(app))
+        await pilot.press("plus", "plus", "plus", "plus")
+        await wait_until(pilot, lambda: "40 nodes" in text_of(app) and "shows more" not in text_of(app))
+
+
+async def test_no_word_of_the_foot_is_cut() -> None:
+    for width in range(30, 100, 7):
+        async with drawn(SHAPES["pieces"], size=(width, 27)) as (app, _):
+            parts = text_of(app).splitlines()[-1].strip().split(BETWEEN)
+            whole = [f"{kind.sign} {kind.word}" for kind in map(kind_of, TABLES)]
+            assert set(parts[1:]) <= {*whole, "▸ mentions", "hollow: not in force"}
+
+
+async def test_a_view_that_was_given_nothing_yet_does_not_say_that_there_is_nothing() -> None:
+    app = Drawing()
+    async with app.run_test(size=(80, 27)) as pilot:
+        await pilot.pause()
+        assert "Drawing …" in text_of(app)
+        app.view.show(SHAPES["star"])
+        await wait_until(pilot, lambda: "40 nodes" in text_of(app))
 
 
 async def test_nothing_to_draw_is_said() -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.errors import EngineEnded, GraphFailure, QueryFailed, QueryTimeout
+from graph.querying.lexing import WORLD
 from graph.querying.refusing import refusal
 
 START_S = 60.0  # a machine that is busy with other things
@@ -29,6 +30,9 @@ TOO_MUCH = (
     "matched, count instead of collecting, or put a LIMIT before what multiplies."
 )
 KILLED = "The query ended its engine ({why}). Nothing was changed; the chat is not affected."
+
+
+USUALLY = "as it does of a time outside of the years 1 to 9999, or of a null that has no type"
 
 
 class Idle(Exception):
@@ -119,9 +123,9 @@ class Engine:
             case "size":
                 return QueryFailed(f"A value of the answer is too large to be shown: {told['failed']}")
             case _:
-                return refusal(
-                    told["failed"], request["query"], request["statement"], lines_before=request["lines_before"]
-                )
+                given = {name: value for name, value in request["parameters"].items() if f"${name}" != WORLD}
+                before = request["lines_before"]
+                return refusal(told["failed"], request["query"], request["statement"], given, lines_before=before)
 
     def kill(self) -> None:
         """End it now, and wait until it is gone."""
@@ -168,7 +172,7 @@ def _ending(code: int) -> str:
         case "SIGKILL":
             return "it was killed, perhaps for want of memory"
         case "SIGABRT" | "SIGSEGV" | "SIGBUS":
-            return "it broke down"
+            return f"it broke down: {USUALLY}"
         case other:
             return f"it got {other}"
 

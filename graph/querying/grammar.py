@@ -20,6 +20,12 @@ DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentiall
 DEEPEST_CASE = 5
 MOST_SAID = 60  # characters of a query in a sentence about it
 MILLISECONDS = frozenset(("at", "first_seen", "last_at", "started_at"))  # too large as seconds: the engine goes down
+TIMES = {  # the first and the last number that is a time of the years 1 to 9999
+    "make_date": (1, 9_999),
+    "to_timestamp": (-62_135_596_800, 253_402_300_799),
+    "epoch_ms": (-62_135_596_800_000, 253_402_300_799_999),
+}
+OF_TEXTS = frozenset(("date", "timestamp", "to_date"))
 LONGEST_RANGE = 100_000  # the engine makes a list of a range before it looks at the time
 
 
@@ -98,6 +104,7 @@ class _Reading:
     counted: set[bool] = field(default_factory=set)  # of the aggregates of this projection: is it of distinct values?
     returned: bool = False
     matched: bool = False  # whether this part of a UNION has rows of the graph, or of a list
+    nulls: set[str] = field(default_factory=set)  # the names that a WITH gave to a bare null
     bound: str = ""  # the last of MATCH, WITH …: whose WHERE comes
 
     def check(self) -> None:
@@ -178,6 +185,13 @@ class _Reading:
             self.cases.pop()
         if word == "NULL":
             self._check_null(token)
+            if (
+                self._before() in ("WITH", ",")
+                and self.bound == "WITH"
+                and not self.open
+                and self._after().upper() == "AS"
+            ):
+                self.nulls.add(self.tokens[min(self.at + 2, len(self.tokens) - 1)].text)
         if word in ("RETURN", "WITH"):
             self.counted.clear()
         if word == "WHERE" and self.bound == "WITH" and not self.matched and not self.open:
@@ -194,6 +208,8 @@ class _Reading:
             raise self._wrong(token, "Nodes of several tables are written (t:Turn:Session) here")
         if self.complete:
             raise self._wrong(token, f"{token.text} cannot stand here")
+        if token.text in self.nulls and self._in(NEVER_OF_NULL):
+            self._check_null(token)
         if token.sort is Sort.QUOTED and self._after() == "(":
             raise self._wrong(token, "Write the names of functions without backticks")
         self.complete = True
@@ -208,6 +224,8 @@ class _Reading:
             )
         if name == "range":
             self._check_range(token)
+        if name in TIMES or name in OF_TEXTS:
+            self._check_year(token)
         if name == "to_timestamp":
             self._check_seconds(token)
 
@@ -234,6 +252,15 @@ class _Reading:
         if found is not None and found[2].lower() in MILLISECONDS:
             why = f"{found[1]} is in milliseconds, and to_timestamp() takes seconds: say epoch_ms({found[1]})"
             raise self._wrong(token, why)
+
+    def _check_year(self, token: Token) -> None:
+        """A time that Python has no year for brings the engine down."""
+        text = "".join(each.text for each in self.tokens[self.at + 2 : self.at + 4])
+        name = token.text.lower()
+        least, most = TIMES.get(name, TIMES["make_date"])
+        found = re.match(r"['\"]\s*(\d+)-" if name in OF_TEXTS else r"(-?\d+)(?=[,)]|$)", text)
+        if found is not None and not least <= int(found[1]) <= most:
+            raise self._wrong(token, "Times go from the year 1 to the year 9999 here")
 
     def _check_condition(self, token: Token) -> None:
         """The engine answers with the wrong rows where a yes or no that is nothing but looked up is a condition."""

@@ -4,16 +4,21 @@ Its drawing of the place, its grammar's inner names and what was put before or a
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from graph.errors import QueryFailed
 from graph.querying.lexing import line_and_column, tokens_of
+from graph.querying.mending import mended, sort_of, value_meant
 from graph.querying.nearness import plainly
 
 _PLACE = re.compile(r"\(line: (\d+), offset: (\d+)\)")
 _NAMED = re.compile(r"(?:Variable|property|Table|function) (\S+) (?:is not|does not|for )")
 
 
-def refusal(words: str, query: str, statement: str, *, lines_before: int = 0) -> QueryFailed:
+def refusal(
+    words: str, query: str, statement: str, parameters: Mapping[str, Any], *, lines_before: int = 0
+) -> QueryFailed:
     """The error for what the engine said of the statement made of a query, with so many lines put before it."""
     found = _PLACE.search(words)
     if found is not None:
@@ -26,8 +31,11 @@ def refusal(words: str, query: str, statement: str, *, lines_before: int = 0) ->
         return _failed(words[: found.start()].strip(), *at)
     named = _NAMED.search(words)
     named_at = None if named is None else _place_of(named[1], query)
+    if named_at is None and (name := value_meant(words, parameters)):
+        at = _place_of(f"${name}", query) or (1, 1)
+        return _failed(f"${name} is {sort_of(parameters[name])}, which does not fit: {mended(words).rstrip('.')}", *at)
     if named_at is None:
-        return QueryFailed(f"The graph cannot answer this: {plainly(words, statement)}")
+        return QueryFailed(f"The graph cannot answer this: {plainly(mended(words), statement)}")
     return _failed(plainly(words, statement).rstrip("."), *named_at)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.errors import QueryFailed
+from graph.errors import EngineEnded, QueryFailed, Refused
 from graph.memory import Memory
 from tests.graph.talk import said
 from tests.graph.teach import observed
@@ -61,17 +61,25 @@ def test_a_path_that_comes_round_ends(spoken: Memory) -> None:
 @pytest.mark.parametrize(
     ("query", "value", "told"),
     [
-        ("MATCH (t:Turn) WHERE t.index = $a RETURN t.id", "x", "Could not convert"),
+        (
+            "MATCH (t:Turn) WHERE t.index = $a RETURN t.id",
+            "x",
+            r"\$a is a text, which does not fit: .*Could not convert.*\(line 1, column 32\)",
+        ),
         ("MATCH (t:Turn) WHERE t.live = $a RETURN t.id", 5, "Cannot compare"),
-        ("MATCH (t:Turn) WHERE t.id IN $a RETURN t.id", "s1", "did not receive correct arguments"),
+        (
+            "MATCH (t:Turn) WHERE t.id IN $a RETURN t.id",
+            "s1",
+            r"\$a is a text, which does not fit: list_contains\(\) is not given STRING and STRING",
+        ),
         ("MATCH (t:Turn) WHERE t.id IN $a RETURN t.id", None, r"\$a cannot be null here"),
         ("RETURN list_sum($a)", None, r"\$a cannot be null here"),
         ("RETURN keys($a)", None, r"\$a cannot be null here"),
         ("UNWIND $a AS x RETURN x", 3, "LIST was expected"),
         ("MATCH (t:Turn) RETURN t.id LIMIT $a", "x", "non-negative integer"),
         ("MATCH (t:Turn) RETURN t.id LIMIT $a", -1, "non-negative integer"),
-        ("RETURN date($a)", "tomorrow", "Expected format"),
-        ("RETURN $a + 1", "x", "built-in function"),
+        ("RETURN date($a)", "tomorrow", r"\$a is a text, which does not fit: .*Expected format"),
+        ("RETURN $a + 1", "x", r"\$a is a text, which does not fit: \+ does not go with STRING and INT64"),
         ("RETURN $a", [1, "x"], "a list of both"),
         ("RETURN $a", [], "has no type of its own"),
     ],
@@ -103,3 +111,49 @@ def test_unknown_tables_and_properties_name_what_was_meant(spoken: Memory) -> No
     ):
         with pytest.raises(QueryFailed, match=told):
             spoken.console(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("RETURN initcap('ß')", "initcap() does so of letters like ß"),
+        ("MATCH (t:Turn) RETURN CASE WHEN {a: t.live}.a THEN 1 ELSE 2 END", "compare it, as in … = true"),
+        ("MATCH (t:Turn) WHERE t.id + t.id CONTAINS 'x' RETURN t", "put brackets around what belongs together"),
+        ("MATCH (t:Turn) RETURN sum(t.id)", "sum() is not given STRING here, but for example (INT128)"),
+        ("RETURN CAST('abc' AS INT64)", "Could not convert"),
+    ],
+)
+def test_the_engines_inner_words_become_a_short_sentence(spoken: Memory, query: str, told: str) -> None:
+    with pytest.raises(QueryFailed) as caught:
+        spoken.console(query)
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 250
+    assert "\n" not in str(caught.value)
+    assert spoken.console("RETURN 1").rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN timestamp('290000-01-01 00:00:00')",
+        "RETURN date('10000-01-01')",
+        "RETURN date('0000-01-01')",
+        "RETURN make_date(99999, 1, 1)",
+        "RETURN make_date(0, 1, 1)",
+        "RETURN to_timestamp(999999999999)",
+        "RETURN epoch_ms(999999999999999)",
+        "WITH null AS x RETURN nodes(x)",
+        "WITH 1 AS a, null AS x RETURN keys(x)",
+    ],
+)
+def test_what_would_bring_the_engine_down_is_refused_where_it_can_be_seen(spoken: Memory, query: str) -> None:
+    with pytest.raises(Refused, match=r"year 9999|bare null"):
+        spoken.console(query)
+
+
+def test_an_engine_that_broke_down_says_what_the_reason_may_be(spoken: Memory) -> None:
+    with pytest.raises(EngineEnded, match=r"it broke down: .* years 1 to 9999, or of a null that has no type"):
+        spoken.console("RETURN date('2020-01-01') + interval('100000 years')")
+    early = "RETURN make_date(9999, 12, 31), date('0001-01-01'), timestamp('9999-12-31 23:59:59'), epoch_ms(0)"
+    assert spoken.console(early).rows[0][:2] == ("9999-12-31", "0001-01-01")
+    assert spoken.console("WITH null AS x RETURN x, coalesce(x, 1)").rows == ((None, 1),)

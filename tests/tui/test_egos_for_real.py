@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from agent.service import Agent
@@ -11,6 +12,7 @@ from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say
 from tui.app import ClewApp
+from tui.drawing.view import GraphView
 from tui.egos.proof import ProofScreen
 from tui.egos.screen import EgoScreen
 from tui.memories.screen import MemoriesScreen
@@ -29,6 +31,13 @@ def middle(app: ClewApp) -> str:
     """The title of the node in the middle, while nothing is done."""
     screen = app.screen
     return screen.walk.ego.node.title if isinstance(screen, EgoScreen) and not screen._busy else ""
+
+
+def drawn(app: ClewApp) -> set[str]:
+    """The titles of the nodes that are drawn."""
+    views = ego(app).query(GraphView)
+    picture = views.first().picture if views else None
+    return {spot.node.title for spot in picture.layout.spots} if picture is not None else set()
 
 
 async def walk(app: ClewApp, pilot: Pilot[int], ref: Ref) -> None:
@@ -181,6 +190,52 @@ async def test_more_of_many_neighbours_comes_on_demand_and_words_find_some(tmp_p
         assert item.node.title == "Answer 13"
         await pilot.press("escape")
         await wait_until(pilot, lambda: "20 of 60 messages" in screen_text(app) and isinstance(app.screen, EgoScreen))
+
+
+async def test_words_leave_only_what_has_them_in_the_drawing_too_and_the_keys_go_back_into_it(tmp_path: Path) -> None:
+    replies = [f"Answer {number}" for number in range(3)]
+    async with running(tmp_path, FakeGenerator(*replies), reflect=False) as (app, pilot, _agent):
+        for number in range(3):
+            await say(app, pilot, f"Question {number}")
+        session = app.current_session
+        assert session is not None
+        await pilot.resize_terminal(80, 24)
+        await walk(app, pilot, Ref("Session", session))
+        await pilot.press("d")
+        await wait_until(pilot, lambda: ego(app).drawing.chosen is not None)
+        assert drawn(app) > {"Question 0", "Answer 1"}
+        assert "Tab next node" in screen_text(app)
+        assert "F6 list" in screen_text(app)
+        await pilot.press("slash", *"answer 1", "enter")
+        await wait_until(pilot, lambda: "Answer 1" in drawn(app) and len(drawn(app)) == 2)
+        await pilot.press("tab", "tab")
+        assert ego(app).drawing.has_focus_within
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(drawn(app)) > 2)
+        assert ego(app).drawing.has_focus_within
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: ego(app).rows.has_focus)
+
+
+async def test_f6_goes_between_the_list_and_the_drawing_beside_it_and_a_saved_picture_is_told_of_in_the_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(tmp_path / "home", FakeGenerator("A fine name."), reflect=False) as (app, pilot, _agent):
+        await say(app, pilot, "The boat is called Ada")
+        session = app.current_session
+        assert session is not None
+        await pilot.resize_terminal(140, 40)
+        await walk(app, pilot, Ref("Session", session))
+        await wait_until(pilot, lambda: bool(drawn(app)))
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: ego(app).drawing.has_focus_within)
+        await pilot.press("s")
+        await wait_until(pilot, lambda: "The drawing is in" in screen_text(app))
+        assert not app._notifications
+        await pilot.press("f6")
+        await wait_until(pilot, lambda: ego(app).rows.has_focus)
+        assert ego(app).drawing.region.area
 
 
 async def test_o_goes_where_a_node_is_at_home_from_whatever_lies_over_the_chat(tmp_path: Path) -> None:

@@ -95,6 +95,16 @@ async def test_it_counts_again_and_says_why_it_cannot(chat: Running, tmp_path: P
         assert "being made anew" not in screen_text(app)
 
 
+async def test_f1_tells_the_keys(chat: Running) -> None:
+    async with chat(counted(FULL), size=(120, 40)) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "F1 help" in screen_text(app))
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: "Keys of the charts" in screen_text(app) and "count again" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, ChartsScreen))
+
+
 async def test_charts_are_drawn_anew_when_the_terminal_changes(chat: Running) -> None:
     async with chat(counted(FULL), size=(120, 40)) as (app, pilot):
         await pilot.press("f9")

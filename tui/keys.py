@@ -1,7 +1,7 @@
 """The keys of a place on the screen as rows: its bindings, its foot and its part of the help are all made of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -41,8 +41,13 @@ def bind(keys: str, action: str, *, priority: bool = False) -> Binding:
 
 
 def bindings(*places: Sequence[Row]) -> list[BindingType]:
-    """All that a widget binds, for its BINDINGS."""
-    return [binding for rows in places for row in rows for binding in row.binds]
+    """All that a widget binds, for its BINDINGS; a key that does one thing tells the palette what, as its tooltip."""
+    return [
+        replace(binding, tooltip=row.words if len(row.binds) == 1 else "")
+        for rows in places
+        for row in rows
+        for binding in row.binds
+    ]
 
 
 def actions_of(rows: Iterable[Row]) -> dict[str, str]:

@@ -1,38 +1,95 @@
-"""The command palette's entries: the table of actions."""
+"""The command palette's entries: the table of actions; over another screen its own keys, and what leads away."""
 
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.actions import ACTIONS, Action, key_name
+from tui.actions import ACTIONS, Action, Group, key_name
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+
+ANYWHERE = ("theme", "screenshot", "suspend", "quit")  # what needs no chat on the screen
+HERE_ONLY = ("palette", "help", "top", "bottom", "back")  # of no use where another screen is shown
+NOTHING = "Nothing that clew can do here is called so."
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that can be done: how it is called, with which command or keys too, and what does it."""
+
+    title: str
+    aside: str
+    run: Callable[[], Awaitable[Any] | None]
 
 
 class ActionProvider(Provider):
     """Finds actions by their title and slash command."""
 
     async def discover(self) -> Hits:
-        for action in ACTIONS:
-            if action.name != "palette":
-                yield DiscoveryHit(_row(action), self._run(action), action.title)
+        for offer in self._offers():
+            yield DiscoveryHit(_row(offer), offer.run, offer.title)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for action in ACTIONS:
-            text = f"{action.title} /{action.slash}"
+        matcher, found = self.matcher(query), False
+        for offer in self._offers():
+            text = f"{offer.title} {offer.aside.split(' ')[0]}"
             score = matcher.match(text)
-            if score > 0 and action.name != "palette":
-                yield Hit(score, matcher.highlight(text), self._run(action), action.title)
+            if score > 0:
+                found = True
+                yield Hit(score, matcher.highlight(text), offer.run, offer.title)
+        if not found:
+            yield Hit(1.0, plain(NOTHING, MUTED), _nothing, NOTHING)
 
-    def _run(self, action: Action) -> "partial[None]":
-        return partial(cast("ClewApp", self.app).perform, action.name)
+    def _offers(self) -> Iterator[Offer]:
+        app = cast("ClewApp", self.app)
+        base, above = app.screen_stack[0], [each for each in app.screen_stack[1:] if not _is_palette(each)]
+        if self.screen is base:
+            for action in ACTIONS:
+                if action.name != "palette":
+                    yield Offer(action.title, _aside(action), partial(app.perform, action.name))
+            return
+        yield from self._own()
+        for action in ACTIONS:
+            if action.name in ANYWHERE:
+                yield Offer(action.title, f"/{action.slash}", partial(app.perform, action.name))
+            elif len(above) == 1 and action.group is not Group.CHAT and action.name not in HERE_ONLY:
+                yield Offer(action.title, f"/{action.slash}, in the chat", partial(self._away, action.name))
+
+    def _own(self) -> Iterator[Offer]:
+        """What the keys of the screen do, each once."""
+        seen: set[str] = set()
+        for key, (node, binding, enabled, *_) in self.screen.active_bindings.items():
+            if enabled and binding.tooltip and binding.tooltip not in seen:
+                seen.add(binding.tooltip)
+                title = binding.tooltip[0].upper() + binding.tooltip[1:]
+                yield Offer(title, key_name(key), partial(self.app.run_action, binding.action, node))
+
+    async def _away(self, name: str) -> None:
+        """Close the screen, and do it where it is seen."""
+        self.screen.dismiss(None)
+        cast("ClewApp", self.app).perform(name)
 
 
-def _row(action: Action) -> Content:
+def _is_palette(screen: object) -> bool:
+    from textual.command import CommandPalette
+
+    return isinstance(screen, CommandPalette)
+
+
+def _nothing() -> None:
+    """What is done by choosing the sentence that there is nothing."""
+
+
+def _aside(action: Action) -> str:
     keys = f"  {key_name(action.keys[0])}" if action.keys else ""
-    return Content.assemble(plain(action.title), plain(f"  /{action.slash}{keys}", MUTED))
+    return f"/{action.slash}{keys}"
+
+
+def _row(offer: Offer) -> Content:
+    return Content.assemble(plain(offer.title), plain(f"  {offer.aside}", MUTED))

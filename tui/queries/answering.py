@@ -1,6 +1,7 @@
 """What is done with the answer on the query screen: read whole, copied, written to a file, walked from."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from graph.subgraphs import Ref
 from tui.drawing.view import GraphView
 from tui.queries import sharing
 from tui.queries.cells import whole
-from tui.queries.exporting import ExportFailed, target_of
+from tui.queries.exporting import PICTURES, target_of
 from tui.queries.json_page import JsonPage
 from tui.queries.results import rows_of
 from tui.queries.schema_tree import spaced
@@ -111,27 +112,31 @@ class Answering:
     async def _export(self) -> None:
         screen = self._screen
         drawing = screen.results.drawing
-        said = screen.desk.exported or ("drawing.svg" if drawing is not None else "answer.csv")
-        title = ROWS_TO if drawing is None else DRAWING_TO
-        name = await screen.app.push_screen_wait(AskLine(title, said, yes="write it", check=sharing.wrong_with))
+        drawn = drawing is not None
+        said = screen.desk.exported or ("drawing.svg" if drawn else "answer.csv")
+        if not drawn and said.lower().endswith(PICTURES):
+            said = "answer.csv"
+        title = DRAWING_TO if drawn else ROWS_TO
+        check = partial(sharing.wrong_with, drawn=drawn)
+        name = await screen.app.push_screen_wait(AskLine(title, said, yes="write it", check=check))
         if name is None:
             return
-        target = target_of(name, Path.cwd())
+        target = target_of(name, Path.cwd(), drawn=drawn)
         title = f"Overwrite {cut(str(target.path), 60)}?"
         if target.exists and not await screen.app.push_screen_wait(
             Confirm(title, "What is in it now is lost.", yes="overwrite it")
         ):
             return
-        screen.desk.exported = name
-        if target.ending in sharing.PICTURES:
-            if drawing is None:
-                raise ExportFailed("A picture is written of the drawing: press 2 first. Rows go to .csv or .json.")
-            await self._draw(target.path, drawing)
+        if drawing is not None and target.ending in PICTURES:
+            await self._draw(name, target.path, drawing)
         elif (everything := await screen.asking.everything()) is not None:
             screen.say(await sharing.written(target, everything))
+            screen.desk.exported = name
 
-    async def _draw(self, path: Path, drawing: "Layout") -> None:
+    async def _draw(self, name: str, path: Path, drawing: "Layout") -> None:
         from tui.drawing.exporting import save
 
         kept = await asyncio.to_thread(save, drawing, path, dark=self._screen.app.current_theme.dark)
         self._screen.say(kept.words, error=kept.failed)
+        if not kept.failed:
+            self._screen.desk.exported = name

@@ -21,6 +21,12 @@ TIMES = ("at", "started_at", "last_at", "first_seen")  # columns of UTC millisec
 _EARLIEST, _LATEST = 1_000_000_000_000, 10_000_000_000_000  # ms: what looks like a time is from 2001 on
 
 
+class Moment(int):
+    """A time of a column of times: a number in order, in a file and read whole, the time here in its cell."""
+
+    __slots__ = ()
+
+
 def is_node(value: Any) -> bool:
     """Whether it is a node, as the console gives one."""
     return isinstance(value, Mapping) and "_label" in value and "_src" not in value
@@ -49,6 +55,8 @@ def brief(value: Any, most: int = LONGEST) -> str:
             return "true" if value else "false"
         case str():
             return _shortened(one_line(value[: 4 * most]), most, longer=len(value) > 4 * most)
+        case Moment():
+            return f"{_local(value):%Y-%m-%d %H:%M:%S}"
         case int() | float():
             return f"{value}"
         case _ if is_path(value):
@@ -116,7 +124,7 @@ def cell(value: Any) -> Content:
 
 def is_right(value: Any) -> bool:
     """Whether a value stands at the right edge of its column."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, Moment))
 
 
 def whole(column: str, value: Any) -> str:
@@ -134,9 +142,17 @@ def whole(column: str, value: Any) -> str:
 
 def moment(column: str, value: int) -> str:
     """When a value of a column of times was, here; empty where it is none."""
-    if column.rpartition(".")[2] not in TIMES or not _EARLIEST < value < _LATEST:
+    if not isinstance(value, Moment) and (column.rpartition(".")[2] not in TIMES or not _is_time(value)):
         return ""
-    return f"{datetime.fromtimestamp(value / 1000, UTC).astimezone():%A, %-d %B %Y, %H:%M:%S}"
+    return f"{_local(value):%A, %-d %B %Y, %H:%M:%S}"
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int) and _EARLIEST < value < _LATEST
+
+
+def _local(value: int) -> datetime:
+    return datetime.fromtimestamp(value / 1000, UTC).astimezone()
 
 
 def order_of(value: Any) -> tuple[int, Any]:
@@ -152,12 +168,28 @@ def order_of(value: Any) -> tuple[int, Any]:
             return 2, brief(value).casefold()
 
 
-def spread(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The rows as a table reads best: nodes that stand alone, with what they say and are in columns beside them."""
+def spread(
+    columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], times: frozenset[int] = frozenset()
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The rows as a table reads best: nodes that stand alone with what they say and are in columns beside them.
+
+    `times` are the places of columns of times.
+    """
     if len(columns) != 1 or not rows or not all(is_node(row[0]) for row in rows):
-        return columns, list(rows)
+        return columns, _timed(rows, times)
     names = list(dict.fromkeys(name for row in rows for name, value in row[0].items() if value is not None))
     names = [name for name in names if not name.startswith("_")]
     names.sort(key=lambda name: TITLES.index(name) if name in TITLES[:-1] else len(TITLES))
     beside = [(row[0], *(row[0].get(name) for name in names)) for row in rows]
-    return (columns[0], *(f"{columns[0]}.{name}" for name in names)), beside
+    within = frozenset(place + 1 for place, name in enumerate(names) if name in TIMES)
+    return (columns[0], *(f"{columns[0]}.{name}" for name in names)), _timed(beside, within)
+
+
+def _timed(rows: Sequence[tuple[Any, ...]], times: frozenset[int]) -> list[tuple[Any, ...]]:
+    """The rows with the times among their values told apart from other numbers."""
+    if not times:
+        return list(rows)
+    return [
+        tuple(Moment(each) if place in times and _is_time(each) else each for place, each in enumerate(row))
+        for row in rows
+    ]

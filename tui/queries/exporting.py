@@ -16,7 +16,8 @@ from tui.text import clean, one_line, shown
 if TYPE_CHECKING:
     from graph.querying.console import Answer
 
-ENDINGS = (".csv", ".json", ".svg", ".png")
+ROWS = (".csv", ".json")
+PICTURES = (".svg", ".png")
 
 
 class ExportFailed(Exception):
@@ -32,8 +33,8 @@ class Target:
     exists: bool
 
 
-def target_of(said: str, folder: Path) -> Target:
-    """The file that a person means. Raises ExportFailed, saying what to do."""
+def target_of(said: str, folder: Path, *, drawn: bool = False) -> Target:
+    """The file that a person means; a picture only where there is a drawing. Raises ExportFailed, saying what to do."""
     name = said.strip()
     if not name:
         raise ExportFailed("Name a file, such as answer.csv.")
@@ -45,8 +46,10 @@ def target_of(said: str, folder: Path) -> Target:
         raise ExportFailed(f"There is no folder {one_line(name)}. Name another one.") from error
     path = path if path.is_absolute() else folder / path
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        kinds = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+    if ending in PICTURES and not drawn:
+        raise ExportFailed("A picture is written of the drawing: press 2 first. Rows go to .csv or .json.")
+    if ending not in (*ROWS, *PICTURES):
+        kinds = ".csv, .json, .svg or .png" if drawn else ".csv or .json"
         raise ExportFailed(f"The end of the name says what is written: {kinds}.")
     try:
         if path.is_dir():

@@ -18,6 +18,7 @@ from tui.keys import bindings
 from tui.queries.cells import spread
 from tui.queries.desk import Asked
 from tui.queries.found import subgraph_of
+from tui.queries.headings import times
 from tui.queries.json_page import JsonPage, lines_of
 from tui.queries.keys import RESULTS
 from tui.queries.schema_tree import spaced
@@ -105,7 +106,7 @@ class Results(Vertical):
             self.answer = answer
             return
         self._begin(answer, counted(answer, asked))
-        self.query_one(ResultTable).fill(*spread(answer.columns, answer.rows))
+        self.query_one(ResultTable).fill(*spread(answer.columns, answer.rows, times(asked.cypher, answer.columns)))
         self._lay_out()
         self._fill_page()
 

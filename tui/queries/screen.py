@@ -21,7 +21,7 @@ from tui.queries.desk import Asked, Desk
 from tui.queries.editor import Popup, QueryEditor
 from tui.queries.exporting import ExportFailed
 from tui.queries.json_page import JsonPage
-from tui.queries.keys import ALWAYS, PLACES, RUNNING, SCREEN, foot_of
+from tui.queries.keys import ALWAYS, HELP, RUNNING, SCREEN, foot_of
 from tui.queries.results import Results
 from tui.queries.schema_tree import SchemaTree, sample_of, spaced, written
 from tui.queries.table import ResultTable
@@ -95,14 +95,14 @@ class QueryScreen(Screen[None]):
         self.run_worker(self._learn(), group="learn", exclusive=True)
 
     async def _learn(self) -> None:
-        """Read what there is in the graph, and make the engine ready for the first query."""
+        """Make the engine ready for the first query, then read what there is: no query waits for the counting."""
         if state_in_words(self.state):
             self._paint()
             return
         try:
-            schema = await self.service.schema()
             if not self._about:
                 await self.service.prepare_console()
+            schema = await self.service.schema()
         except self.failures as error:
             self.say(in_chat(str(error)), error=True)
             return
@@ -148,6 +148,7 @@ class QueryScreen(Screen[None]):
         own = signs(self._rows_here())
         keys = RUNNING if self.asking.running else ALWAYS
         self.query_one("#query-keys", Static).update(foot(own, width, lines, always=keys))
+        self.set_class(isinstance(self.focused, GraphView) and self.app.size.height < ROOMY, "-drawing")
 
     def _rows_here(self) -> tuple[Row, ...]:
         """The keys of what has the focus, the nearest first."""
@@ -169,7 +170,6 @@ class QueryScreen(Screen[None]):
         self._paint()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.set_class(isinstance(self.focused, GraphView) and self.app.size.height < ROOMY, "-drawing")
         self._paint()
 
     def ran(self) -> None:
@@ -358,4 +358,4 @@ class QueryScreen(Screen[None]):
     def action_help(self) -> None:
         from tui.widgets.help import keys_content
 
-        self.app.push_screen(Reader("Keys of the query screen", keys_content(PLACES, self.clew.page_width)))
+        self.app.push_screen(Reader("Keys of the query screen", keys_content(HELP, self.clew.page_width)))

@@ -17,13 +17,11 @@ from tui.text import one_line, size_of
 if TYPE_CHECKING:
     from graph.querying.console import Answer
 
-PICTURES = (".svg", ".png")
 
-
-async def wrong_with(said: str) -> str | None:
-    """Why a file cannot be written; None where it can."""
+async def wrong_with(said: str, *, drawn: bool) -> str | None:
+    """Why a file cannot be written; None where it can. `drawn`: there is a drawing to write."""
     try:
-        await asyncio.to_thread(target_of, said, Path.cwd())
+        await asyncio.to_thread(target_of, said, Path.cwd(), drawn=drawn)
     except ExportFailed as error:
         return str(error)
     return None

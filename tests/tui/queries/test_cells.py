@@ -1,12 +1,14 @@
 """Values in cells: short, on one line, harmless, and in an order that has a place for everything."""
 
 import json
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.queries.cells import LONGEST, NULL, brief, cell, moment, order_of, spread, whole
+from tui.queries.headings import headings, times
 
 TURN = {"_id": "2:0", "_label": "Turn", "id": "T1", "text": "Hello\nthere", "pinned": None}
 PERSON = {"_id": "3:0", "_label": "Entity", "id": "noor", "name": "Noor"}
@@ -89,3 +91,37 @@ def test_nodes_that_stand_alone_are_spread_over_columns_with_their_words_first()
     assert rows[1][1:] == (None, "T2", "user")
     assert spread(("t", "n"), [(TURN, 1)]) == (("t", "n"), [(TURN, 1)])
     assert spread(("n",), [(1,), (TURN,)]) == (("n",), [(1,), (TURN,)])
+
+
+def test_times_are_told_as_local_times_and_stay_numbers_in_all_else() -> None:
+    at = 1_748_955_720_000
+    columns, rows = spread(("t.at", "n"), [(at, at), (None, 2), (12, 3)], frozenset({0}))
+    here = f"{datetime.fromtimestamp(at / 1000):%Y-%m-%d %H:%M:%S}"
+    assert columns == ("t.at", "n")
+    assert [brief(row[0]) for row in rows] == [here, NULL, "12"]
+    assert brief(rows[0][1]) == f"{at}"
+    assert rows[0][0] == at
+    assert whole("x", rows[0][0]).startswith(f"{at}\n\n")
+    assert json.dumps(rows[0]) == f"[{at}, {at}]"
+    assert order_of(rows[0][0]) == order_of(at)
+    columns, rows = spread(("t",), [({**TURN, "at": at},)])
+    assert brief(rows[0][columns.index("t.at")]) == here
+
+
+@pytest.mark.parametrize(
+    ("query", "columns", "told", "timed"),
+    [
+        ("MATCH (t) RETURN [t.text], t.id", ("LIST_CREATION(t.text,)", "t.id"), ("[t.text]", "t.id"), set()),
+        ("MATCH (t) RETURN t.at AS said, COUNT( * )", ("said", "COUNT_STAR()"), ("said", "COUNT( * )"), {0}),
+        ("RETURN DISTINCT {a: 1,\n b: [2, 3]}, max(t.at) LIMIT 3", ("x", "y"), ("{a: 1, b: [2, 3]}", "max(t.at)"), {1}),
+        ("MATCH (a) WHERE EXISTS { MATCH (b) } RETURN *", ("a.at",), ("a.at",), {0}),
+        ("RETURN 1 AS `a b` UNION RETURN 2", ("a b",), ("a b",), set()),
+        ("MATCH (t) RETURN * ORDER BY t.at", ("t", "u"), ("t", "u"), set()),
+        ("MATCH (t) RETURN t.at - 5 // so, or so", ("-(t.at,5)",), ("t.at - 5",), set()),
+    ],
+)
+def test_columns_are_called_as_they_were_written(
+    query: str, columns: tuple[str, ...], told: tuple[str, ...], timed: set[int]
+) -> None:
+    assert headings(query, columns) == told
+    assert times(query, columns) == timed

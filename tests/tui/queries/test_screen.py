@@ -540,11 +540,15 @@ async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatc
         app.screen.query_one(Input).value = "a.svg"
         await pilot.press("enter")
         await shows(pilot, app, "A picture is written of the drawing: press 2 first.")
+        assert isinstance(app.screen, AskLine), "said where the name is written"
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is screen)
+        assert screen.desk.exported == "", "what was not written is not offered again"
         await pilot.press("2")
         await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
         await pilot.press("x", "enter")
         await shows(pilot, app, "The drawing is in")
-        assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+        assert (tmp_path / "drawing.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.parametrize("size", [(20, 24), (20, 5), (9, 3), (60, 10)])

@@ -31,7 +31,6 @@ VIEW = (
             bind("shift+down", "pan(0, 1)"),
         ),
         "move",
-        "⇧arrows",
     ),
     Row("l", "lay it out otherwise: by force, in layers", (bind("l", "other_layout"),), "layout"),
     Row("s", "save the drawing as a picture", (bind("s", "save"),), "save"),

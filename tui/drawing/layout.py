@@ -13,8 +13,8 @@ from tui.drawing.settling import settle
 from tui.drawing.swapping import swapped
 
 LayoutKind = Literal["force", "layered", "list"]
-FEW = 40  # nodes that are drawn closer together: all of them on 78 × 17
-CELLS_A_NODE, CELLS_OF_FEW = 44, 33  # below that labels become beginnings
+FEW = 40  # nodes that are drawn closer together: all of them on 76 × 17
+CELLS_A_NODE, CELLS_OF_FEW = 44, 32  # below that labels become beginnings
 MOST_LISTED = 1000
 MOST_NODES = 300  # on any area: laying out more takes seconds
 LARGER = 1.25  # times as wide and as high: where all nodes are to have room

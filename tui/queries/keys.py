@@ -96,15 +96,15 @@ PLACES = (
     Place("Asking the graph (F3)", SCREEN),
     Place("  Writing a query", EDITOR),
     Place("  The rows", (*RESULTS, *TABLE)),
-    Place("  The rows as a drawing (2)", (*VIEW, LEAVING)),
     Place("  The tables of the graph", TABLES),
     Place("  What a query asks for", PARAMETERS),
     Place("  Ready, saved and earlier queries", (TAKE, RUN, REMOVE)),
 )
+HELP = (*PLACES, Place("  The rows as a drawing (2)", (*VIEW, LEAVING)))
 
 
 def foot_of(part: str) -> tuple[Row, ...]:
-    """What the foot tells of while a part has the keys, the nearest first: editor, words, rows, table, drawing or tables."""
+    """What the foot tells of while a part has the keys, the nearest first."""
     match part:
         case "tables":
             return (*TABLES, SCREEN[0], SCREEN[3])

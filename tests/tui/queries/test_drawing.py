@@ -12,7 +12,15 @@ from tests.tui.queries.test_screen import asking_agent, opened, shows, words
 from tui.widgets.dialogs import Reader
 
 QUERY = "MATCH (t:Turn)\nWHERE t.live\nRETURN t\nLIMIT 40"
-MANY = Answer(("t",), tuple(({**TURN, "id": str(each), "text": f"Tea at {each}"},) for each in range(40)), 40, 2.0)
+MANY = Answer(
+    ("t",),
+    tuple(
+        ({**TURN, "_id": f"2:{each}", "id": str(each), "text": f"Tea at {each}"},)
+        for each in range(40)
+    ),
+    40,
+    2.0,
+)
 
 
 def told(page: Reader) -> str:

@@ -12,7 +12,7 @@ from tui.keys import Row, bindings
 from tui.pack import cut
 from tui.places import ABOUT, READER
 from tui.reasons import who
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.columns import row
 from tui.widgets.dialogs import Reader
 
@@ -47,13 +47,14 @@ def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" =
         return plain(f"Nothing in the memory names {one_line(about.name)}.")
     now = datetime.now().astimezone()
     lines = [
-        row("said", f"{about.said:,} messages", width, NAMES),
-        row("mentioned", f"in {about.mentioned:,} messages of others", width, NAMES),
+        row("said", _messages(about.said), width, NAMES),
+        row("mentioned", f"in the words of {_messages(about.mentioned)} that others said", width, NAMES),
+        row("", "the graph (g) counts the messages that it links to the name instead", width, NAMES),
     ]
     if about.first_at is not None and about.last_at is not None:
         lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, NAMES))
     for _, name, count in about.sessions:
-        lines.append(row("in", f"{one_line(name or 'New chat')} ({count:,})", width, NAMES))
+        lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, NAMES))
     if beliefs:
         lines += [Content(""), plain("What was learned", "bold $secondary")]
         lines += [_belief(belief, now) for belief in beliefs]
@@ -63,6 +64,10 @@ def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" =
         head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
         lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
     return Content("\n").join(lines)
+
+
+def _messages(count: int) -> str:
+    return f"{spaced(count)} {'message' if count == 1 else 'messages'}"
 
 
 def _belief(belief: "Observation", now: datetime) -> Content:

@@ -13,6 +13,7 @@ from graph.querying.parameters import given
 
 VALUES = {"what": "garden", "one": "anna berg", "other": "BEN"}
 SPRING, AUTUMN = "2026-03-10T09:0{}:00", "2026-11-05T15:0{}:00"
+UNORDERED = {"Pinned"}  # of two halves, which the engine works on side by side
 EXPECTED: dict[str, list[tuple[Any, ...]]] = {
     "Most proven memories": [
         ("The user likes tea.", "preference", 3),
@@ -92,7 +93,10 @@ def test_the_list_of_what_is_expected_is_the_shelf() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_ready_query_gives_what_its_title_says(told: Memory, name: str) -> None:
-    assert asked(told, name) == EXPECTED[name]
+    rows = asked(told, name)
+    if name in UNORDERED:
+        rows.sort(reverse=True)
+    assert rows == EXPECTED[name]
 
 
 @pytest.mark.parametrize("ready", shelf(), ids=lambda each: each.name)

@@ -14,10 +14,7 @@ from tui.widgets.dialogs import Reader
 QUERY = "MATCH (t:Turn)\nWHERE t.live\nRETURN t\nLIMIT 40"
 MANY = Answer(
     ("t",),
-    tuple(
-        ({**TURN, "_id": f"2:{each}", "id": str(each), "text": f"Tea at {each}"},)
-        for each in range(40)
-    ),
+    tuple(({**TURN, "_id": f"2:{each}", "id": str(each), "text": f"Tea at {each}"},) for each in range(40)),
     40,
     2.0,
 )

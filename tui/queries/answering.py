@@ -12,9 +12,8 @@ from tui.queries.cells import whole
 from tui.queries.exporting import PICTURES, target_of
 from tui.queries.json_page import JsonPage
 from tui.queries.results import rows_of
-from tui.queries.schema_tree import spaced
 from tui.queries.table import ResultTable
-from tui.text import cut, one_line
+from tui.text import cut, one_line, spaced
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 
 if TYPE_CHECKING:

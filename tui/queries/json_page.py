@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from tui.queries.exporting import unique
-from tui.queries.schema_tree import spaced
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:

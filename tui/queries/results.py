@@ -21,9 +21,8 @@ from tui.queries.found import subgraph_of
 from tui.queries.headings import times
 from tui.queries.json_page import JsonPage, lines_of
 from tui.queries.keys import RESULTS
-from tui.queries.schema_tree import spaced
 from tui.queries.table import ResultTable
-from tui.text import MUTED, plain
+from tui.text import MUTED, plain, spaced
 
 if TYPE_CHECKING:
     from graph.querying.console import Answer

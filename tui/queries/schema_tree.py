@@ -11,7 +11,7 @@ from textual.message import Message
 from tui.keys import bindings
 from tui.queries.completing import Table, Vocabulary, quoted, tables_of
 from tui.queries.keys import TABLES
-from tui.text import MUTED, plain
+from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
 
 SAMPLE = 25  # rows
@@ -29,11 +29,6 @@ class Line:
     @property
     def identity(self) -> str:
         return f"{self.table.name}.{self.column}" if self.table is not None else f" {self.heading}"
-
-
-def spaced(count: int) -> str:
-    """A count with a blank between its thousands: 12 340."""
-    return f"{count:,}".replace(",", " ")
 
 
 class SchemaTree(LongList[Line]):

@@ -23,11 +23,11 @@ from tui.queries.exporting import ExportFailed
 from tui.queries.json_page import JsonPage
 from tui.queries.keys import ALWAYS, HELP, RUNNING, SCREEN, foot_of
 from tui.queries.results import Results
-from tui.queries.schema_tree import SchemaTree, sample_of, spaced, written
+from tui.queries.schema_tree import SchemaTree, sample_of, written
 from tui.queries.table import ResultTable
 from tui.queries.taking import Taking
 from tui.queries.vocabulary import at_first, vocabulary_of
-from tui.text import MUTED, in_chat, plain
+from tui.text import MUTED, in_chat, plain, spaced
 from tui.widgets.dialogs import Reader
 from tui.widgets.said import Said
 

@@ -52,4 +52,5 @@ def _is_finite(value: float) -> bool:
 
 
 def _share(value: float, low: float, high: float) -> float:
-    return (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: the difference of the largest floats has no float
+    halves = high / 2 - low / 2  # the difference of the largest floats has no float, and half the smallest is none
+    return (value / 2 - low / 2) / halves if halves else (value - low) / (high - low)

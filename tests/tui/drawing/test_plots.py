@@ -50,3 +50,8 @@ def test_a_scale_may_begin_below_the_least() -> None:
     assert flat[-1].strip()
     assert not from_nothing[-1].strip()
     assert line_plot([4, 5], 4, 3, bottom=9) == flat
+
+
+def test_the_smallest_and_the_largest_numbers_have_their_place() -> None:
+    assert line_plot([5e-324, 0.0], 2, 1) == line_plot([1, 0], 2, 1)
+    assert line_plot([1.7e308, -1.7e308], 2, 1) == line_plot([1, 0], 2, 1)

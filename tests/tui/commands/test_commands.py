@@ -84,7 +84,13 @@ def test_a_misspelt_command_is_2_and_suggests_the_right_one(clew: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "argv", [("--home", "{}", "log"), ("log", "--home", "{}"), ("log", "--json", "--home={}"), ("--home={}", "log")]
+    "argv",
+    [
+        ("--home", "{}", "blocks", "human", "hello"),
+        ("blocks", "--home", "{}", "human", "hello"),
+        ("blocks", "human", "hello", "--home={}"),
+        ("--home={}", "blocks", "human", "hello"),
+    ],
 )
 def test_home_may_stand_anywhere(clew: Run, tmp_path: Path, argv: tuple[str, ...]) -> None:
     there = tmp_path / "there"
@@ -99,7 +105,7 @@ def test_words_after_two_dashes_are_no_options() -> None:
 
 def test_a_home_that_cannot_be_made_is_73(clew: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    ended = clew("log", "--home", str(tmp_path / "file" / "home"))
+    ended = clew("blocks", "human", "hello", "--home", str(tmp_path / "file" / "home"))
     assert ended.code == 73
     assert "Nothing was changed" in ended.err
 

@@ -11,10 +11,9 @@ SAID_S = 8.0
 class Said(Static):
     """Shown only while there is something; an error is `failed`."""
 
-    DEFAULT_CSS = "Said { display: none; }"
-
     def __init__(self, *, id: str) -> None:
         super().__init__("", id=id, markup=False)
+        self.display = False  # not by DEFAULT_CSS: a sheet that comes with a screen styles the chat below it anew
         self._timer: Timer | None = None
 
     def say(self, words: str, *, error: bool = False) -> None:

@@ -29,7 +29,7 @@ async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
     monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGQUIT)]
     with editor.keys_belong_to_it():
-        outcome = await asyncio.to_thread(editor.edit, "draft", tmp_path / "drafts")
+        outcome = await asyncio.to_thread(editor.Editor().edit, "draft", tmp_path / "drafts")
     assert outcome == "draft and 0 ignored"
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGQUIT)] == before
     assert os.listdir(tmp_path / "drafts") == []

@@ -10,7 +10,8 @@ from textual.message import Message
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
-from tui.pasting import PasteParser, install
+from tui import terminal
+from tui.pasting import PasteParser
 from tui.widgets.dialogs import AskText, Lines
 
 START, END = "\x1b[200~", "\x1b[201~"

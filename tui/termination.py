@@ -14,16 +14,20 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from tui.exit_codes import ExitCode
 
 PATIENCE_S = 4.0  # from the request until the end by force
 TIDY_S = 0.5  # ... then for children and terminal, which are not waited for longer
 CLOSED_S = 1.0  # ... once everything is kept: for the terminal to be given back
-CODES = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGHUP: ExitCode.HANGUP}
+CODES = {
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HANGUP,
+    signal.SIGINT: ExitCode.INTERRUPTED,
+}
 GONE = select.POLLHUP | select.POLLERR
 ORDINARY = b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 
@@ -31,7 +35,14 @@ ORDINARY = b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b
 class Termination:
     """The end of this process by a signal or by the loss of its terminal; `code` says of which, None: not asked yet."""
 
-    def __init__(self, terminal: int | None = None, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        terminal: int | None = None,
+        *,
+        signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGHUP),
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._signals = signals
         self.code: ExitCode | None = None
         self._terminal = terminal
         self._attributes = _attributes(terminal)
@@ -42,12 +53,33 @@ class Termination:
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
+        self._before: dict[signal.Signals, Any] = {}
+        self._over = False
         self._thread = threading.Thread(target=self._watch, daemon=True, name="clew-termination")
 
+    def __enter__(self) -> Self:
+        self.watch()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Signals go the way they went before, and nothing is ended any more."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(-1)
+        self._over = True
+        self._rouse()
+        self._thread.join()
+        os.close(self._woken)
+        os.close(self._wake)
+
     def watch(self) -> None:
-        """From now on signals come here; again, after something else took them. Main thread only."""
-        for number in CODES:
-            signal.signal(number, _heard)
+        """From now on signals come here, but for those that whoever started us has ignored (nohup).
+
+        To be called again where something else took them. Main thread only.
+        """
+        for number in self._signals:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before.setdefault(number, signal.signal(number, _heard))
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         if not self._thread.is_alive():
             self._thread.start()
@@ -61,9 +93,12 @@ class Termination:
             tell(asked)
 
     def request(self, code: ExitCode) -> None:
-        """Ask the program to end with this code; from any thread. The first request counts."""
+        """Ask the program to end with this code; from any thread. The first request counts; a second Ctrl+C is heeded
+        at once."""
         with self._changed:
             if self.code is not None:
+                if code is ExitCode.INTERRUPTED:
+                    self.end()
                 return
             self.code = code
             self._deadline = time.monotonic() + self._patience_s
@@ -111,7 +146,9 @@ class Termination:
         polled.register(self._woken, select.POLLIN)
         if self._terminal is not None:
             polled.register(self._terminal, 0)
-        while self._deadline is None or time.monotonic() < self._deadline:
+        while not self._over:
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                self.end()
             left = None if self._deadline is None else max(1, 1000 * (self._deadline - time.monotonic()))
             for descriptor, event in polled.poll(left):
                 if descriptor == self._woken:
@@ -120,12 +157,11 @@ class Termination:
                 polled.unregister(descriptor)
                 if event & GONE:
                     self.request(ExitCode.HANGUP)
-        self.end()
 
     def _read_signals(self) -> None:
         with suppress(BlockingIOError):
             for number in os.read(self._woken, 4096):
-                if number in CODES:
+                if number in self._signals:
                     self.request(CODES[signal.Signals(number)])
 
 

@@ -115,12 +115,12 @@ def take_terminal() -> None:
 
 
 @contextlib.contextmanager
-def chat(environment: dict[str, str]) -> Iterator[Terminal]:
-    """A chat on a terminal of its own; killed at the end, if it still runs."""
+def chat(environment: dict[str, str], command: Sequence[str] = CHAT) -> Iterator[Terminal]:
+    """A chat, or a command, on a terminal of its own; killed at the end, if it still runs."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (30, 100))
     process = subprocess.Popen(
-        CHAT,
+        command,
         stdin=follower,
         stdout=follower,
         stderr=follower,
@@ -285,11 +285,11 @@ def leave_many(
             tell(f"{len(done)} of {len(trials)}, {sum(not each.well for each in done)} ill, last {done[-1].state}")
         listed = json.loads(run(environment, "log", "--json", "--limit", "500").stdout or b"[]")
         kept = {entry["said"]: entry["reply"] for entry in listed}
-        missing = sum(
-            each.message not in kept or (each.state == "streaming" and not kept[each.message])
-            for each in lanes[lane]
-            if each.accepted
-        )
+        missing = 0
+        for each in lanes[lane]:
+            if each.accepted and (each.message not in kept or (each.state == "streaming" and not kept[each.message])):
+                missing += 1
+                each.trouble = f"accepted, and not kept: {kept.get(each.message, 'the message')!r}"
         return missing, ill
 
     with silent_index() as nowhere, ThreadPoolExecutor(beside) as pool:

@@ -1,10 +1,15 @@
 """A terminal that goes away takes clew with it, and one that does not read holds nothing up."""
 
 import os
+import signal
+import sys
 import time
 from pathlib import Path
 
-from bench.leaving import STATES, Trial, chat, leave_many
+import psutil
+import pytest
+
+from bench.leaving import STATES, Trial, chat, leave_many, lose
 from graph.errors import MemoryMissing
 from graph.reading import LogReader
 
@@ -51,6 +56,37 @@ def test_a_reply_streams_to_its_end_and_is_kept_while_the_terminal_does_not_read
         last = next(line for line in reversed(reply.splitlines()) if line.strip()).split()[-1]
         terminal.until(last.strip("*_`#").encode(), since=stalled_at)
         terminal.until(b"ready", since=stalled_at)
+
+
+@pytest.mark.parametrize("stalls", [False, True], ids=["reading", "stalled"])
+@pytest.mark.parametrize("closes", [True, False], ids=["closed", "sigterm"])
+def test_a_question_from_the_shell_ends_with_its_terminal_and_keeps_what_came(
+    home: Path, models_folder: Path, closes: bool, stalls: bool
+) -> None:
+    environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder)}
+    trial = Trial("asking", closes=closes, stalls=False, message=STORY)
+    with chat(environment, [sys.executable, "-m", "tui", "ask", STORY]) as terminal:
+        terminal.until(b"accepted 01")
+        at = terminal.until(b"\n", since=len(terminal.painted))  # of the reply
+        if stalls:
+            terminal.stalled.set()
+        assert at
+        lose(terminal, trial)
+    assert trial.well, trial
+    reader = LogReader.open(home / "memory")
+    assert reader.exchanges(limit=1)[0].turn.text == STORY
+    reader.close()
+
+
+def test_a_sigcont_without_a_stop_starts_nothing_twice(home: Path, models_folder: Path) -> None:
+    with chat(os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder)}) as terminal:
+        at = terminal.until(b"ready")
+        process = psutil.Process(terminal.process.pid)
+        before = process.num_threads()
+        process.send_signal(signal.SIGCONT)
+        terminal.press("ç".encode())
+        terminal.until("ç".encode(), since=at)
+        assert process.num_threads() <= before
 
 
 def whole_reply(memory: Path) -> str:

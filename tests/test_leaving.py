@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bench.leaving import STATES, Trial, chat, leave_many, lose
+from bench.leaving import STATES, Trial, chat, leave_many, lose, message
 from graph.errors import MemoryMissing
 from graph.reading import LogReader
 
@@ -19,7 +19,7 @@ PATIENCE_S = 120.0
 
 def test_clew_goes_with_its_terminal_in_every_state_and_loses_nothing(tmp_path: Path, models_folder: Path) -> None:
     trials = [
-        Trial(state, closes=number % 2 == 0, stalls=number % 3 == 1, message=f"{STORY} ({number})")
+        Trial(state, closes=number % 2 == 0, stalls=number % 3 == 1, message=message(state, str(number)))
         for number, state in enumerate(("streaming", *STATES, "streaming"))
     ]
     done, missing, ill = leave_many(tmp_path, models_folder, trials=trials, beside=1, seed=5, tell=lambda line: None)

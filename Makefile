@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 
-.PHONY: help chat demo test pictures format setup clean
+.PHONY: help chat demo test bench pictures format setup clean
 
 help: ## show this
 	@echo "clew, a terminal chat that remembers, offline"
@@ -23,6 +23,9 @@ test: setup ## set up what is missing, then lint, check types and run the tests 
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest $(ARGS)
+
+bench: setup ## the quick benchmarks, in four minutes (ARGS="--against HEAD~5" tells what got worse since)
+	@$(BIN)/python -m bench.quick $(ARGS)
 
 pictures: setup ## take the pictures of the README anew, of that memory
 	$(BIN)/python -m demo.pictures $(ARGS)

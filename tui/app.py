@@ -24,9 +24,7 @@ from tui.boot import Options
 from tui.drafts import Drafts
 from tui.editor import Editor
 from tui.leaving import Leaving
-from tui.palette import ActionProvider
 from tui.parts import Parts
-from tui.service import Backstage
 from tui.state import State
 from tui.terminal import Unhurried
 from tui.termination import Termination
@@ -51,6 +49,7 @@ from tui.writing import Writing
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
+    from tui.service import Backstage
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
@@ -67,7 +66,7 @@ class ClewApp(Parts):
 
     CSS_PATH = "styles.tcss"
     TITLE = "clew"
-    COMMANDS: ClassVar = {lambda: ActionProvider}
+    COMMANDS: ClassVar = {lazy.action_provider}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (72, "-normal"), (104, "-wide")]  # noqa: RUF012 - App declares it so
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (9, "-short"), (18, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar = [
@@ -87,7 +86,7 @@ class ClewApp(Parts):
 
     def __init__(
         self,
-        connect: Callable[[], Awaitable[Backstage]],
+        connect: "Callable[[], Awaitable[Backstage]]",
         cache: Path,
         options: Options | None = None,
         *,
@@ -98,7 +97,7 @@ class ClewApp(Parts):
         super().__init__(driver_class=driver_class)
         for own in THEMES:
             self.register_theme(own)
-        self.theme = self.known_theme(theme)
+        self._begin_in(self.known_theme(theme))
         self.options = options or Options()
         self.backstage: Backstage | None = None
         self.chat: Chat | None = None
@@ -152,6 +151,16 @@ class ClewApp(Parts):
         return name if name in self.available_themes else DARK.name
 
     # Beginning
+
+    def _begin_in(self, theme: str) -> None:
+        # Textual 8.2.8 answers a new theme by reading all sheets again, even those that it has not read for the first
+        # time, which is a tenth of the start. What its watcher does otherwise is done here, before they are read.
+        self.set_reactive(App.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+        dark = self.current_theme.dark
+        for name, there in ((f"-theme-{theme}", True), ("-dark-mode", dark), ("-light-mode", not dark)):
+            self.set_class(there, name, update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
 
     def on_load(self) -> None:
         self._leaving.heed()

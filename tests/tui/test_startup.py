@@ -18,9 +18,11 @@ BEFORE_THE_PAINT = frozenset(
     (
         "agent", "agent.errors", "agent.home", "models", "models.quiet", "tomllib", "tomllib._parser",
         "tomllib._re", "tomllib._types", "gc", "textual.widgets.markdown", "tui",
-        "tui.actions", "tui.app", "tui.attaching", "tui.boot", "tui.dates", "tui.drafts", "tui.editing", "tui.editor", "shlex",
+        "tui.actions", "tui.app", "tui.attaching", "tui.boot", "tui.dates", "tui.drafts", "tui.editing",
+        "tui.editor", "shlex",
         "tui.entry", "tui.exit_codes", "tui.keys", "tui.lazy", "tui.leaving", "tui.pack", "tui.parts",
-        "tui.pasting", "tui.places", "tui.state", "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail",
+        "tui.pasting", "tui.places", "tui.state", "tui.terminal",
+        "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail",
         "tui.widgets", "tui.window", "tui.worlds", "tui.writing",
         "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.completions", "tui.widgets.composer",
         "tui.widgets.foot", "tui.widgets.greeting", "tui.widgets.memory", "tui.widgets.message",

@@ -1,4 +1,7 @@
-"""What every test shares: a home of its own, no network beyond this machine, and the real small models."""
+"""What every test shares: a home of its own, no network beyond this machine, and the real small models.
+
+How tests are marked and ordered is in tests/marking.py, what makes their memories cheap in tests/rooms.py.
+"""
 
 import os
 import socket
@@ -8,13 +11,45 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import examples, marking, rooms
+
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
+
+examples.register()
+marking.watch_processes()
+rooms.in_ram()
 
 # Read before the fixture below hides them: where the developer's own models are.
 MODELS = os.environ.get("CLEW_MODELS")
 HOME = os.environ.get("CLEW_HOME")
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    rooms.keep_memory()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marking.mark(items)
+
+
+@pytest.fixture(autouse=True)
+def _marks_are_true(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test does nothing that it is not marked with."""
+    yield from marking.held_to(request.node)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is made without a name goes with the rest, and empty graphs are copied."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        rooms.keep_it_no_longer()
+        rooms.temporary(tmp_path_factory.mktemp("unnamed"), monkeypatch)
+        rooms.cheap_graphs(tmp_path_factory.mktemp("template"), monkeypatch)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +88,22 @@ def models_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def chat_gguf(models_folder: Path) -> Path:
+def _one_thread() -> Iterator[None]:
+    """Models computed beside another worker: two threads that wait for each other on one free core take ten times as
+    long as one."""
+    if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) == 1:
+        yield
+        return
+    from models import embedder, generator
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for module in (embedder, generator):
+            monkeypatch.setattr(module, "physical_cores", lambda: 1)
+        yield
+
+
+@pytest.fixture(scope="session")
+def chat_gguf(models_folder: Path, _one_thread: None) -> Path:
     """The default chat model's file."""
     from models.store import DEFAULT_CHAT, ModelStore
 
@@ -61,7 +111,7 @@ def chat_gguf(models_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def embed_gguf(models_folder: Path) -> Path:
+def embed_gguf(models_folder: Path, _one_thread: None) -> Path:
     """The default embedder's file."""
     from models.store import DEFAULT_EMBEDDER, ModelStore
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from graph.errors import QueryFailed, Refused
@@ -13,6 +13,7 @@ from graph.memory import Memory
 from graph.querying.functions import FUNCTIONS
 from graph.querying.grammar import KEYWORDS, REACHING, checked
 from graph.querying.lexing import Sort, tokens_of
+from tests.examples import examples
 from tests.graph.querying.hostile import CANARY, GROUPS, HOSTILE, SPELLINGS
 from tests.graph.querying.ordinary import READS
 
@@ -113,14 +114,7 @@ def refused(statement: str) -> str | None:
 def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, everything: Look) -> None:
     before = everything()
 
-    @settings(
-        max_examples=800,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @examples(800, excused=HealthCheck, phases=[Phase.generate], derandomize=True, database=None)
     @given(joined())
     def tried(statement: str) -> None:
         told = outcome(spoken, statement.replace("{outside}", str(outside)))

@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.subgraphs import Edge, Node, Ref, Subgraph
+from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
-from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of, wait_until
+from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of
 from tui.drawing import view as module
 from tui.drawing.foot import BETWEEN
 from tui.drawing.layout import Layout, layout

@@ -24,7 +24,7 @@ Chat = Callable[..., AbstractAsyncContextManager[Agent]]
 
 
 @pytest.fixture
-def of_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def of_models(models_folder: Path, _one_thread: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real embedder is found."""
     monkeypatch.setenv("CLEW_MODELS", str(models_folder))
 

@@ -22,7 +22,7 @@ demo: setup ## chat in an invented person's memory, which is made in build/demo 
 test: setup lint ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
 	$(PYTEST) --durations=30 $(ARGS)
 
-check: setup lint ## the same with the tests that take seconds, for while you work (one test of each screen)
+check: setup lint ## the same with the tests that take seconds, for while you work (of the screens a few each)
 	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful) and (not ui or sample)" $(ARGS)
 
 lint:

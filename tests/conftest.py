@@ -23,6 +23,11 @@ rooms.in_ram()
 # Read before the fixture below hides them: where the developer's own models are.
 MODELS = os.environ.get("CLEW_MODELS")
 HOME = os.environ.get("CLEW_HOME")
+
+# Beside other workers models are computed by one thread: two that share a core wait for each other, spinning, and take
+# three times the processor and ten times as long.
+THREADS = {"CLEW_THREADS": "1"} if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1 else {}
+
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -54,10 +59,13 @@ def _rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty CLEW_HOME for this test alone."""
+    """An empty CLEW_HOME for this test alone, and no word of where else it runs."""
     folder = tmp_path / "clew-home"
     monkeypatch.setenv("CLEW_HOME", str(folder))
-    monkeypatch.delenv("CLEW_MODELS", raising=False)
+    for name in ("CLEW_MODELS", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, threads in THREADS.items():
+        monkeypatch.setenv(name, threads)
     return folder
 
 
@@ -88,22 +96,18 @@ def models_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def _one_thread() -> Iterator[None]:
-    """Models computed beside another worker: two threads that wait for each other on one free core take ten times as
-    long as one."""
-    if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) == 1:
-        yield
-        return
+def _few_threads() -> Iterator[None]:
+    """What loads a model by itself reads no settings."""
     from models import embedder, generator
 
     with pytest.MonkeyPatch.context() as monkeypatch:
-        for module in (embedder, generator):
+        for module in (embedder, generator) if THREADS else ():
             monkeypatch.setattr(module, "physical_cores", lambda: 1)
         yield
 
 
 @pytest.fixture(scope="session")
-def chat_gguf(models_folder: Path, _one_thread: None) -> Path:
+def chat_gguf(models_folder: Path, _few_threads: None) -> Path:
     """The default chat model's file."""
     from models.store import DEFAULT_CHAT, ModelStore
 
@@ -111,7 +115,7 @@ def chat_gguf(models_folder: Path, _one_thread: None) -> Path:
 
 
 @pytest.fixture(scope="session")
-def embed_gguf(models_folder: Path, _one_thread: None) -> Path:
+def embed_gguf(models_folder: Path, _few_threads: None) -> Path:
     """The default embedder's file."""
     from models.store import DEFAULT_EMBEDDER, ModelStore
 

@@ -62,6 +62,7 @@ def test_there_are_enough_phrasings_and_every_common_question_is_among_them() ->
     assert set(kinds) - {None} == set(QUERIES) == set(PHRASES)
 
 
+@pytest.mark.process
 def test_every_translation_passes_the_first_wall_runs_and_is_of_one_world(told: Memory) -> None:
     def check(question: str) -> None:
         found = put(question)
@@ -120,6 +121,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("question", list(ROWS))
 def test_a_question_is_answered_with_what_it_asks_for(told: Memory, question: str) -> None:
     found = by_template(question, now=NOW, zone=ZoneInfo("Europe/Berlin"), names=NAMES)
@@ -196,6 +198,7 @@ def test_who_spoke_is_asked_of_those_who_speak_alone() -> None:
 STRANGE = ("Zoë Ülrich", "李雷", "C++", "O'Brien", "100%", "(x)", "$world", "a.b", "[z]", "Æsir-Öl", "😀 cat")
 
 
+@pytest.mark.process
 def test_names_in_other_scripts_and_with_signs_are_found_as_they_are(whole: Memory) -> None:
     whole.append(
         SessionStarted(session="s", client="test"),

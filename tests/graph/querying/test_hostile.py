@@ -39,6 +39,7 @@ def test_none_is_ever_run_by_the_console(spoken: Memory, outside: Path, everythi
     assert everything() == before
 
 
+@pytest.mark.process
 def test_none_is_ever_run_by_the_console_of_the_past(spoken: Memory, outside: Path) -> None:
     with spoken.past(5) as past:
         for statement in HOSTILE:
@@ -111,6 +112,7 @@ def refused(statement: str) -> str | None:
     return None
 
 
+@pytest.mark.process
 def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, everything: Look) -> None:
     before = everything()
 
@@ -124,6 +126,7 @@ def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, e
     assert everything() == before
 
 
+@pytest.mark.process
 def test_the_canaries_are_not_in_the_memory(spoken: Memory) -> None:
     for read in READS:
         assert CANARY not in repr(spoken.console(read).rows)

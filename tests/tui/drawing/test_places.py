@@ -91,12 +91,14 @@ def test_a_click_on_the_label_or_beside_it_means_its_node() -> None:
     assert at_cell(found, 10, 9) is None
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported_before_something_is_drawn() -> None:
     heavy = "{'numpy', 'networkx', 'PIL', 'kuzu'}"
     code = f"import sys, tui.drawing.view, tui.drawing.plots; sys.exit(len({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.process
 def test_no_layout_needs_scipy() -> None:
     code = """
 import sys

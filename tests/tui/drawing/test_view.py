@@ -20,6 +20,8 @@ from tui.drawing.layout import Layout, layout
 from tui.drawing.signs import kind_of
 from tui.drawing.view import GraphView
 
+pytestmark = pytest.mark.ui
+
 CROSS = Subgraph(
     tuple(Node(Ref("Entity", name), name) for name in ("middle", "a", "b", "c", "d")),
     tuple(Edge(Ref("Entity", "middle"), Ref("Entity", name), "KNOWS") for name in "abcd"),

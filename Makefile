@@ -2,8 +2,9 @@
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n logical --maxprocesses=4 --dist=loadgroup
 
-.PHONY: help chat demo test bench pictures format setup clean
+.PHONY: help chat demo test check lint bench pictures format setup clean
 
 help: ## show this
 	@echo "clew, a terminal chat that remembers, offline"
@@ -18,11 +19,16 @@ demo: setup ## chat in an invented person's memory, which is made in build/demo 
 	@CLEW_MODELS="$${CLEW_MODELS:-$$($(BIN)/python -c 'from agent.home import Home; print(Home.resolve().models)')}" \
 		$(BIN)/clew --home build/demo $(ARGS)
 
-test: setup ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
+test: setup lint ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
+	$(PYTEST) --durations=30 $(ARGS)
+
+check: setup lint ## the same with the tests that take seconds, for while you work (of the screens a few each)
+	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful) and (not ui or sample)" $(ARGS)
+
+lint:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/pytest $(ARGS)
 
 bench: setup ## the quick benchmarks, in four minutes (ARGS="--against HEAD~5" tells what got worse since)
 	@$(BIN)/python -m bench.quick $(ARGS)

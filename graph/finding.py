@@ -56,7 +56,8 @@ def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[Found]:
 def fts_query(typed: str, *, every: bool = True) -> str:
     """Any text as a query that FTS5 understands: its words, in quotes each; empty if it has none.
 
-    The last word is a prefix if nothing follows it. `every`: all words have to be there, or else one of them.
+    The last word is a prefix if nothing follows it. `every`: all words have to be there, or else one of them. Each is
+    asked for once: FTS5 counts every place of every word when it cuts a snippet, squared.
     """
     text = _typed(typed)
     parts = [(match.group(1) is not None, match.group(1) or match.group(2) or "") for match in _PHRASE.finditer(text)]
@@ -64,7 +65,7 @@ def fts_query(typed: str, *, every: bool = True) -> str:
     terms = [f'"{part}"' for _, part in words]
     if words and not words[-1][0] and text.endswith(words[-1][1]):
         terms[-1] += " *"
-    return (" " if every else " OR ").join(terms)
+    return (" " if every else " OR ").join(dict.fromkeys(terms))
 
 
 def segments(snippet: str, opening: str, closing_mark: str) -> tuple[Segment, ...]:

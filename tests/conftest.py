@@ -1,4 +1,7 @@
-"""What every test shares: a home of its own, no network beyond this machine, and the real small models."""
+"""What every test shares: a home of its own, no network beyond this machine, and the real small models.
+
+How tests are marked and ordered is in tests/marking.py, what makes their memories cheap in tests/rooms.py.
+"""
 
 import os
 import socket
@@ -8,21 +11,61 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import examples, marking, rooms
+
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
+
+examples.register()
+marking.watch_processes()
+rooms.in_ram()
 
 # Read before the fixture below hides them: where the developer's own models are.
 MODELS = os.environ.get("CLEW_MODELS")
 HOME = os.environ.get("CLEW_HOME")
+
+# Beside other workers models are computed by one thread: two that share a core wait for each other, spinning, and take
+# three times the processor and ten times as long.
+THREADS = {"CLEW_THREADS": "1"} if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1 else {}
+
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    rooms.keep_memory()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marking.mark(items)
+
+
+@pytest.fixture(autouse=True)
+def _marks_are_true(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test does nothing that it is not marked with."""
+    yield from marking.held_to(request.node)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is made without a name goes with the rest, and empty graphs are copied."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        rooms.keep_it_no_longer()
+        rooms.temporary(tmp_path_factory.mktemp("unnamed"), monkeypatch)
+        rooms.cheap_graphs(tmp_path_factory.mktemp("template"), monkeypatch)
+        yield
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty CLEW_HOME for this test alone."""
+    """An empty CLEW_HOME for this test alone, and no word of where else it runs."""
     folder = tmp_path / "clew-home"
     monkeypatch.setenv("CLEW_HOME", str(folder))
-    monkeypatch.delenv("CLEW_MODELS", raising=False)
+    for name in ("CLEW_MODELS", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, threads in THREADS.items():
+        monkeypatch.setenv(name, threads)
     return folder
 
 
@@ -53,7 +96,18 @@ def models_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def chat_gguf(models_folder: Path) -> Path:
+def _few_threads() -> Iterator[None]:
+    """What loads a model by itself reads no settings."""
+    from models import embedder, generator
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for module in (embedder, generator) if THREADS else ():
+            monkeypatch.setattr(module, "physical_cores", lambda: 1)
+        yield
+
+
+@pytest.fixture(scope="session")
+def chat_gguf(models_folder: Path, _few_threads: None) -> Path:
     """The default chat model's file."""
     from models.store import DEFAULT_CHAT, ModelStore
 
@@ -61,7 +115,7 @@ def chat_gguf(models_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def embed_gguf(models_folder: Path) -> Path:
+def embed_gguf(models_folder: Path, _few_threads: None) -> Path:
     """The default embedder's file."""
     from models.store import DEFAULT_EMBEDDER, ModelStore
 

@@ -44,6 +44,7 @@ def test_a_memory_that_is_there_is_left_alone(demo: Home) -> None:
     assert (demo.memory / "log.sqlite").read_bytes() == before
 
 
+@pytest.mark.process
 async def test_a_picture_shows_what_it_was_told_to(demo: Home) -> None:
     (shot,) = (each for each in pictures.SHOTS if each.name == "chat")
     drawn = await pictures.take(shot, demo.root)
@@ -52,6 +53,7 @@ async def test_a_picture_shows_what_it_was_told_to(demo: Home) -> None:
     assert "http" not in drawn.replace("http://www.w3.org/", "").replace("https://www.textualize.io", "")
 
 
+@pytest.mark.process
 async def test_a_picture_that_never_comes_names_what_it_waited_for(demo: Home) -> None:
     with pytest.raises(TimeoutError, match="never showed 'a purple cow'"):
         await pictures.take(pictures.Shot("none", (pictures.See("a purple cow", looks=3),)), demo.root)

@@ -39,6 +39,7 @@ def test_a_package_names_only_what_is_below_it(package: str) -> None:
     assert {name for name in seen if OWNERS.get(name, package) != package} == set()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_importing_a_package_loads_nothing_heavy_and_nothing_above_it(package: str) -> None:
     names = [name for name in modules(package) if not name.endswith("__main__")]

@@ -13,6 +13,8 @@ from bench.leaving import STATES, Trial, chat, leave_many, lose, message
 from graph.errors import MemoryMissing
 from graph.reading import LogReader
 
+pytestmark = pytest.mark.process
+
 STORY = "Tell me a long story about a lighthouse and its keeper."
 PATIENCE_S = 120.0
 

@@ -78,6 +78,7 @@ def test_a_tree_alone_is_told_with_its_spread() -> None:
     assert line.split() == ["append.append_p50_ms", "5", "(4", "–", "9)"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -103,6 +104,7 @@ def test_a_benchmark_that_fails_says_why_in_a_line_and_is_not_run_again(tmp_path
     assert side.failed == {"startup": said}
 
 
+@pytest.mark.process
 def test_the_tree_that_is_named_is_the_one_measured(tmp_path: Path) -> None:
     ruler, tree = tmp_path / "ruler", tmp_path / "tree"
     (ruler / "bench").mkdir(parents=True)
@@ -123,6 +125,7 @@ def repository(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.process
 def test_another_commit_is_laid_out_and_taken_away_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = repository(tmp_path)
     monkeypatch.setattr(quick, "ROOT", root)
@@ -135,6 +138,7 @@ def test_another_commit_is_laid_out_and_taken_away_again(tmp_path: Path, monkeyp
     assert quick.git("worktree", "list").count("\n") == 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("commit", ["nowhere", "--help", ""])
 def test_a_commit_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
     monkeypatch.setattr(quick, "ROOT", repository(tmp_path))
@@ -165,6 +169,7 @@ def test_rounds_that_do_not_fit_are_left_out_but_never_the_second(monkeypatch: p
     assert quick.measure(sides, Path("/"), rounds=3, within_s=1e9) == 3
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("benchmark", quick.BENCHMARKS, ids=lambda each: each.name)
 def test_every_benchmark_of_it_is_there_and_takes_its_arguments(benchmark: quick.Benchmark) -> None:
     command = [sys.executable, "-m", f"bench.{benchmark.name}", "--help"]

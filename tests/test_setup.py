@@ -20,6 +20,8 @@ NATIVE = "llama_cpp_python"
 # A build backend that needs nothing: it makes a wheel of one empty module, and counts how often.
 BACKEND = """
 import os, pathlib, zipfile
+
+pytestmark = pytest.mark.process
 NAME = {name!r}
 def _build(folder, config_settings=None, metadata_directory=None):
     if NAME == "llama_cpp_python":

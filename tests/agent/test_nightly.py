@@ -30,6 +30,7 @@ def speak(home: Home, turns: int = 2) -> None:
     memory.close()
 
 
+@pytest.mark.process
 async def test_one_is_made_where_something_was_said_and_none_a_day_later_where_nothing_was(place: Home) -> None:
     speak(place)
     told: list[Notice] = []
@@ -48,6 +49,7 @@ async def test_one_is_made_where_something_was_said_and_none_a_day_later_where_n
     assert not due(place.memory, NOW)
 
 
+@pytest.mark.process
 async def test_five_are_kept_and_what_was_cut_off_is_removed(place: Home) -> None:
     speak(place)
     folder = backups_of(place.memory)

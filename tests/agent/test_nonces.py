@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agent.errors import AgentError
@@ -34,6 +35,7 @@ from graph.events import (
 from graph.ids import new_id
 from graph.memory import Memory
 from tests.agent.conftest import collect
+from tests.examples import examples
 from tests.fakes import FakeGenerator
 
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=700, low_water=350)
@@ -278,9 +280,8 @@ class Teller:
 
 
 @given(STEPS)
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@pytest.mark.stateful
+@examples(12, excused=[HealthCheck.function_scoped_fixture])
 def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(live_through(steps, Path(folder)))

@@ -33,6 +33,7 @@ async def texts(view: Agent | PastView) -> list[str | None]:
     return [each.text for each in await view.memories()]
 
 
+@pytest.mark.process
 async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     first = await agent.remember("I live in Lyon.", project="moves")

@@ -3,7 +3,8 @@
 import tempfile
 from typing import Any
 
-from hypothesis import Phase, given, settings
+import pytest
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from agent.plans import Plan, plan
@@ -20,6 +21,7 @@ from graph.events import (
 )
 from graph.impacts import Standing
 from graph.memory import Memory
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.test_belief_histories import memory_of
@@ -27,7 +29,8 @@ from tests.graph.test_belief_histories import memory_of
 CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers(0, 999)), min_size=4, max_size=10)
 
 
-@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@pytest.mark.stateful
+@examples(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(LESSONS, CHANGES)
 def test_a_plan_tells_what_carrying_it_out_changes(
     steps: list[tuple[int, int, int]], changes: list[tuple[int, int, int]]

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -13,6 +13,7 @@ from agent.prompt import Cause, Limits, Quotes
 from agent.quoting import END, HEADER, PINS, Quote
 from graph.events import Recalled
 from graph.values import Turn
+from tests.examples import examples
 from tests.fakes import FakeGenerator
 
 LIMITS = Limits(context=400, high_water=240, low_water=120)
@@ -254,12 +255,12 @@ class AppendOnly(RuleBasedStateMachine):
         assert len(self.asked) + LIMITS.reply <= LIMITS.context + 1
 
 
-AppendOnly.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+AppendOnly.TestCase.settings = examples(60, stateful_step_count=30)
 TestAppendOnly = AppendOnly.TestCase
 
 
 @given(st.text(min_size=1, max_size=40))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_text_never_becomes_a_control_token(text: str) -> None:
     model = FakeGenerator()
     log = prompt.build(model, SYSTEM, [turn(0, "user", text)], LIMITS, budget=200)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agent.events import Compaction, Notice, ReplyEnded
@@ -14,6 +15,7 @@ from agent.home import Home
 from agent.service import Agent
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
+from tests.examples import examples
 from tests.fakes import FakeGenerator
 
 SMALL = Settings(context=1024, high_water=600, low_water=300)
@@ -100,9 +102,8 @@ MOVES = st.lists(
 
 
 @given(MOVES)
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@pytest.mark.stateful
+@examples(25, excused=[HealthCheck.function_scoped_fixture])
 def test_every_prompt_begins_with_the_one_before_and_its_reply_or_the_rewrite_is_counted(
     moves: list[tuple[str, int, int]],
 ) -> None:

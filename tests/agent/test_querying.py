@@ -11,6 +11,8 @@ from graph.querying.console import Answer
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_past import started
 
+pytestmark = pytest.mark.process
+
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b UNWIND range(1, 9) AS c RETURN count(a + b + c)"
 
 

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.doctor import compare
 from graph.memory import Memory
 from graph.schema import NODES
 from graph.tables import Tables
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.test_rebuild_equals_live import folded
@@ -29,7 +31,8 @@ def memory_of(folder: str) -> Iterator[Memory]:
         memory.close()
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.stateful
+@examples(12)
 @given(LESSONS)
 def test_what_was_learned_is_the_same_kept_and_rebuilt(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
@@ -42,7 +45,8 @@ def test_what_was_learned_is_the_same_kept_and_rebuilt(steps: list[tuple[int, in
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
 
 
-@settings(max_examples=10, deadline=None)
+@pytest.mark.stateful
+@examples(10)
 @given(LESSONS, st.integers(2, 40))
 def test_many_events_in_one_transaction_do_what_they_do_one_by_one(
     steps: list[tuple[int, int, int]], at_once: int
@@ -55,7 +59,8 @@ def test_many_events_in_one_transaction_do_what_they_do_one_by_one(
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
 
 
-@settings(max_examples=120, deadline=None)
+@pytest.mark.stateful
+@examples(120)
 @given(LESSONS)
 def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
@@ -81,7 +86,8 @@ def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None
         assert blocks == {id: (seq, said(memory, seq) or None) for id, seq in shown["CoreBlock"].items()}
 
 
-@settings(max_examples=50, deadline=None)
+@pytest.mark.stateful
+@examples(50)
 @given(LESSONS)
 def test_what_hangs_on_a_source_is_counted_by_it(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)

@@ -6,9 +6,11 @@ Every turn's and chunk's text is a word of its own, and whatever is derived says
 import re
 import tempfile
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
 from graph.memory import Memory
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons
 from tests.graph.test_belief_histories import memory_of
@@ -31,7 +33,8 @@ def wrongly_said(memory: Memory, lessons: Lessons) -> set[str]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.stateful
+@examples(25)
 @given(LESSONS)
 def test_no_word_of_what_does_not_stand_is_in_anything_derived(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()
@@ -46,7 +49,8 @@ def test_no_word_of_what_does_not_stand_is_in_anything_derived(steps: list[tuple
         assert wrongly_said(memory, lessons) == set()
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.stateful
+@examples(25)
 @given(LESSONS)
 def test_a_deleted_word_is_in_no_text_of_the_graph_at_all(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()

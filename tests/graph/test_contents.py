@@ -203,6 +203,7 @@ while pending := memory.unembedded(sys.argv[2], 8):
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("batches", [1, 4])
 def test_kill_9_between_batches_loses_none_and_the_next_run_goes_on(
     memory: Memory, folder: Path, opening: Open, batches: int

@@ -1,7 +1,7 @@
 """Any typed text can be searched for, and what is found shows where it matched and what has become of it."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from graph.events import (
@@ -17,6 +17,7 @@ from graph.events import (
 from graph.finding import fts_query, segments
 from graph.hits import Segment
 from graph.memory import Memory
+from tests.examples import examples
 from tests.graph.talk import reply, said, talk
 
 SAYINGS = {
@@ -110,7 +111,7 @@ def test_a_page_pasted_finds_the_turn_that_has_it_and_else_what_has_some_of_it(s
     assert found(spoken, "lisbon was never mentioned beside helicopters") == ["pools"]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, excused=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=[]), max_size=60) | st.text('"*^():-+{}NEAROTAD ', max_size=40))
 def test_no_typed_text_is_an_error(spoken: Memory, typed: str) -> None:
     for query in (fts_query(typed), fts_query(typed, every=False)):

@@ -146,6 +146,7 @@ def test_everything_stored_is_the_users_alone(whole: Memory, folder: Path) -> No
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.process
 def test_opening_a_memory_imports_no_engine() -> None:
     code = """
     import sys, tempfile, pathlib
@@ -182,6 +183,7 @@ while True:
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("lines", [1, 2, 3, 5, 9, 14, 27, 61])
 def test_kill_9_loses_nothing_acknowledged_and_needs_no_repair(folder: Path, opening: Open, lines: int) -> None:
     for attempt in (lines, lines + 2):  # the second run begins on what the first one's death left

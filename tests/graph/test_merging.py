@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.brought import Brought, Merged, Whole, read
@@ -30,6 +30,7 @@ from graph.exporting import lines
 from graph.memory import Memory
 from graph.merging import Merge
 from graph.reading import LogReader
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.talk import NOON, reply, said, talk
@@ -90,7 +91,8 @@ def other(tmp_path: Path) -> Any:
     memory.close()
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.stateful
+@examples(12)
 @given(
     LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]),
     st.integers(3, 50),

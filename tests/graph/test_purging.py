@@ -122,6 +122,7 @@ memory.purge_done(memory.purging())
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "step",
     [
@@ -190,6 +191,7 @@ def test_the_graph_follows_while_another_is_built_in_its_place(whole: Memory) ->
     assert [check.name for check in whole.doctor() if not check.ok] == []
 
 
+@pytest.mark.process
 def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +206,7 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
     assert [check for check in whole.doctor() if not check.ok] == []
 
 
+@pytest.mark.process
 def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_use(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +226,7 @@ def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_u
     assert holding(folder) == []
 
 
+@pytest.mark.process
 def test_closing_ends_the_process_that_builds(opening: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph.beside.SMALL", 0)
     memory = opening()

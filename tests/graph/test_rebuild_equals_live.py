@@ -4,7 +4,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
 from graph.doctor import compare
 from graph.events import (
@@ -24,6 +25,7 @@ from graph.paths import Paths
 from graph.rebuild import events_of
 from graph.schema import TURN
 from graph.tables import Tables, fold
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, history
 from tests.graph.talk import reply, said
@@ -38,7 +40,8 @@ def folded(memory: Memory) -> Tables:
     return fold(events_of(reader, memory.head()), reader.event)
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.stateful
+@examples(12)
 @given(STEPS)
 def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tuple[int, int, int]]) -> None:
     conversation = history(steps)
@@ -56,7 +59,8 @@ def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tu
             memory.close()
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.stateful
+@examples(150)
 @given(STEPS)
 def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     conversation = history(steps)

@@ -3,12 +3,14 @@
 import tempfile
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
 from graph.doctor import compare
 from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
 from graph.impacts import Standing
 from graph.memory import Memory
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, observed
 from tests.graph.talk import reply, talk
@@ -28,7 +30,8 @@ def standing(live: Any, current: Any, status: Any) -> Standing:
     return Standing(live=live, current=current, status=status)
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.stateful
+@examples(20)
 @given(LESSONS)
 def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()

@@ -233,6 +233,7 @@ def test_a_log_that_another_program_reads_stays(memory: Memory, folder: Path, fi
 STEPS = ("copy_file", "examine", "migrate", "erase_again", "scrub", "keep", "settle", "forget_graph", "sync")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("name", STEPS)
 def test_killed_at_any_step_the_old_or_the_new_memory_opens(

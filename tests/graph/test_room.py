@@ -56,6 +56,7 @@ def run(folder: Path, how: str, limit: int) -> "subprocess.CompletedProcess[str]
     )  # fmt: skip
 
 
+@pytest.mark.process
 def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(folder: Path, opening: Open) -> None:
     done = run(folder, "seen", 4_096_000)
     assert (done.returncode, done.stderr) == (0, "")
@@ -67,6 +68,7 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
     assert [row["id"] for row in memory.query(LIVE)] == ["s0", "s1", "t0", "t1", "t2"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("how", "limit"), [("unseen", 1_000_000), ("while following", 500_000)])
 def test_a_write_that_fails_after_all_leaves_the_engine_alone(
     folder: Path, opening: Open, how: str, limit: int

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.events import (
@@ -23,6 +23,7 @@ from graph.memory import Memory
 from graph.paths import Paths
 from graph.titles import title_of
 from graph.worlds import Views
+from tests.examples import examples
 from tests.graph.talk import reply, said, talk
 
 
@@ -88,7 +89,7 @@ def test_a_title_of_nothing_said_stays(memory: Memory) -> None:
 STEPS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 99), st.integers(0, 99)), min_size=5, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(steps=STEPS)
 def test_a_glance_says_what_a_walk_says(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
     memory = Memory.open(tmp_path_factory.mktemp("memory"), command="test")

@@ -5,13 +5,15 @@ The events are folded as they come, without a log, so that long histories can be
 
 import random
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.codec import Stored
 from graph.projection import project
 from graph.schema import NODES
 from graph.tables import Tables
+from tests.examples import examples
 from tests.graph.lessons import Lessons
 from tests.graph.test_rebuild_equals_live import relations
 
@@ -62,7 +64,8 @@ def compare(here: Followed) -> None:
         assert here.shown(table, column) == shown
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.stateful
+@examples(100)
 @given(STEPS)
 def test_each_world_believes_what_it_sees(steps: list[tuple[int, int, int]]) -> None:
     here = Followed()

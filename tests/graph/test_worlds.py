@@ -8,7 +8,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.beliefs import Observation, Wanted
@@ -39,6 +39,7 @@ from graph.events import (
 )
 from graph.hits import Filters
 from graph.memory import Memory
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.talk import NOON, reply, said, talk
 from tests.graph.teach import observed
@@ -190,7 +191,8 @@ def written(steps: list[tuple[int, int, int, bool]]) -> History:
     return history
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.stateful
+@examples(25)
 @given(STEPS, st.integers(0, 99))
 def test_every_world_sees_and_believes_what_the_definitions_say(
     steps: list[tuple[int, int, int, bool]], asked: int

@@ -6,11 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import DamagedModel, LoadError, ModelMissing, NotGguf, TruncatedModel
 from models.header import read_header
+from tests.examples import examples
 
 Write = Callable[..., Path]
 
@@ -120,7 +121,7 @@ def test_nonsense_in_the_header_is_damage(write_gguf: Write) -> None:
 
 
 @given(data=st.binary(max_size=200), at=st.integers(0, 60), count=st.integers(0, 1 << 40))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_bytes_make_the_reader_fail_otherwise(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int, count: int
 ) -> None:

@@ -45,12 +45,14 @@ def test_a_model_that_ends_too_early_is_refused(chat_gguf: Path, tmp_path: Path)
             load(path)
 
 
+@pytest.mark.process
 def test_an_architecture_that_llama_cpp_does_not_know_is_named(write_gguf: Write) -> None:
     with pytest.raises(errors.UnknownArchitecture, match="'tomorrow'") as caught:
         load(write_gguf({"general.architecture": "tomorrow"}))
     assert caught.value.architecture == "tomorrow"
 
 
+@pytest.mark.process
 def test_a_model_without_what_its_architecture_needs_is_damaged(write_gguf: Write) -> None:
     with pytest.raises(errors.DamagedModel, match=r"made\.gguf is damaged"):
         load(write_gguf({"general.architecture": "llama"}))

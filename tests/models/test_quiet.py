@@ -17,6 +17,8 @@ from models.generator import load_generator
 from models.native import NativeModel
 from models.protocols import SamplingParams
 from models.sampling import GrammarSampler
+
+pytestmark = pytest.mark.process
 try:
     load_generator(Path({bad!r}), name="bad")
 except LoadError:

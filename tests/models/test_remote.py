@@ -12,6 +12,8 @@ from models.catalogue import HubSource, WheelSource
 from models.remote import ChildConnection, Description, Unavailable, connect
 from tests.models.servers import Site, serving
 
+pytestmark = pytest.mark.process
+
 CONTENT = bytes(range(256)) * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 

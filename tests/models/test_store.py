@@ -19,6 +19,8 @@ from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 from tests.models.servers import Site, entry, serving
 from tests.models.tiny_bert import CONFIG, VOCABULARY, tiny_bert
 
+pytestmark = pytest.mark.process
+
 GGUF = b"GGUF" + bytes(range(256)) * 3000
 
 

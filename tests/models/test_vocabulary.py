@@ -3,10 +3,11 @@
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from models.generator import LlamaGenerator
+from tests.examples import examples
 
 MARKS = ["<|im_end|>", "<|im_start|>", "</s>", "<|endoftext|>", "<bos>", "[INST]", "<think>", "[bold]", "\n", "é", "🌊"]
 
@@ -30,7 +31,7 @@ TEXTS = st.text(st.characters(codec="utf-8", max_codepoint=0x1FFFF, exclude_cate
 
 
 @given(st.lists(st.sampled_from(MARKS) | TEXTS, max_size=8).map("".join))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_text_goes_through_the_tokenizer_and_back_without_a_control_token(
     generator: LlamaGenerator, text: str
 ) -> None:

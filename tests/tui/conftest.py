@@ -1,29 +1,45 @@
 """What the screen's tests share: an app on a fake agent, and a way to wait without sleeping for a guess."""
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
+from tests import marking
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
 from tui.app import ClewApp
 from tui.boot import Options
 from tui.service import Backstage
 from tui.themes import full_name
 
+PATIENCE_S = 60.0  # on a machine that has much else to do
+
 Running = Callable[..., Any]
 
 
-async def wait_until(pilot: Pilot[int], true: Callable[[], object], what: str = "the condition") -> None:
-    """Let the app work until `true()`; a failure after 400 rounds of its message loop."""
-    for _ in range(400):
-        if true():
-            return
+@pytest.fixture(autouse=True)
+def _apps_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which test runs an app is noted."""
+    run_test = App.run_test
+
+    def noted(self: App[Any], **more: Any) -> Any:
+        marking.saw("ui")
+        return run_test(self, **more)
+
+    monkeypatch.setattr(App, "run_test", noted)
+
+
+async def wait_until(pilot: Pilot[Any], true: Callable[[], object], what: str = "the condition") -> None:
+    """Let the app work until `true()`; a failure after PATIENCE_S."""
+    until = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < until, f"{what} did not come true"
         await pilot.pause(0.01)
-    raise AssertionError(f"{what} did not come true")
 
 
 async def settled(pilot: Pilot[int], app: ClewApp) -> None:

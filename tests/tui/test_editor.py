@@ -21,6 +21,7 @@ with open(sys.argv[1], "a") as file:
 """
 
 
+@pytest.mark.process
 async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,6 +36,7 @@ async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
     assert os.listdir(tmp_path / "drafts") == []
 
 
+@pytest.mark.process
 async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def painted(tmp_path_factory: pytest.TempPathFactory) -> tuple[frozenset[str], f
     return modules_at_paint(TOLD_CLEW, home), modules_at_paint(TOLD_BARE, home)
 
 
+@pytest.mark.process
 def test_before_the_first_paint_nothing_is_imported_but_what_is_named_here(
     painted: tuple[frozenset[str], frozenset[str]],
 ) -> None:
@@ -48,6 +49,7 @@ def test_before_the_first_paint_nothing_is_imported_but_what_is_named_here(
     assert more == BEFORE_THE_PAINT
 
 
+@pytest.mark.process
 def test_before_the_first_paint_nothing_heavy_is_imported(painted: tuple[frozenset[str], frozenset[str]]) -> None:
     clew, _ = painted
     assert clew & HEAVY == set()
@@ -67,6 +69,7 @@ async def looks(app: ClewApp, *chosen: str) -> tuple[object, ...]:
     return found
 
 
+@pytest.mark.ui
 @pytest.mark.parametrize(("name", "other"), [("dark", "light"), ("light", "dark"), ("nord", "light")])
 async def test_the_theme_it_begins_in_looks_as_one_chosen_later(tmp_path: Path, name: str, other: str) -> None:
     begun = await looks(make_app(FakeAgent(), tmp_path, theme=name))
@@ -74,6 +77,7 @@ async def test_the_theme_it_begins_in_looks_as_one_chosen_later(tmp_path: Path, 
     assert begun != await looks(make_app(FakeAgent(), tmp_path, theme=other))
 
 
+@pytest.mark.ui
 async def test_the_sheets_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again: list[Stylesheet] = []
     reparse = Stylesheet.reparse

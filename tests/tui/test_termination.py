@@ -14,6 +14,8 @@ import pytest
 from tui.exit_codes import ExitCode
 from tui.termination import Termination
 
+pytestmark = pytest.mark.process
+
 Start = Callable[..., subprocess.Popen[str]]
 BEGIN = """
 import os, signal, subprocess, sys, threading

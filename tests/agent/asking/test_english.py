@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.asking.english import by_template
@@ -21,7 +21,9 @@ from graph.querying import parameters
 from graph.querying.grammar import checked
 from tests.agent.asking.phrasings import FIRST, SECOND, THIRD
 from tests.agent.asking.told import NOW
+from tests.examples import examples
 from tests.graph.talk import said
+from tests.tables import each
 
 OSLO = ZoneInfo("Europe/Oslo")
 NAMES = ("Anna Berg", "Ben", "Oslo", "Bergen")
@@ -40,14 +42,17 @@ def _watched(name: str, make: Callable[[Asking], Made], made: list[str]) -> Call
     return watched
 
 
-@pytest.mark.parametrize(("question", "kind"), [*FIRST, *SECOND, *THIRD])
-def test_a_phrasing_is_the_common_question_that_it_is(
-    question: str, kind: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phrasing_is_the_common_question_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     for name, make in list(QUERIES.items()):
         monkeypatch.setitem(QUERIES, name, _watched(name, make, made))
-    assert (made[-1] if put(question) is not None else None) == kind
+
+    def check(row: tuple[str, str | None]) -> None:
+        question, kind = row
+        made.clear()
+        assert (made[-1] if put(question) is not None else None) == kind
+
+    each([*FIRST, *SECOND, *THIRD], check)
 
 
 def test_there_are_enough_phrasings_and_every_common_question_is_among_them() -> None:
@@ -57,19 +62,22 @@ def test_there_are_enough_phrasings_and_every_common_question_is_among_them() ->
     assert set(kinds) - {None} == set(QUERIES) == set(PHRASES)
 
 
-@pytest.mark.parametrize("question", [question for question, kind in (*FIRST, *SECOND, *THIRD) if kind is not None])
-def test_every_translation_passes_the_first_wall_runs_and_is_of_one_world(told: Memory, question: str) -> None:
-    found = put(question)
-    assert found is not None
-    assert (found.how, found.question, found.model) == ("template", question, "")
-    assert found.words.endswith(".")
-    assert "None" not in found.words
-    checked(found.cypher)
-    parameters.given(found.cypher, found.parameters)
-    answer = told.console(found.cypher, parameters=found.parameters)
-    assert "secret" not in repr(answer.rows)
-    assert "What if" not in repr(answer.rows)
-    assert "$world" in found.cypher or ":Document" in found.cypher or ":Project" in found.cypher
+@pytest.mark.process
+def test_every_translation_passes_the_first_wall_runs_and_is_of_one_world(told: Memory) -> None:
+    def check(question: str) -> None:
+        found = put(question)
+        assert found is not None
+        assert (found.how, found.question, found.model) == ("template", question, "")
+        assert found.words.endswith(".")
+        assert "None" not in found.words
+        checked(found.cypher)
+        parameters.given(found.cypher, found.parameters)
+        answer = told.console(found.cypher, parameters=found.parameters)
+        assert "secret" not in repr(answer.rows)
+        assert "What if" not in repr(answer.rows)
+        assert "$world" in found.cypher or ":Document" in found.cypher or ":Project" in found.cypher
+
+    each([question for question, kind in (*FIRST, *SECOND, *THIRD) if kind is not None], check)
 
 
 SPRING, AUTUMN = "2026-03-10T09:0{}:00", "2026-11-05T15:0{}:00"
@@ -113,6 +121,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("question", list(ROWS))
 def test_a_question_is_answered_with_what_it_asks_for(told: Memory, question: str) -> None:
     found = by_template(question, now=NOW, zone=ZoneInfo("Europe/Berlin"), names=NAMES)
@@ -189,6 +198,7 @@ def test_who_spoke_is_asked_of_those_who_speak_alone() -> None:
 STRANGE = ("Zoë Ülrich", "李雷", "C++", "O'Brien", "100%", "(x)", "$world", "a.b", "[z]", "Æsir-Öl", "😀 cat")
 
 
+@pytest.mark.process
 def test_names_in_other_scripts_and_with_signs_are_found_as_they_are(whole: Memory) -> None:
     whole.append(
         SessionStarted(session="s", client="test"),
@@ -223,7 +233,7 @@ def test_no_word_of_a_question_is_part_of_a_statement(told: Memory, question: st
         told.console(found.cypher, parameters=found.parameters)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.sampled_from(
         ["what do you know about {}", "how often did I mention {}?", "path between {} and Ben", "who is {}"]
@@ -238,7 +248,7 @@ def test_whatever_is_asked_about_the_statement_is_the_same(form: str, words: str
         assert all(isinstance(value, str) and len(value) <= LONGEST for value in found.parameters.values())
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(max_size=400))
 def test_any_text_is_a_question_or_none_and_never_an_error(text: str) -> None:
     found = put(text)

@@ -63,6 +63,7 @@ def probed(model: Writing) -> int:
     return sum(any(each.startswith(task.question) for task in TASKS) for each in model.asked)
 
 
+@pytest.mark.process
 async def test_a_model_that_passes_the_probe_writes_the_query(make_agent: MakeAgent) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
@@ -75,6 +76,7 @@ async def test_a_model_that_passes_the_probe_writes_the_query(make_agent: MakeAg
     assert (await agent.console(found.cypher)).columns == ("t.text",)
 
 
+@pytest.mark.process
 async def test_what_a_model_is_worth_is_kept_for_the_next_start(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, Writing({QUESTION: [GOOD]}))
     await agent.translate(QUESTION)
@@ -90,6 +92,7 @@ async def test_what_a_model_is_worth_is_kept_for_the_next_start(make_agent: Make
     assert probed(other) == len(TASKS)
 
 
+@pytest.mark.process
 async def test_a_model_that_fails_the_probe_is_never_asked_again(make_agent: MakeAgent) -> None:
     model = Writing({QUESTION: [GOOD]}, wrong=2)
     agent = await ready(make_agent, model)
@@ -115,6 +118,7 @@ async def test_what_is_no_question_asks_no_model(make_agent: MakeAgent, question
     assert model.asked == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("first", "told"),
     [
@@ -133,6 +137,7 @@ async def test_what_is_wrong_is_told_to_the_model_once(make_agent: MakeAgent, fi
     assert re.search(told, mended.partition("Because:")[2])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wrong", [SYNTAX, UNKNOWN, DEAD, INVENTED, *HOSTILE])
 async def test_what_is_wrong_twice_is_not_taken(make_agent: MakeAgent, wrong: str) -> None:
     model = Writing({QUESTION: [wrong, wrong, GOOD]})
@@ -147,6 +152,7 @@ async def test_a_model_that_says_nothing_usable_is_told_of(make_agent: MakeAgent
         await (await ready(make_agent, Writing(), trusted=True)).translate(QUESTION)
 
 
+@pytest.mark.process
 async def test_it_steps_aside_for_a_reply_and_goes_on_after_it(make_agent: MakeAgent) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
@@ -179,6 +185,7 @@ async def test_while_somebody_waits_its_time_does_not_run(monkeypatch: pytest.Mo
         await modelled.by_model(QUESTION, model, validate, foreground, now=NOW)
 
 
+@pytest.mark.process
 async def test_a_model_that_is_too_slow_just_now_is_not_judged_by_it(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +201,7 @@ async def test_a_model_that_is_too_slow_just_now_is_not_judged_by_it(
     assert (await agent.translate(QUESTION)).cypher == GOOD
 
 
+@pytest.mark.process
 async def test_cancelling_ends_it_and_leaves_nothing(make_agent: MakeAgent, tmp_path: Path) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
@@ -240,6 +248,7 @@ async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
 # -- the probe ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 async def test_the_right_queries_pass_the_probe_and_one_wrong_one_is_forgiven() -> None:
     assert await probe(Writing(), Foreground()) == 1
     assert trusted(await probe(Writing(wrong=1), Foreground()))
@@ -309,6 +318,7 @@ def test_the_schema_in_the_prompt_is_that_of_the_graph() -> None:
         assert set(ends.split("|")) <= set(rels[name].ends)
 
 
+@pytest.mark.process
 def test_the_examples_in_the_prompt_run(whole: Memory) -> None:
     for question, cypher, _ in EXAMPLES:
         whole.validate(cypher)

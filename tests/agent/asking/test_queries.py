@@ -107,6 +107,7 @@ def test_the_search_for_words_looks_into_the_queries() -> None:
     assert "history.jsonl" in done.stdout
 
 
+@pytest.mark.process
 async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)
     await agent.idle()

@@ -124,6 +124,7 @@ def test_this_month_is_that_of_the_wall_clock_of_here() -> None:
     assert ready.parameters == {"since": "2026-12-01T00:00:00+09:00"}
 
 
+@pytest.mark.process
 def test_an_empty_memory_has_no_rows_for_any(whole: Memory) -> None:
     for ready in shelf():
         parameters = {key: value or "x" for key, value in ready.parameters.items()}

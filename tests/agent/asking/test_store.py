@@ -149,6 +149,7 @@ def writer(store: QueryStore, who: str, count: int) -> "subprocess.Popen[bytes]"
     return subprocess.Popen([sys.executable, "-c", WRITER, str(store.folder), who, str(count)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.process
 def test_a_kill_in_the_middle_of_writing_loses_nothing_that_was_kept(store: QueryStore) -> None:
     for round in range(6):
         process = writer(store, f"round-{round}", 100_000)
@@ -166,6 +167,7 @@ def test_a_kill_in_the_middle_of_writing_loses_nothing_that_was_kept(store: Quer
         assert {f"round-{round} {number % 7}" for number in done} <= {each.name for each in saved.entries}
 
 
+@pytest.mark.process
 def test_two_processes_write_at_once_and_lose_nothing(store: QueryStore) -> None:
     writers = [writer(store, who, 60) for who in ("ann", "ben")]
     told = [process.communicate()[0].split() for process in writers]
@@ -196,6 +198,7 @@ except QueriesUnwritable as error:
 """
 
 
+@pytest.mark.process
 def test_where_the_disk_is_full_what_was_kept_stays(store: QueryStore) -> None:
     store.keep(ran(1))
     store.save(Saved("a", "RETURN 1"))

@@ -14,6 +14,8 @@ from graph.memory import Memory
 from graph.querying import child, console
 from graph.querying.console import Answer
 
+pytestmark = pytest.mark.process
+
 COUNT = "MATCH (t:Turn) RETURN count(*)"
 
 

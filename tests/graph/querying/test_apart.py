@@ -28,6 +28,8 @@ from graph.values import Progress
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
 
+pytestmark = pytest.mark.process
+
 ENDLESS = (
     "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b UNWIND range(1, 100000) AS c RETURN count(a + b + c)"
 )

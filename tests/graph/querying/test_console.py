@@ -7,6 +7,8 @@ from graph.memory import Memory
 from graph.querying.console import Answer, plain
 from graph.querying.grammar import checked
 
+pytestmark = pytest.mark.process
+
 
 def test_what_the_engine_reads_is_what_was_looked_at() -> None:
     query = "MATCH (t:Turn) // SET\n\u00a0RETURN /* ; */ t.text AS `a b`, 'x // y' ;"

@@ -10,6 +10,8 @@ from graph.querying.apart import FOLDER
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import talk
 
+pytestmark = pytest.mark.process
+
 
 def test_a_link_in_the_place_of_the_copies_is_not_followed(
     whole: Memory, folder: Path, opening: Open, tmp_path: Path

@@ -7,6 +7,8 @@ from graph.memory import Memory
 from graph.querying.grammar import checked
 from tests.graph.talk import said
 
+pytestmark = pytest.mark.process
+
 MEANT = {
     r"'x\ny'": "x\ny",
     r"'\N\r\T\b\F'": "\n\r\t\b\f",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from graph.errors import QueryFailed, Refused
@@ -13,6 +13,7 @@ from graph.memory import Memory
 from graph.querying.functions import FUNCTIONS
 from graph.querying.grammar import KEYWORDS, REACHING, checked
 from graph.querying.lexing import Sort, tokens_of
+from tests.examples import examples
 from tests.graph.querying.hostile import CANARY, GROUPS, HOSTILE, SPELLINGS
 from tests.graph.querying.ordinary import READS
 
@@ -38,6 +39,7 @@ def test_none_is_ever_run_by_the_console(spoken: Memory, outside: Path, everythi
     assert everything() == before
 
 
+@pytest.mark.process
 def test_none_is_ever_run_by_the_console_of_the_past(spoken: Memory, outside: Path) -> None:
     with spoken.past(5) as past:
         for statement in HOSTILE:
@@ -110,17 +112,11 @@ def refused(statement: str) -> str | None:
     return None
 
 
+@pytest.mark.process
 def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, everything: Look) -> None:
     before = everything()
 
-    @settings(
-        max_examples=800,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @examples(800, excused=HealthCheck, phases=[Phase.generate], derandomize=True, database=None)
     @given(joined())
     def tried(statement: str) -> None:
         told = outcome(spoken, statement.replace("{outside}", str(outside)))
@@ -130,6 +126,7 @@ def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, e
     assert everything() == before
 
 
+@pytest.mark.process
 def test_the_canaries_are_not_in_the_memory(spoken: Memory) -> None:
     for read in READS:
         assert CANARY not in repr(spoken.console(read).rows)

@@ -26,6 +26,8 @@ from graph.schema import NODES, RELS
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed, read
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def varied(whole: Memory) -> Memory:

@@ -20,11 +20,13 @@ def read(spoken: Memory) -> dict[str, Any]:
     return {query: spoken.console(query) for query in READS}
 
 
+@pytest.mark.process
 def test_every_read_finds_what_it_should(read: dict[str, Any]) -> None:
     for query, expected in READS.items():
         assert (query, list(read[query].rows), read[query].total) == (query, expected, len(expected))
 
 
+@pytest.mark.process
 def test_tables_are_listed(spoken: Memory) -> None:
     assert spoken.console("CALL table_info('Meta') RETURN *").total == 4
     assert {row[1] for row in spoken.console("CALL show_tables() RETURN *;").rows} == {
@@ -114,6 +116,7 @@ def test_what_other_dialects_have_is_told_with_what_it_is_here(query: str, told:
         checked(query)
 
 
+@pytest.mark.process
 def test_conditions_that_are_compared_lose_no_rows(spoken: Memory) -> None:
     for condition in ("t.live = true", "NOT t.hidden", "t.live AND t.index > 2", "coalesce(t.live, false)"):
         for read in ("MATCH (t:Turn) WHERE t.index > 2", "MATCH (t:Turn {role: 'user'})", "MATCH (t:Turn)-->(u:Turn)"):

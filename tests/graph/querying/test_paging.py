@@ -8,6 +8,8 @@ from graph.querying.grammar import checked
 from graph.querying.paging import Paged, paged
 from tests.graph.talk import talk
 
+pytestmark = pytest.mark.process
+
 MADE: dict[str, tuple[str, str | None]] = {
     "MATCH (t:Turn) RETURN t.id": ("MATCH (t:Turn) RETURN t.id LIMIT 3", "MATCH (t:Turn) RETURN count(*)"),
     "MATCH (t:Turn) RETURN * ORDER BY t.at": (

@@ -6,6 +6,8 @@ from graph.errors import QueryFailed, Refused
 from graph.memory import Memory
 from tests.graph.talk import talk
 
+pytestmark = pytest.mark.process
+
 WRONG = {
     "RETURN 1 +": (1, 11, "cannot be read on from here"),
     "MATCH (t:Turn)\nRETURN t.id AS": (2, 15, "cannot be read on from here"),

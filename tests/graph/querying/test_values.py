@@ -9,6 +9,8 @@ from graph.memory import Memory
 from tests.graph.talk import said
 from tests.graph.teach import observed
 
+pytestmark = pytest.mark.process
+
 LONG = "wren " * 20_000  # 100,000 characters
 
 

@@ -10,6 +10,8 @@ from graph.memory import Memory
 from graph.querying.followed import Followed
 from tests.graph.talk import said, talk
 
+pytestmark = pytest.mark.process
+
 CANARY = "Xylophonist"
 OUTSIDE, MEMORY = "{outside}", "{memory}"
 # {outside} is a folder that holds canary.csv, a file with the canary, and other.kuzu, a copy of the graph.

@@ -6,13 +6,15 @@ from datetime import UTC
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
 from graph.errors import GraphFailure
 from graph.events import Role, TurnHidden
 from graph.memory import Memory
 from graph.recall.columns import TOOL, Columns
 from graph.recall.table import NONE
+from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, Conversation
 from tests.graph.recall.conftest import NOW
@@ -39,7 +41,8 @@ def told(columns: Columns) -> dict[str, list[object]]:
     return {**plain, **{str(place): step.tolist() for place, step in enumerate(steps)}}
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.stateful
+@examples(15)
 @given(STEPS)
 def test_columns_that_follow_are_those_read_anew(steps: list[tuple[int, int, int]]) -> None:
     talked = Conversation()

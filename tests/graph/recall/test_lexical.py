@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from graph.events import TurnDeleted
@@ -13,6 +13,7 @@ from graph.recall import lexical, postings
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.lexical import Words
+from tests.examples import examples
 from tests.graph.talk import said, talk
 
 
@@ -96,7 +97,7 @@ def test_no_more_postings_are_kept_than_allowed(whole: Memory, words: Words, mon
     assert sum(len(kept.rows) for kept in words.of_turns._kept.values() if kept.rows is not None) <= 3
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, excused=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300))
 def test_whatever_is_typed_is_no_query_syntax(whole: Memory, words: Words, typed: str) -> None:
     if not whole.counts()["turns"]:

@@ -36,6 +36,7 @@ def test_the_readme_lists_every_exit_code_once() -> None:
     assert [int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == list(map(int, ExitCode))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("argv", "code"), [(("log",), 0), (("show", "01ARZ3"), 66), (("log", "--nonsense"), 74)])
 def test_a_narration_that_cannot_be_written_does_not_change_how_a_command_ends(
     environment: dict[str, str], argv: tuple[str, ...], code: int
@@ -52,6 +53,7 @@ def test_a_narration_that_cannot_be_written_does_not_change_how_a_command_ends(
     assert ended.returncode == code
 
 
+@pytest.mark.process
 def test_a_reply_is_given_where_nothing_can_be_narrated(environment: dict[str, str]) -> None:
     with Path("/dev/full").open("wb") as full:
         ended = subprocess.run(
@@ -143,6 +145,7 @@ def test_what_holds_the_graph_ends_75_at_once_and_names_the_holder(clew: Run, re
     assert (home / "memory" / "log.sqlite").exists()
 
 
+@pytest.mark.process
 def test_a_reader_that_goes_away_is_141_without_a_word(environment: dict[str, str], remember: Run) -> None:
     said = remember("one", "long " * 50_000)
     with subprocess.Popen(
@@ -155,6 +158,7 @@ def test_a_reader_that_goes_away_is_141_without_a_word(environment: dict[str, st
         assert process.stderr.read() == b""
 
 
+@pytest.mark.process
 def test_an_output_that_cannot_be_written_is_74(environment: dict[str, str], remember: Run) -> None:
     remember("one")
     with Path("/dev/full").open("wb") as full:
@@ -171,6 +175,7 @@ def test_an_output_that_cannot_be_written_is_74(environment: dict[str, str], rem
     assert ended.stderr.splitlines() == ["clew: [Errno 28] No space left on device"]
 
 
+@pytest.mark.process
 def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remember: Run) -> None:
     remember("one")
     for closed in (">&-", "2>&-", "<&-", "<&- >&- 2>&-"):
@@ -179,6 +184,7 @@ def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remem
         assert ended.returncode == 0, (closed, ended.stderr)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("argv", [("log",), ("sessions", "--json"), ("show", "last")])
 def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
     environment: dict[str, str], remember: Run, argv: tuple[str, ...]

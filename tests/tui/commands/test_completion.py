@@ -9,6 +9,8 @@ import pytest
 from bench.killing import CLEW
 from graph.events import TurnHidden
 
+pytestmark = pytest.mark.process
+
 Run = Callable[..., Any]
 
 

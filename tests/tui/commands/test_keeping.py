@@ -147,6 +147,7 @@ def test_without_yes_where_nobody_can_be_asked_it_only_shows_what_would_be_forgo
     assert clew("forget", made["id"], "--yes").code == 66
 
 
+@pytest.mark.process
 def test_at_a_terminal_forgetting_is_asked_for_by_a_word(clew: Run, environment: dict[str, str]) -> None:
     made = stated(clew, "I live in Lyon.")
     ours, theirs = pty.openpty()

@@ -21,6 +21,7 @@ def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
 
 
+@pytest.mark.process
 def test_values_are_given_by_name(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     cypher = "MATCH (t:Turn) WHERE t.text CONTAINS $text AND t.index < $n RETURN t.text AS text, $list AS list"
@@ -64,6 +65,7 @@ def test_a_value_that_does_not_fit_is_refused_before_anything_is_opened(
     assert not (home / "memory" / "log.sqlite").exists()
 
 
+@pytest.mark.process
 def test_what_is_not_shown_is_always_told(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("query", "UNWIND range(1, 40) AS x RETURN x", "--limit", "3", "--format", "csv")
@@ -80,6 +82,7 @@ def test_a_summary_says_why_rows_are_missing() -> None:
     assert "the time was up before the others came" in summary(Answer(("x",), ((1,),), 2, 1.2, "time"))
 
 
+@pytest.mark.process
 def test_a_query_that_ends_its_engine_has_failed_and_is_not_called_wrong(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("query", "RETURN date('2020-01-01') + interval('100000 years')")
@@ -88,6 +91,7 @@ def test_a_query_that_ends_its_engine_has_failed_and_is_not_called_wrong(clew: R
     assert clew("query", "RETURN 1").code == 0
 
 
+@pytest.mark.process
 def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     for cypher, told in (

@@ -10,6 +10,8 @@ import pytest
 from tests.graph.querying.hostile import CANARY, FILES, GROUPS, HOSTILE
 from tests.graph.querying.ordinary import READS
 
+pytestmark = pytest.mark.process
+
 Run = Callable[..., Any]
 NOTHING_RUN = re.compile(r"(?s)^clew: .* \(line \d+, column \d+\)\. Nothing was run, and nothing was changed\.\n$")
 

@@ -15,6 +15,7 @@ def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_MODEL", "nothing-here.gguf")
 
 
+@pytest.mark.process
 def test_a_common_question_is_told_as_a_query_and_answered(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("query", "--ask", "How often did I mention the boat?", "--json")

@@ -220,6 +220,7 @@ def test_of_a_long_paste_the_stretch_that_fits_the_question_is_shown(clew: Run, 
     assert "Row 0 " not in out
 
 
+@pytest.mark.process
 def test_the_help_of_each_says_what_it_does() -> None:
     for command in ("recall", "recent", "about", "themes"):
         done = subprocess.run(

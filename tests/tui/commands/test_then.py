@@ -18,6 +18,8 @@ from graph.memory import Memory
 from tests.graph.talk import said
 from tui.commands.then import end_of, when
 
+pytestmark = pytest.mark.process
+
 Run = Callable[..., Any]
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

@@ -33,6 +33,7 @@ def wreck(remember: Run, record: Run) -> str:
     return fork
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "asked",
     [("recall", "boat Whitby"), ("memories",), ("recent",), ("about", "Whitby"), ("blocks",), ("themes",)],
@@ -77,6 +78,7 @@ def test_a_block_is_written_in_the_world_that_is_named(clew: Run, wreck: str) ->
     assert [each["text"] for each in clew("blocks", "--world", wreck, "--json").json] == ["A ghost"]
 
 
+@pytest.mark.process
 def test_a_query_reads_all_worlds_and_may_ask_for_one(clew: Run, wreck: str) -> None:
     of_one = "MATCH (t:Turn) WHERE t.world = $world AND t.role = 'user' RETURN t.text AS text, '$world' AS words"
     ended = clew("query", of_one, "--world", wreck, "--json")

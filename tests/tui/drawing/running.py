@@ -1,14 +1,14 @@
 """A view of a drawn graph alone on the screen, and ways to wait for it."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.subgraphs import Ref, Subgraph
+from tests.tui.conftest import wait_until
 from tui.drawing.exporting import Kept
 from tui.drawing.layout import Layout
 from tui.drawing.view import GraphView
@@ -48,14 +48,6 @@ class Drawing(App[None]):
 
     def on_graph_view_chosen(self, event: GraphView.Chosen) -> None:
         self.heard.append(("chosen", event.ref))
-
-
-async def wait_until(pilot: Pilot[Any], true: Callable[[], object]) -> None:
-    for _ in range(1000):
-        if true():
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("it did not come true")
 
 
 def made(view: GraphView) -> Layout:

@@ -6,10 +6,11 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from PIL import Image
 
 from graph.subgraphs import Subgraph
+from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
 from tui.drawing import exporting
 from tui.drawing.exporting import save
@@ -22,7 +23,7 @@ from tui.drawing.svg import to_svg
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(graphs(most=12))
 def test_any_drawing_is_whole_xml_with_every_label(subgraph: Subgraph) -> None:
     made = layout(subgraph, kind="force", width=80, height=22)

@@ -3,10 +3,11 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.subgraphs import Edge, Node, Ref, Subgraph
+from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, WEIRD, graph, graphs
 from tui.drawing.cells import cell_len
 from tui.drawing.layout import Layout, LayoutKind, layout
@@ -78,7 +79,7 @@ def test_every_shape_is_drawn_without_collisions(name: str, kind: LayoutKind, wi
     check(layout(SHAPES[name], kind=kind, width=width, height=height), SHAPES[name])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(graphs(), st.sampled_from(KINDS), st.integers(30, 130), st.integers(6, 40))
 def test_any_graph_is_drawn_without_collisions(subgraph: Subgraph, kind: LayoutKind, width: int, height: int) -> None:
     made = layout(subgraph, kind=kind, width=width, height=height)
@@ -86,7 +87,7 @@ def test_any_graph_is_drawn_without_collisions(subgraph: Subgraph, kind: LayoutK
     check(made, subgraph)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(graphs(), st.sampled_from(KINDS), st.integers(1, 29), st.integers(1, 30))
 def test_a_narrow_area_gets_a_list_of_all_names(subgraph: Subgraph, kind: LayoutKind, width: int, height: int) -> None:
     made = layout(subgraph, kind=kind, width=width, height=height)

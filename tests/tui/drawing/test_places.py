@@ -5,7 +5,7 @@ import sys
 from math import hypot
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.subgraphs import Node, Ref
@@ -54,7 +54,6 @@ def test_seats_are_fewer_where_there_is_no_room() -> None:
     assert 0 < len(seats) < 20
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30))
 def test_swapping_keeps_all_seats_and_never_makes_lines_longer(pairs: list[tuple[int, int]]) -> None:
     pairs = [(one, other) for one, other in sorted({(min(pair), max(pair)) for pair in pairs}) if one != other]
@@ -92,12 +91,14 @@ def test_a_click_on_the_label_or_beside_it_means_its_node() -> None:
     assert at_cell(found, 10, 9) is None
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported_before_something_is_drawn() -> None:
     heavy = "{'numpy', 'networkx', 'PIL', 'kuzu'}"
     code = f"import sys, tui.drawing.view, tui.drawing.plots; sys.exit(len({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.process
 def test_no_layout_needs_scipy() -> None:
     code = """
 import sys

@@ -11,13 +11,16 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.subgraphs import Edge, Node, Ref, Subgraph
+from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
-from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of, wait_until
+from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of
 from tui.drawing import view as module
 from tui.drawing.foot import BETWEEN
 from tui.drawing.layout import Layout, layout
 from tui.drawing.signs import kind_of
 from tui.drawing.view import GraphView
+
+pytestmark = pytest.mark.ui
 
 CROSS = Subgraph(
     tuple(Node(Ref("Entity", name), name) for name in ("middle", "a", "b", "c", "d")),

@@ -16,6 +16,7 @@ from agent.home import Home
 from agent.service import Agent
 from agent.settings import Settings
 from models.protocols import Generator
+from tests.conftest import THREADS
 from tests.fakes import FakeGenerator
 
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
@@ -60,7 +61,7 @@ def connect(home: Path, models_folder: Path, tmp_path: Path) -> Connect:
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "tui", "--home", str(home), "mcp"],
-            env={"CLEW_MODELS": str(models_folder), **(environment or {})},
+            env={"CLEW_MODELS": str(models_folder), **THREADS, **(environment or {})},
         )
         with (tmp_path / f"said-{name.replace('/', '')}.txt").open("w") as said:
             async with Client(

@@ -20,6 +20,8 @@ from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat
 from tui.mcp.lines import MOST_BYTES, TOO_LONG, Lines
 
+pytestmark = pytest.mark.process
+
 PATIENCE_S = 60.0
 HELLO = {
     "protocolVersion": "2025-06-18",

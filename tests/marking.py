@@ -1,0 +1,86 @@
+"""Which tests are of which kind, and the order in which they run.
+
+A test is marked by what it uses where that can be seen, and by hand where it cannot:
+- `process` starts a process.
+- `model` loads a real model, which is tried in a process first. One worker runs them all: the models are loaded once,
+  and do not compete for the cores.
+- `stateful` is a long random search.
+- `ui` runs an app, and `sample` are the first two of these in each file: together they show every screen.
+
+A test that starts a process or runs an app without the mark fails, so that the marks stay true.
+"""
+
+import sys
+import unittest
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+PROCESSES = {"spawn", "background", "connect", "told"}
+MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models"}
+SAMPLES = 2  # of each file
+SLOW = ("stateful", "process")
+
+_STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"}
+_seen: set[str] = set()
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Mark the tests, and put first what takes longest, so that all workers end together."""
+    sampled: Counter[Path] = Counter()
+    for item in items:
+        for kind in _kinds(item):
+            item.add_marker(kind)
+        if _is(item, "model"):
+            item.add_marker(pytest.mark.xdist_group("model"))
+        if _is(item, "ui") and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
+            sampled[item.path] += 1
+            item.add_marker("sample")
+    items.sort(key=lambda item: [not _is(item, kind) for kind in SLOW])
+
+
+def saw(kind: str) -> None:
+    """Note what the running test does."""
+    _seen.add(kind)
+
+
+def watch_processes() -> None:
+    """Note every process that is started from now on."""
+
+    def hook(event: str, _: object) -> None:
+        if event in _STARTS:
+            saw("process")
+
+    sys.addaudithook(hook)
+
+
+def held_to(item: pytest.Item) -> Iterator[None]:
+    """Let a test run. Fails where it did what it is not marked with."""
+    _seen.clear()
+    yield
+    missing = sorted(kind for kind in _seen if not _is(item, kind, *({"model"} if kind == "process" else ())))
+    assert not missing, f"mark it: {', '.join(f'@pytest.mark.{kind}' for kind in missing)}"
+
+
+def _kinds(item: pytest.Item) -> Iterator[str]:
+    used = set(getattr(item, "fixturenames", ()))
+    if used & PROCESSES:
+        yield "process"
+    if used & MODELS:
+        yield "model"
+    if used & {"snap_compare"} or "tests.tui.conftest" in _makers(item, "chat"):
+        yield "ui"
+    if issubclass(getattr(item, "cls", None) or object, unittest.TestCase):  # as hypothesis makes of a state machine
+        yield "stateful"
+
+
+def _makers(item: pytest.Item, fixture: str) -> Sequence[str]:
+    """Modules that make a fixture which the test uses."""
+    found = getattr(item, "_fixtureinfo", None)
+    return [each.func.__module__ for each in found.name2fixturedefs.get(fixture, ())[-1:]] if found else []
+
+
+def _is(item: pytest.Item, *kinds: str) -> bool:
+    return any(item.get_closest_marker(kind) for kind in kinds)

@@ -4,6 +4,9 @@ ARGS ?=
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n logical --maxprocesses=4 --dist=loadgroup
 
+# Where this is set, every process compiles all of its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help chat demo test check lint bench pictures format setup clean
 
 help: ## show this

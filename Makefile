@@ -1,14 +1,15 @@
 # clew: `make` lists what there is to do. Every target does its own set-up, and only what is missing of it.
 PYTHON ?= python3
 ARGS ?=
+GPU = $(CLEW_GPU)
 BIN := .venv/bin
 
-.PHONY: help chat demo test pictures format setup clean
+.PHONY: help chat demo test pictures format setup rebuild-llama clean
 
 help: ## show this
 	@echo "clew, a terminal chat that remembers, offline"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 chat: setup ## set up what is missing, then chat (ARGS="--new" is passed on)
 	@$(BIN)/clew $(ARGS)
@@ -32,7 +33,10 @@ format: setup ## put the code into its one format
 	$(BIN)/ruff format
 
 setup: ## set up what is missing: environment, dependencies, default models
-	@$(PYTHON) scripts/bootstrap.py
+	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py
+
+rebuild-llama: ## build llama.cpp anew and prove it (GPU=cuda, rocm, vulkan or metal: for that GPU; GPU=none: without)
+	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py --rebuild
 
 clean: ## remove the environment and the caches of the tools; chats, models and the built wheel stay
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -29,7 +29,8 @@ ModelError                    base; a face shows its message as it is
 from pathlib import Path
 
 GIB = 1 << 30
-CHOOSE = "Your chats are safe. Choose another model with `clew models use NAME` or `--model PATH.gguf`."
+SAFE = "Your chats are safe."
+CHOOSE = f"{SAFE} Choose another model with `clew models use NAME` or `--model PATH.gguf`."
 
 
 class ModelError(Exception):
@@ -39,8 +40,8 @@ class ModelError(Exception):
 class LoadError(ModelError):
     """A model file that cannot be used; catch it where a model is chosen, keep the model that runs."""
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{what} {CHOOSE}")
+    def __init__(self, path: Path, what: str, *, then: str = CHOOSE) -> None:
+        super().__init__(f"{what} {then}")
         self.path = path
 
 
@@ -79,7 +80,7 @@ class CrashingModel(LoadError):
     def __init__(self, path: Path, rebuild: str) -> None:
         what = (
             f"llama.cpp crashes with {path.name}: the file is damaged or made for another version, or this build of "
-            f"llama.cpp does not run on this processor. If another model crashes too, rebuild it: {rebuild}."
+            f"llama.cpp does not run on this processor. If another model crashes too, rebuild it: `{rebuild}`."
         )
         super().__init__(path, what)
 
@@ -90,16 +91,17 @@ class CrashingBuild(LoadError):
     def __init__(self, path: Path, rebuild: str) -> None:
         what = (
             f"This build of llama.cpp crashes on this processor; {path.name} is not at fault, it is just as it was "
-            f"installed. Rebuild llama.cpp (some minutes): {rebuild}."
+            f"installed. Rebuild llama.cpp (some minutes): `{rebuild}`."
         )
-        super().__init__(path, what)
+        super().__init__(path, what, then=SAFE)
 
 
 class UnloadableBuild(LoadError):
     """llama.cpp itself cannot be loaded: a system library is missing, or it is damaged; `rebuild` is a command."""
 
     def __init__(self, folder: Path, why: str, rebuild: str) -> None:
-        super().__init__(folder, f"llama.cpp cannot be loaded ({why}). Rebuild it (some minutes): {rebuild}.")
+        what = f"llama.cpp cannot be loaded ({why}). Rebuild it (some minutes): `{rebuild}`."
+        super().__init__(folder, what, then=SAFE)
 
 
 class UnknownArchitecture(LoadError):

@@ -12,6 +12,7 @@ from models.header import read_header
 from models.loading import load_model
 from models.native import library
 from models.probe import REFUSED, Attempt, attempt, why_crashed
+from models.store import as_installed, note_installed
 
 PROVEN, MODEL_AT_FAULT, CRASHED, UNLOADABLE = 0, 1, 10, 11
 
@@ -24,6 +25,8 @@ def prove(path: Path) -> None:
         load_model(path, embeds=header.embeds, context=512, gpu_layers=-1, memo=None)  # says why
     elif code:
         raise why_crashed(path, code, build_runs=False)
+    elif as_installed(path) is None:
+        note_installed(path)  # it ran: should it crash with another build, that one will be at fault
 
 
 def main(files: list[str]) -> int:

@@ -132,8 +132,7 @@ class ModelStore:
                 self._extract(source, part, target)
             case _:
                 os.replace(part, target)
-        with suppress(OSError):  # without it, a crash with this model is only told less exactly
-            _note(target).write_text(_digest(target))
+        note_installed(target)
         for left in (part, part.with_name(part.name + ".sha256")):
             left.unlink(missing_ok=True)
 
@@ -219,6 +218,13 @@ def as_installed(path: Path) -> bool | None:
     except (OSError, UnicodeDecodeError):
         expected = next((entry.sha256 for entry in CATALOGUE if entry.file == path.name and entry.sha256), "")
     return _digest(path) == expected if expected else None
+
+
+def note_installed(path: Path) -> None:
+    """Let `as_installed` know a file as it is now; without that, a crash with it is only told less exactly."""
+    with suppress(OSError):
+        _note(path).parent.mkdir(exist_ok=True, mode=0o700)
+        _note(path).write_text(_digest(path))
 
 
 def _note(path: Path) -> Path:

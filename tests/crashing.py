@@ -42,7 +42,7 @@ def crashing_library(folder: Path, *, always: bool) -> Path:
     target.unlink()
     sizes = {
         "PARAMS": ctypes.sizeof(c.llama_model_params),
-        "EXTRA": c.llama_model_params.use_extra_bufts.offset,
+        "EXTRA": vars(c.llama_model_params)["use_extra_bufts"].offset,
         "BATCH": ctypes.sizeof(c.llama_batch) // 4,
         "ALWAYS": int(always),
     }

@@ -8,7 +8,6 @@ import mmap
 import stat
 import struct
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 from models.errors import DamagedModel, ModelMissing, NotGguf, TruncatedModel
@@ -192,6 +191,6 @@ def _offsets(reader: _Reader, tensors: int) -> dict[str, int]:
 
 def _sizes(offsets: dict[str, int], end: int) -> dict[str, int]:
     """The bytes from each tensor's beginning to the next one's."""
-    begins = sorted(offsets.items(), key=lambda item: item[1])
-    ends = [begin for _, begin in begins[1:]]
-    return {name: after - begin for (name, begin), after in zip_longest(begins, ends, fillvalue=end)} if begins else {}
+    names = sorted(offsets, key=lambda name: offsets[name])
+    ends = [offsets[name] for name in names[1:]]
+    return {name: after - offsets[name] for name, after in zip(names, [*ends, end], strict=False)}

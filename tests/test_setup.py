@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,8 +124,10 @@ def set_up(project: Path, environment: dict[str, str], *arguments: str) -> subpr
 
 
 def builds(project: Path) -> list[str]:
-    """The CMAKE_ARGS of each build there was."""
-    return (project.parent / "builds").read_text().splitlines()
+    """The CMAKE_ARGS of each build there was, after those that are the same in all."""
+    lines = (project.parent / "builds").read_text().splitlines()
+    assert all(line.startswith(bootstrap.LEAN_ARGUMENTS) for line in lines)
+    return [line.partition("lean.cmake ")[2] for line in lines]
 
 
 def kept(project: Path) -> list[Path]:
@@ -422,6 +425,20 @@ def test_every_dependency_has_one_plain_version() -> None:
     assert len(set(names)) == len(names)
     assert {"llama-cpp-python", "textual", "kuzu", "pytest", "mypy", "ruff"} <= set(names)
     assert not [line for line in lines if line.count("==") != 1 or "/" in line or "@" in line or " " in line]
+
+
+def test_the_package_has_every_file_of_the_code() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packages, data = set(built["packages"]), built["package-data"]
+    code = [Path(name) for name in listed.split("\0") if name.startswith(("agent/", "graph/", "models/", "tui/"))]
+    assert {".".join(path.parent.parts) for path in code if path.suffix == ".py"} == packages
+    assert not [path for path in code if path.suffix == ".py" and not (ROOT / path.parent / "__init__.py").exists()]
+    other = [path for path in code if path.suffix != ".py"]
+    assert other
+    assert not [
+        path for path in other if not any(path.match(glob) for glob in data.get(".".join(path.parent.parts), []))
+    ]
 
 
 def test_plain_make_explains_itself_and_sets_up_nothing(tmp_path: Path) -> None:

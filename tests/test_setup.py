@@ -309,8 +309,8 @@ def test_a_temporary_folder_without_room_is_told_before_anything_is_made(
     ("answer", "told"),
     [
         ("cmake version 3.25.1", ""),
-        ("cmake version 3.18.4", "cmake 3.18 is older than the 3.21 that llama.cpp needs: a newer one is fetched"),
-        ("no such program", "cmake 3.21 is not here, that llama.cpp needs: a newer one is fetched"),
+        ("cmake version 3.18.4", "cmake 3.18 is too old: llama.cpp needs 3.21 or newer, and one is fetched"),
+        ("no such program", "There is no cmake: llama.cpp needs 3.21 or newer, and one is fetched"),
     ],
 )
 def test_a_cmake_that_is_too_old_is_told(

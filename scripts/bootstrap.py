@@ -299,13 +299,13 @@ def _old_cmake() -> str:
     best, oldest = max(found), ".".join(map(str, OLDEST_CMAKE))
     if best >= OLDEST_CMAKE:
         return ""
-    here = f"cmake {'.'.join(map(str, best))} is older than the {oldest}" if best else f"cmake {oldest} is not here,"
+    here = f"cmake {'.'.join(map(str, best))} is too old" if best else "There is no cmake"
     if named:
         raise SetupFailed(
             f"{named}, which CMAKE_EXECUTABLE names, is no cmake of {oldest} or newer, and llama.cpp needs one. "
             "Nothing was changed. Name another, or unset it: then one is fetched for the build."
         )
-    return f"{here} that llama.cpp needs: a newer one is fetched for this build alone."
+    return f"{here}: llama.cpp needs {oldest} or newer, and one is fetched for this build alone."
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -18,6 +18,8 @@ import pytest
 from scripts import bootstrap
 from tests.models.servers import Site, serving
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[1]
 NATIVE = "llama_cpp_python"
 
@@ -25,8 +27,6 @@ NATIVE = "llama_cpp_python"
 # stand-in clone imports that module, which does what CRASH_IF or FAIL_IF say of the arguments it was built with.
 BACKEND = '''
 import os, pathlib, zipfile
-
-pytestmark = pytest.mark.process
 NAME = {name!r}
 def _build(folder, config_settings=None, metadata_directory=None):
     if NAME == "llama_cpp_python":
@@ -311,8 +311,8 @@ def test_a_temporary_folder_without_room_is_told_before_anything_is_made(
     ("answer", "told"),
     [
         ("cmake version 3.25.1", ""),
-        ("cmake version 3.18.4", "cmake 3.18 is older than the 3.21 that llama.cpp needs: a newer one is fetched"),
-        ("no such program", "cmake 3.21 is not here, that llama.cpp needs: a newer one is fetched"),
+        ("cmake version 3.18.4", "cmake 3.18 is too old: llama.cpp needs 3.21 or newer, and one is fetched"),
+        ("no such program", "There is no cmake: llama.cpp needs 3.21 or newer, and one is fetched"),
     ],
 )
 def test_a_cmake_that_is_too_old_is_told(

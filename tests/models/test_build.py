@@ -9,6 +9,7 @@ import pytest
 from models import build
 
 
+@pytest.mark.process
 def test_the_build_is_found_without_loading_it() -> None:
     code = "import sys; from models import build; build.identity(); print('llama_cpp' in sys.modules); "
     code += "print(build.library_folder())"

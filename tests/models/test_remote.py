@@ -2,6 +2,7 @@
 
 import hashlib
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,12 +147,13 @@ def test_an_offline_hub_is_not_even_asked(site: Site, monkeypatch: pytest.Monkey
 
 
 def test_a_hub_that_is_not_there_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving() as gone:
-        environment = gone.environment
-    for key, value in environment.items():
-        monkeypatch.setenv(key, value)
-    with connect(HubSource("o/r", "f.gguf"), no_beat) as connection, pytest.raises(Unavailable, match="unreachable"):
-        connection.describe()
+    with socket.socket() as taken:  # nobody listens there, and nobody else can meanwhile
+        taken.bind(("127.0.0.1", 0))
+        for key, value in Site(f"http://127.0.0.1:{taken.getsockname()[1]}").environment.items():
+            monkeypatch.setenv(key, value)
+        source = HubSource("o/r", "f.gguf")
+        with connect(source, no_beat) as connection, pytest.raises(Unavailable, match="unreachable"):
+            connection.describe()
 
 
 def test_giving_up_while_it_waits_ends_the_child(site: Site, wheel: WheelSource) -> None:

@@ -14,14 +14,14 @@ import pytest
 from scripts import bootstrap
 from tests.models.servers import Site, serving
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[1]
 NATIVE = "llama_cpp_python"
 
 # A build backend that needs nothing: it makes a wheel of one empty module, and counts how often.
 BACKEND = """
 import os, pathlib, zipfile
-
-pytestmark = pytest.mark.process
 NAME = {name!r}
 def _build(folder, config_settings=None, metadata_directory=None):
     if NAME == "llama_cpp_python":

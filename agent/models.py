@@ -10,15 +10,18 @@ from typing import Protocol
 from models.errors import ModelError, ModelMissing, NotInstalled, TooBigForMemory
 from models.protocols import Embedder, Generator
 
-from .events import ModelFailed, ModelProgress, ModelReady, Notice
+from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
 from .home import Home
 from .settings import Settings
 
 
 class Loader(Protocol):
-    """Brings a model up by name or path; blocking. Raises ModelError; `progress`, called now and then, may raise."""
+    """Brings a model up by name or path; blocking. Raises ModelError; `progress`, called now and then, may raise.
 
-    def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator: ...
+    What is to be known of a model that works is a Warned.
+    """
+
+    def __call__(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator: ...
 
 
 class Abandoned(Exception):
@@ -28,7 +31,7 @@ class Abandoned(Exception):
 def llama_loader(home: Home, settings: Settings) -> Loader:
     """The real loader: the default model is fetched when it is missing, any other must have been pulled."""
 
-    def load(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+    def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         from models.generator import load_generator
         from models.store import DEFAULT_CHAT, ModelStore
 
@@ -47,6 +50,7 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
             threads=settings.threads or None,
             gpu_layers=settings.gpu_layers,
             memo=home.probed,
+            warn=lambda message: progress(Warned(message)),
         )
 
     return load
@@ -148,7 +152,7 @@ class ModelHost:
     async def _load(self, name: str) -> Generator:
         loop = asyncio.get_running_loop()
 
-        def progress(step: ModelProgress) -> None:
+        def progress(step: ModelProgress | Warned) -> None:
             if self._closing.is_set():
                 raise Abandoned
             loop.call_soon_threadsafe(self._notify, step)

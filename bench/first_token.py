@@ -39,6 +39,7 @@ EARLY = range(3, 23)  # turns 3–22, counted from 1
 LATE = 20
 EQUAL_DEPTH = 400  # tokens between two turns that count as equally deep
 PAGE_WORDS = 2000
+REPLY_TOKENS = 48
 TOPICS = (
     "tide pools", "lighthouses", "sourdough", "chess openings", "volcanoes", "bicycle repair", "owls", "sailing knots",
     "the moon", "mushrooms", "old maps", "violins", "bridges", "glaciers", "bees",
@@ -68,9 +69,9 @@ class Turn:
     recall_ms: float
 
 
-def script(exchanges: int) -> list[str]:
+def script(exchanges: int, page_words: int) -> list[str]:
     """The user's messages: a long page first, then questions of nearly equal length."""
-    page = " ".join(f"{TOPICS[n % len(TOPICS)]} {n}," for n in range(PAGE_WORDS // 3))
+    page = " ".join(f"{TOPICS[n % len(TOPICS)]} {n}," for n in range(page_words // 3))
     rest = [ASKS[n // len(TOPICS) % len(ASKS)].format(TOPICS[n % len(TOPICS)]) for n in range(exchanges - 1)]
     return [f"Here are my notes. {page} Keep them in mind.", *rest]
 
@@ -149,10 +150,11 @@ def tell(folder: Path) -> None:
     memory.close()
 
 
-async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall: bool, told: bool) -> dict[str, Figure]:
+async def run(options: argparse.Namespace, folder: Path, home: Home) -> dict[str, Figure]:
     """The whole chat; returns the figures."""
-    settings = Settings(sampling=Sampling(seed=7, max_tokens=48), recall=recall)
-    if told:
+    exchanges, samples, reply_tokens = options.exchanges, options.usual_samples, options.reply_tokens
+    settings = Settings(sampling=Sampling(seed=7, max_tokens=reply_tokens), recall=options.recall)
+    if options.told:
         await asyncio.to_thread(tell, folder / "memory")
     agent = Agent(Home(folder, home.models), settings, client="bench")
     watch = Watch()
@@ -160,15 +162,17 @@ async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall:
     await asyncio.sleep(0)
     await agent.start()
     await agent.idle()  # the chats from before have their vectors
-    usual = await asyncio.to_thread(llama_loader(home, settings), settings.model, lambda step: None)
-    sampled = {EARLY[round(n * (len(EARLY) - 1) / (samples - 1))] for n in range(samples)} | {
-        exchanges - round(n * (LATE - 1) / (samples - 1)) for n in range(samples)
+    load = llama_loader(home, settings)
+    usual = await asyncio.to_thread(load, settings.model, lambda step: None) if samples else None
+    apart = max(1, samples - 1)
+    sampled = {EARLY[round(n * (len(EARLY) - 1) / apart)] for n in range(samples)} | {
+        exchanges - round(n * (LATE - 1) / apart) for n in range(samples)
     }
     turns: list[Turn] = []
     usual_ms: dict[int, float] = {}
     at_start: list[float] = []
     session: str | None = None
-    for number, text in enumerate(script(exchanges), start=1):
+    for number, text in enumerate(script(exchanges, options.page_words), start=1):
         met = watch.running and watch.begun == 2 and not at_start
         note = "met a compaction that had just started" if met else ""
         session, turn = await measure_turn(agent, session, text, number, note)
@@ -177,12 +181,13 @@ async def run(exchanges: int, samples: int, folder: Path, home: Home, *, recall:
             at_start.append(turn.first_ms)
         met_with = f"{turn.evaluated:5} evaluated of {turn.depth:5}  {turn.quotes} quotes  {turn.note}"
         say(f"{number:>4}  {turn.first_ms:8.0f} ms  {met_with}")
-        await settle(watch, at_start, compacts=turn.depth + 48 >= settings.high_water - 60)
-        if number in sampled:
+        await settle(watch, at_start, compacts=turn.depth + reply_tokens >= settings.high_water - 60)
+        if usual is not None and number in sampled:
             usual_ms[number] = await usual_way(usual, agent, session, turn.depth, number)
             say(f"      {usual_ms[number]:8.0f} ms  the usual way")
     await agent.close()
-    await usual.close()
+    if usual is not None:
+        await usual.close()
     await follower
     return figures(turns, usual_ms, at_start, watch.begun)
 
@@ -220,6 +225,7 @@ def figures(
     after_first = [turn.first_ms for turn in turns[1:]]
     median = statistics.median(after_first)
     late_usual = [ms for number, ms in usual_ms.items() if number > len(turns) - LATE]
+    usual_late = statistics.median(late_usual) if late_usual else None
     result: dict[str, Figure] = {
         "exchanges": len(turns),
         "compactions": compactions,
@@ -240,8 +246,10 @@ def figures(
         "median_evaluated_tokens": statistics.median(turn.evaluated for turn in turns[1:]),
         "at_compaction_start_ms": at_start[0] if at_start else None,
         "at_compaction_start_over_median": at_start[0] / median if at_start else None,
-        "usual_late_median_ms": statistics.median(late_usual),
-        "usual_over_clew_at_end": statistics.median(late_usual) / statistics.median(turn.first_ms for turn in late),
+        "usual_late_median_ms": usual_late,
+        "usual_over_clew_at_end": usual_late / statistics.median(turn.first_ms for turn in late)
+        if usual_late
+        else None,
         "first_message_ms": turns[0].first_ms,
         "turns_with_quotes": sum(turn.quotes > 0 for turn in turns),
         "early_turns_with_quotes": sum(turn.quotes > 0 for turn in early),
@@ -261,6 +269,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--exchanges", type=int, default=120)
     parser.add_argument("--usual-samples", type=int, default=4, help="how often the usual way is timed, early and late")
+    parser.add_argument("--page-words", type=int, default=PAGE_WORDS, help="how long the first message is")
+    parser.add_argument("--reply-tokens", type=int, default=REPLY_TOKENS, help="how long a reply may be")
     parser.add_argument("--recall", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--told", action="store_true", help="begin with a memory of chats about the topics")
     options = parser.parse_args()
@@ -269,9 +279,7 @@ def main() -> None:
         root = Path(folder)
         for name in ("memory", "cache"):
             (root / name).mkdir()
-        measured = asyncio.run(
-            run(options.exchanges, options.usual_samples, root, home, recall=options.recall, told=options.told)
-        )
+        measured = asyncio.run(run(options, root, home))
         report(measured, as_json=options.json)
 
 

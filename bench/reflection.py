@@ -22,7 +22,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
 
-from agent.events import ModelProgress, RecallDone, ReplyEnded, TokensArrived
+from agent.events import RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.models import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
 from agent.reflection.consolidation import Action, Actions, Create, Update, words_for
@@ -238,7 +238,7 @@ async def measured(agent: Agent, session: str | None, text: str) -> tuple[str, f
     raise SystemExit("a message was not answered")
 
 
-def _nothing(step: ModelProgress) -> None:
+def _nothing(step: object) -> None:
     """Nobody watches it load."""
 
 

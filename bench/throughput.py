@@ -11,7 +11,7 @@ import asyncio
 import ctypes
 import statistics
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
@@ -40,7 +40,7 @@ CONTEXT = 2048
 PARAMS = SamplingParams(temperature=0.8, seed=7, max_tokens=TOKENS)
 QUESTION = "Describe a long walk through a large city, street by street, in great detail."
 
-
+STREAMS = ("generator", "agent", "app")
 T = TypeVar("T")
 
 
@@ -169,8 +169,10 @@ def agent_on(home: Home, generator: LlamaGenerator) -> Agent:
     return Agent(home, Settings(sampling=Sampling.model_validate(drawn)), client="bench", loader=loader)
 
 
-async def run(load: Callable[[], LlamaGenerator], folder: Path, *, rounds: int, threads: int) -> dict[str, Figure]:
-    """All three streams; each loads the model anew, as an agent closes the one it was given."""
+async def run(
+    load: Callable[[], LlamaGenerator], folder: Path, streams: Collection[str], *, rounds: int, threads: int
+) -> dict[str, Figure]:
+    """These of the STREAMS; each loads the model anew, as an agent closes the one it was given."""
     figures: dict[str, Figure] = {}
 
     async def against_loop(name: str, generator: LlamaGenerator, ours: Callable[[], Awaitable[float]]) -> None:
@@ -181,21 +183,22 @@ async def run(load: Callable[[], LlamaGenerator], folder: Path, *, rounds: int, 
         figures[f"{name}_tps"] = statistics.median(pair.streamed)
         figures[f"{name}_over_raw"] = statistics.median(a / b for a, b in zip(pair.streamed, pair.bare, strict=True))
 
-    generator = await asyncio.to_thread(load)
-    prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
-    await against_loop("generator", generator, lambda: stream(generator, prompt))
-    await generator.close()
-
-    generator = await asyncio.to_thread(load)
-    agent = agent_on(Home.resolve(folder / "agent"), generator)
-    await agent.start()
-    await against_loop("agent", generator, lambda: by_agent(agent))
-    await agent.close()
-
-    generator = await asyncio.to_thread(load)
-    home = Home.resolve(folder / "app")
-    agent = agent_on(home, generator)
-    await mounted(home, agent, lambda app, ended: against_loop("app", generator, lambda: by_app(app, agent, ended)))
+    if "generator" in streams:
+        generator = await asyncio.to_thread(load)
+        prompt = [*generator.frame("user", QUESTION, first=True), *generator.reply_open()]
+        await against_loop("generator", generator, lambda: stream(generator, prompt))
+        await generator.close()
+    if "agent" in streams:
+        generator = await asyncio.to_thread(load)
+        agent = agent_on(Home.resolve(folder / "agent"), generator)
+        await agent.start()
+        await against_loop("agent", generator, lambda: by_agent(agent))
+        await agent.close()
+    if "app" in streams:
+        generator = await asyncio.to_thread(load)
+        home = Home.resolve(folder / "app")
+        agent = agent_on(home, generator)
+        await mounted(home, agent, lambda app, ended: against_loop("app", generator, lambda: by_app(app, agent, ended)))
     return figures
 
 
@@ -205,6 +208,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF; the default chat model otherwise")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--threads", type=int, default=physical_cores(), help="the loop's; with 1, clew's are the same")
+    parser.add_argument("--streams", nargs="+", choices=STREAMS, default=STREAMS, help="only these")
     options = parser.parse_args()
     path = options.model or ModelStore(Home.resolve().models).path(DEFAULT_CHAT)
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
@@ -212,6 +216,7 @@ def main() -> None:
             run(
                 lambda: load_generator(path, name="bench", context=CONTEXT, threads=options.threads),
                 Path(folder),
+                options.streams,
                 rounds=options.rounds,
                 threads=options.threads,
             )

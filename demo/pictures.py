@@ -23,9 +23,9 @@ from tui.screenshot import picture
 from tui.themes import full_name
 
 DOCS = Path(__file__).parent.parent / "docs"
-PATIENCE_S = 120.0
 STILL = 3  # times that the screen was the same
 LOOK_S = 0.1
+LOOKS = 1200  # at the screen, before what it was to show is given up
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class Type:
 
 @dataclass(frozen=True)
 class See:
-    """Words that the screen has to show before it goes on."""
+    """Words that the screen has to show before it goes on, in so many looks at it."""
 
     words: str
+    looks: int = LOOKS
 
 
 @dataclass(frozen=True)
@@ -102,27 +103,32 @@ async def take(shot: Shot, home: Path) -> str:
     app = make_app(home=home, new=shot.new)
     app.fixed_theme = full_name(shot.theme)
     async with app.run_test(size=shot.size) as pilot:
-        app.composer.cursor_blink = False
-        await _until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
-        await _until(pilot, lambda: _settled(app), "the model, the graph and the embedder")
-        for step in shot.steps:
-            match step:
-                case See(words):
-                    await _until(pilot, lambda words=words: words in text_of(app), words)  # type: ignore[misc]
-                case Type(words):
-                    await pilot.press(*("space" if each == " " else each for each in words))
-                case Ask(cypher):
-                    app.perform("graph", cypher)
-                    await _until(pilot, lambda: "F5" in text_of(app), "the graph screen")
-                    await pilot.press("f5")
-                case Walk(name):
-                    app.perform("ego", name)
-                case key:
-                    await pilot.press(key)
-        await _still(pilot, app)
-        drawn = picture(app)
-        await app.leave()
-    return drawn
+        try:
+            app.composer.cursor_blink = False
+            await _until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
+            await _until(pilot, lambda: _settled(app), "the model, the graph and the embedder")
+            for step in shot.steps:
+                await _do(step, pilot, app)
+            await _still(pilot, app)
+            return picture(app)
+        finally:
+            await app.leave()
+
+
+async def _do(step: Step, pilot: Pilot[int], app: ClewApp) -> None:
+    match step:
+        case See(words, looks):
+            await _until(pilot, lambda: words in text_of(app), words, looks)
+        case Type(words):
+            await pilot.press(*("space" if each == " " else each for each in words))
+        case Ask(cypher):
+            app.perform("graph", cypher)
+            await _until(pilot, lambda: "F5" in text_of(app), "the graph screen")
+            await pilot.press("f5")
+        case Walk(name):
+            app.perform("ego", name)
+        case key:
+            await pilot.press(key)
 
 
 def _settled(app: ClewApp) -> bool:
@@ -141,13 +147,12 @@ async def _still(pilot: Pilot[int], app: ClewApp) -> None:
         before = now
 
 
-async def _until(pilot: Pilot[int], true: Callable[[], bool], what: str) -> None:
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            while not true():
-                await pilot.pause(LOOK_S)
-    except TimeoutError as error:
-        raise TimeoutError(f"the screen never showed {what!r}:\n{text_of(pilot.app)}") from error  # type: ignore[arg-type]
+async def _until(pilot: Pilot[int], true: Callable[[], bool], what: str, looks: int = LOOKS) -> None:
+    for _ in range(looks):
+        if true():
+            return
+        await pilot.pause(LOOK_S)
+    raise TimeoutError(f"the screen never showed {what!r}:\n{text_of(pilot.app)}")  # type: ignore[arg-type]
 
 
 def take_all(folder: Path, shots: tuple[Shot, ...]) -> None:

@@ -47,7 +47,8 @@ class HubSource:
 class Entry:
     """One model. `file` is its name once installed; `size` and `memory` are in bytes, `context` in tokens.
 
-    `memory` is what it takes to run with 8,192 tokens of context (the weights, their KV cache and buffers).
+    `memory` is what it takes to run with 8,192 tokens of context (the weights, their KV cache and buffers). `sha256` is
+    the installed file's, where that is always the same.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Entry:
     licence: str
     context: int
     description: str
+    sha256: str | None = None
 
 
 def _chat(
@@ -90,6 +92,7 @@ CATALOGUE: tuple[Entry, ...] = (
         licence="Apache-2.0",
         context=8_192,
         description="tiny and quick; the default, needs no hub",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
     _chat(
         "qwen3-0.6b",

@@ -5,7 +5,10 @@ ModelError                    base; a face shows its message as it is
 │   ├── ModelMissing          no such file, a folder, or not readable
 │   ├── NotGguf               another kind of file, or an empty one
 │   ├── TruncatedModel        a GGUF that ends too early
-│   ├── DamagedModel          a GGUF that llama.cpp refuses, or that would take the process down
+│   ├── DamagedModel          a GGUF that llama.cpp refuses, that takes the process down, or that was changed
+│   ├── CrashingModel         it takes the process down: the file or the build may be at fault
+│   ├── CrashingBuild         the file is right: this build of llama.cpp crashes on this processor
+│   ├── UnloadableBuild       llama.cpp itself cannot be loaded
 │   ├── UnknownArchitecture   a model newer than this llama.cpp, or of no kind it knows
 │   ├── TooBigForMemory       it would not fit beside what runs
 │   ├── NotAChatModel         an embedding model given for chatting
@@ -26,7 +29,8 @@ ModelError                    base; a face shows its message as it is
 from pathlib import Path
 
 GIB = 1 << 30
-CHOOSE = "Your chats are safe. Choose another model with `clew models use NAME` or `--model PATH.gguf`."
+SAFE = "Your chats are safe."
+CHOOSE = f"{SAFE} Choose another model with `clew models use NAME` or `--model PATH.gguf`."
 
 
 class ModelError(Exception):
@@ -36,8 +40,8 @@ class ModelError(Exception):
 class LoadError(ModelError):
     """A model file that cannot be used; catch it where a model is chosen, keep the model that runs."""
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{what} {CHOOSE}")
+    def __init__(self, path: Path, what: str, *, then: str = CHOOSE) -> None:
+        super().__init__(f"{what} {then}")
         self.path = path
 
 
@@ -64,10 +68,40 @@ class TruncatedModel(LoadError):
 
 
 class DamagedModel(LoadError):
-    """A GGUF that llama.cpp refuses, or that would have taken the process down."""
+    """A GGUF that llama.cpp refuses, that would have taken the process down, or that is not what was installed."""
 
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(path, f"{path.name} is damaged and cannot be loaded ({why}). Fetch it again.")
+    def __init__(self, path: Path, why: str, *, again: str = "Fetch it again.") -> None:
+        super().__init__(path, f"{path.name} is damaged and cannot be loaded ({why}). {again}")
+
+
+class CrashingModel(LoadError):
+    """It takes the process down, and the file or the build may be at fault; `rebuild` is a command."""
+
+    def __init__(self, path: Path, rebuild: str) -> None:
+        what = (
+            f"llama.cpp crashes with {path.name}: the file is damaged or made for another version, or this build of "
+            f"llama.cpp does not run on this processor. If another model crashes too, rebuild it: `{rebuild}`."
+        )
+        super().__init__(path, what)
+
+
+class CrashingBuild(LoadError):
+    """The file is the one that was installed, and llama.cpp crashes with it in every way; `rebuild` is a command."""
+
+    def __init__(self, path: Path, rebuild: str) -> None:
+        what = (
+            f"This build of llama.cpp crashes on this processor; {path.name} is not at fault, it is just as it was "
+            f"installed. Rebuild llama.cpp (some minutes): `{rebuild}`."
+        )
+        super().__init__(path, what, then=SAFE)
+
+
+class UnloadableBuild(LoadError):
+    """llama.cpp itself cannot be loaded: a system library is missing, or it is damaged; `rebuild` is a command."""
+
+    def __init__(self, folder: Path, why: str, rebuild: str) -> None:
+        what = f"llama.cpp cannot be loaded ({why}). Rebuild it (some minutes): `{rebuild}`."
+        super().__init__(folder, what, then=SAFE)
 
 
 class UnknownArchitecture(LoadError):

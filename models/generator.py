@@ -37,14 +37,15 @@ def load_generator(
     threads: int | None = None,
     gpu_layers: int = -1,
     memo: Path | None = None,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> "LlamaGenerator":
     """Load a chat model; blocking, so call it in a thread.
 
-    `context` in tokens, at most what the model was trained for; `threads` None fits the machine; `gpu_layers` -1 all,
-    used where llama.cpp was built for a GPU; `memo` is a file that remembers which models were tried and found good.
-    Raises LoadError's children.
+    `context` in tokens, at most what the model was trained for; `threads` None fits the machine; `gpu_layers` -1 as
+    many as fit, used where llama.cpp was built for a GPU; `memo` is a file that remembers which models were tried and
+    found good; `warn` is told once that this one only runs in a slower way. Raises LoadError's children.
     """
-    model, header = load_model(path, embeds=False, context=context, gpu_layers=gpu_layers, memo=memo)
+    model, header = load_model(path, embeds=False, context=context, gpu_layers=gpu_layers, memo=memo, warn=warn)
     size = min(context, model.train_context or context)
     engine = shared_engine()
     paces = Paces.of(threads or physical_cores())

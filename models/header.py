@@ -30,11 +30,14 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """The metadata of a GGUF, long arrays left out; `size` in bytes; `chat_template` is Jinja."""
+    """The metadata of a GGUF, long arrays left out; `size` in bytes; `chat_template` is Jinja.
+
+    `tensors` has the bytes that each tensor takes in the file, by its name.
+    """
 
     path: Path
     size: int
-    tensors: int
+    tensors: dict[str, int] = field(repr=False)
     values: dict[str, Value] = field(repr=False)
 
     @property
@@ -167,19 +170,27 @@ def _parse(reader: _Reader) -> GgufHeader:
         value = reader.value()
         if value is not None:
             values[key] = value
-    last = _last_offset(reader, tensors)
+    offsets = _offsets(reader, tensors)
     size = len(reader.data)
+    last = reader.at + max(offsets.values(), default=0)
     if size <= last:
         raise TruncatedModel(reader.path, size, last)
-    return GgufHeader(reader.path, size, tensors, values)
+    return GgufHeader(reader.path, size, _sizes(offsets, size - reader.at), values)
 
 
-def _last_offset(reader: _Reader, tensors: int) -> int:
-    """Where the last tensor's data begins in the file."""
-    last = 0
+def _offsets(reader: _Reader, tensors: int) -> dict[str, int]:
+    """Where each tensor begins in the data that follows the header, which `reader` has then passed."""
+    offsets = {}
     for _ in range(tensors):
-        reader.take(int(reader.scalar("Q")))
+        name = reader.string()
         dimensions = int(reader.scalar("I"))
         reader.take(8 * dimensions + 4)
-        last = max(last, int(reader.scalar("Q")))
-    return reader.at + last
+        offsets[name] = int(reader.scalar("Q"))
+    return offsets
+
+
+def _sizes(offsets: dict[str, int], end: int) -> dict[str, int]:
+    """The bytes from each tensor's beginning to the next one's."""
+    names = sorted(offsets, key=lambda name: offsets[name])
+    ends = [offsets[name] for name in names[1:]]
+    return {name: after - offsets[name] for name, after in zip(names, [*ends, end], strict=False)}

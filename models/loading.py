@@ -1,12 +1,14 @@
 """From a path to a loaded model, with every way it can go wrong told apart before llama.cpp is asked.
 
 The order matters: the header is read by us (wrong file, cut off, wrong kind of model), the memory is reckoned, a file
-never seen before is tried in a process of its own (a damaged one can abort llama.cpp), and only then it is loaded here.
+never seen before is tried in a process of its own (a damaged one can abort llama.cpp, and so can a build of llama.cpp
+that does not fit this processor), and only then llama.cpp, and with it the file, is loaded here.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
+from models import build
 from models.errors import (
     DamagedModel,
     NotAChatModel,
@@ -16,10 +18,15 @@ from models.errors import (
     UnknownArchitecture,
 )
 from models.header import GgufHeader, read_header
-from models.native import NativeModel, collecting, library
+from models.native import NativeModel, collecting, gpu_memory
+from models.offload import offload
 from models.probe import check_apart
 
 COMPUTE_BYTES = 200 << 20  # graph buffers of both contexts, generously
+SLOWER = (
+    "This build of llama.cpp crashes on this processor, so the model is run in a plainer, slower way, which works. "
+    "Rebuild llama.cpp to have its full speed (some minutes): `{rebuild}`"
+)
 UNKNOWN = "unknown model architecture: '"
 
 
@@ -57,19 +64,26 @@ def load_model(
     gpu_layers: int,
     memo: Path | None,
     available: Callable[[], int] = available_memory,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> tuple[NativeModel, GgufHeader]:
     """Check `path` and load it as a chat model or an embedder. Blocking.
 
-    `memo` is a file that remembers what was tried and found good. Raises the LoadErrors.
+    `gpu_layers` -1 puts as many on a GPU as fit there. `memo` is a file that remembers what was tried and found good.
+    `warn` is told, when it is first found out, that the model only runs in a slower way here. Raises the LoadErrors.
     """
     header = read_header(path)
     check_kind(header, embeds=embeds)
-    check_memory(header, context=context, gpu=_on_gpu(gpu_layers), available=available)
-    check_apart(path, memo=memo, embeds=embeds)
+    if gpu_layers == 0 or not build.made_for_gpu():
+        check_memory(header, context=context, placed=0, available=available)
+    trial = check_apart(path, memo=memo, embeds=embeds, context=context, gpu_layers=gpu_layers)
+    placed = offload(header, context=context, wanted=gpu_layers, free=gpu_memory())
+    check_memory(header, context=context, placed=placed.size, available=available)
     with collecting() as lines:
-        model = NativeModel.load(path, gpu_layers=gpu_layers)
+        model = NativeModel.load(path, gpu_layers=placed.layers, extra_buffers=trial.extra_buffers)
     if model is None:
         raise refusal(header, lines)
+    if trial.fresh and not trial.extra_buffers:
+        warn(SLOWER.format(rebuild=build.rebuild_command()))
     return model, header
 
 
@@ -81,11 +95,9 @@ def check_kind(header: GgufHeader, *, embeds: bool) -> None:
         raise NotAnEmbedder(header.path, header.architecture)
 
 
-def check_memory(header: GgufHeader, *, context: int, gpu: bool, available: Callable[[], int]) -> None:
-    """Raises TooBigForMemory; on a GPU llama.cpp itself has to find out."""
-    if gpu:
-        return
-    needed = header.size + 2 * context * header.kv_bytes_per_token() + COMPUTE_BYTES
+def check_memory(header: GgufHeader, *, context: int, placed: int, available: Callable[[], int]) -> None:
+    """Raises TooBigForMemory; `placed` bytes are not needed here, as a GPU takes them."""
+    needed = header.size + 2 * context * header.kv_bytes_per_token() + COMPUTE_BYTES - placed
     free = available()
     if needed > free:
         raise TooBigForMemory(header.path, needed, free)
@@ -102,7 +114,3 @@ def refusal(header: GgufHeader, lines: list[str]) -> Exception:
         return TooBigForMemory(header.path, header.size, available_memory())
     errors = [line for line in said.splitlines() if "error" in line]
     return DamagedModel(header.path, errors[0].rpartition(": ")[2] if errors else "llama.cpp gave no reason")
-
-
-def _on_gpu(gpu_layers: int) -> bool:
-    return gpu_layers != 0 and bool(library().llama_supports_gpu_offload())

@@ -14,7 +14,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from models.errors import DecodeFailed, EngineClosed
+from models import build
+from models.errors import DecodeFailed, EngineClosed, UnloadableBuild
 from models.pace import Paces
 
 CPU_BATCH = 128  # tokens; an abort throws away at most this much
@@ -23,15 +24,20 @@ CPU_LAYER_SECONDS = 0.1  # ... a CPU can between two nodes, of which a layer has
 SMALLEST_BATCH = 8
 EVEN_A_SHORT_ONE = 16  # tokens whose time a text takes on top of its own, roughly, when it is embedded
 READING = 64  # tokens in a batch whose time per token can be compared with that of others
+GPU_KINDS = (1, 2)  # ggml_backend_dev_type: a card; else, where there is none, a GPU that shares the memory
 _LOCK = threading.Lock()
 _LOG = threading.local()
 _KEEP: list[Any] = []  # what C points at for the life of the process
 
 
 def library() -> Any:
-    """The module of llama.cpp's C functions; imported, silenced and initialised once."""
+    """The module of llama.cpp's C functions; imported, silenced and initialised once. Raises UnloadableBuild."""
     with _LOCK:
-        import llama_cpp.llama_cpp as c
+        try:
+            import llama_cpp.llama_cpp as c
+        except (ImportError, OSError, RuntimeError, AttributeError) as error:  # none, or not the bindings' own
+            folder = build.library_folder() or Path(sys.prefix)
+            raise UnloadableBuild(folder, _first_line(error), build.rebuild_command()) from error
 
         if not _KEEP:
             callback = c.llama_log_callback(_collect)
@@ -42,6 +48,26 @@ def library() -> Any:
             # Destructors of the native libraries may log when Python is gone: from then on abs() swallows it.
             atexit.register(c.llama_log_set, silence, ctypes.c_void_p(0))
         return c
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def gpu_memory() -> list[int]:
+    """Free bytes of each GPU that llama.cpp would use, as its back ends report them; none on a build without one."""
+    ggml = library()._lib  # libllama depends on libggml-base, so that its symbols are found through it
+    ggml.ggml_backend_dev_count.restype = ctypes.c_size_t
+    ggml.ggml_backend_dev_get.restype = ctypes.c_void_p
+    found: dict[int, list[int]] = {kind: [] for kind in GPU_KINDS}
+    for index in range(ggml.ggml_backend_dev_count()):
+        device = ctypes.c_void_p(ggml.ggml_backend_dev_get(ctypes.c_size_t(index)))
+        kind = ggml.ggml_backend_dev_type(device)
+        if kind in found:
+            free, total = ctypes.c_size_t(), ctypes.c_size_t()
+            ggml.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+            found[kind].append(free.value)
+    return next((free for free in found.values() if free), [])
 
 
 def _collect(level: int, text: bytes, _data: object) -> None:
@@ -101,13 +127,20 @@ class NativeModel:
         self._in_use = threading.Lock()  # other threads tokenise while the engine's may free
 
     @classmethod
-    def load(cls, path: Path, *, gpu_layers: int, check: bool = False) -> "NativeModel | None":
-        """None if llama.cpp refused; what it said is in `collecting`. `check` validates every tensor's data."""
+    def load(
+        cls, path: Path, *, gpu_layers: int, check: bool = False, extra_buffers: bool = True
+    ) -> "NativeModel | None":
+        """None if llama.cpp refused; what it said is in `collecting`. `check` validates every tensor's data.
+
+        Without `extra_buffers` weights stay as they are in the file: slower, but without the code (AMX, repacking) that
+        crashes on some processors.
+        """
         c = library()
         gpu = bool(c.llama_supports_gpu_offload()) and gpu_layers != 0
         params = c.llama_model_default_params()
         params.n_gpu_layers = gpu_layers if gpu else 0
         params.check_tensors = check
+        params.use_extra_bufts = extra_buffers
         handle = c.llama_model_load_from_file(str(path).encode(), params)
         return cls(handle, gpu=gpu) if handle else None
 

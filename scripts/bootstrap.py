@@ -3,11 +3,16 @@
 `make chat` and `make test` call it each time. A stamp of everything it depends on lets a second run pass at once,
 without any network. It uses the standard library alone, and syntax that an older Python can read far enough to be told
 its age. No address of any index is ever printed or kept: what pip says is shown only on failure, without addresses.
+
+A build of llama.cpp is kept only when it is proven: both default models have been run with it, in a process of their
+own. One that crashes is noted, so that it is not built again, and a plainer one is built. What is kept lies in the
+user's cache, by everything that it was built of, so that another processor or setting never gets it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -20,13 +25,26 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 OLDEST = (3, 11)
 NATIVE = "llama-cpp-python"
 ADDRESS = re.compile(r"\S*://\S+")
-BUILD_SETTINGS = ("CMAKE_ARGS", "CMAKE_GENERATOR", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS")
+# What a build depends on beside CMAKE_ARGS.
+BUILD_SETTINGS = ("CMAKE_GENERATOR", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CUDACXX", "CUDAARCHS", "HIPCXX")
+BUILD_BYTES = 500 << 20  # what a build takes in the temporary folder: 326 MB were measured
+WHEEL_BYTES = 100 << 20
+OLDEST_CMAKE = (3, 21)
 LAST_LINES = 25
+# Three quarters of a build are parts of llama.cpp that its Python bindings do not use; this leaves them out.
+LEAN = "set(LLAMA_BUILD_COMMON OFF)\n"
+LEAN_ARGUMENTS = "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE="
+# How models.proof ends.
+PROVEN, CRASHED, UNLOADABLE = 0, 10, 11
+CRASH_NOTE = "crashed"
 
 
 class SetupFailed(Exception):
@@ -50,8 +68,31 @@ COMPILER.update({"zypper": "gcc-c++", "brew": "gcc"})
 TOOLS = (
     Tool("a C compiler", "CC", ("cc", "gcc", "clang"), COMPILER),
     Tool("a C++ compiler", "CXX", ("c++", "g++", "clang++"), COMPILER),
-    Tool("cmake", "CMAKE", ("cmake",), dict.fromkeys(COMPILER, "cmake")),
 )
+# The setting CLEW_GPU: what switches it on in llama.cpp, and the tool that it takes beside a compiler.
+GPUS = {
+    "none": ("", None),
+    "cuda": ("GGML_CUDA", Tool("nvcc of the CUDA toolkit", "CUDACXX", ("nvcc",), {"apt-get": "nvidia-cuda-toolkit"})),
+    "rocm": ("GGML_HIP", Tool("hipcc of ROCm", "HIPCXX", ("hipcc",), {"apt-get": "hipcc"})),
+    "vulkan": ("GGML_VULKAN", Tool("glslc of the Vulkan SDK", "", ("glslc",), {"apt-get": "libvulkan-dev glslc"})),
+    "metal": ("GGML_METAL", None),
+}
+# llama.cpp's switches for what an x86 processor can, with the flags that each takes; from the plain to the new.
+AVX2 = {
+    "SSE42": "sse4_2",
+    "AVX": "avx",
+    "F16C": "f16c",
+    "FMA": "fma",
+    "BMI2": "bmi2",
+    "AVX2": "avx2",
+}
+AVX512 = {
+    "AVX_VNNI": "avx_vnni",
+    "AVX512": "avx512f avx512cd avx512vl avx512dq avx512bw",
+    "AVX512_VBMI": "avx512f avx512vbmi",
+    "AVX512_VNNI": "avx512f avx512_vnni",
+    "AVX512_BF16": "avx512f avx512_bf16",
+}
 INSTALL = {
     "apt-get": "apt-get install",
     "dnf": "dnf install",
@@ -62,15 +103,27 @@ INSTALL = {
 }
 
 
+class Level:
+    """One way to build llama.cpp: `name` says which in a sentence, `arguments` are its CMAKE_ARGS."""
+
+    def __init__(self, name: str, switches: dict[str, str]) -> None:
+        """Whatever the user's own CMAKE_ARGS name stays as it is there."""
+        theirs = os.environ.get("CMAKE_ARGS", "")
+        named = set(re.findall(r"-D\s*(\w+)", theirs))
+        ours = [f"-D{switch}={value}" for switch, value in switches.items() if switch not in named]
+        self.name, self.arguments = name, " ".join([*ours, theirs]).strip()
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = argparse.ArgumentParser(description="Make this clone ready to run.")
     options.add_argument("--project", type=Path, default=Path(__file__).resolve().parent.parent, help="the clone")
     options.add_argument("--no-models", action="store_true", help="do not fetch the default models")
+    options.add_argument("--rebuild", action="store_true", help="build llama.cpp anew, whatever is kept of it")
     chosen = options.parse_args(arguments)
     try:
         if sys.version_info < OLDEST:
             return _with_newer_python()
-        prepare(chosen.project.resolve(), models=not chosen.no_models)
+        prepare(chosen.project.resolve(), models=not chosen.no_models, rebuild=chosen.rebuild)
     except SetupFailed as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -80,29 +133,80 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def prepare(project: Path, *, models: bool) -> None:
+def prepare(project: Path, *, models: bool, rebuild: bool = False) -> None:
     """Do whatever is not done yet."""
     environment = project / ".venv"
     stamp = environment / "clew-setup.json"
-    wanted = json.dumps(_state(project), indent=1, sort_keys=True)
+    gpu = chosen_gpu(stamp)
+    wanted = json.dumps(_state(project, gpu, models=models), indent=1, sort_keys=True)
     python = environment / "bin" / "python"
-    if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
-        wheel = _cached_wheel(project)
-        if wheel is None:
-            _require_tools()
-        _make_environment(environment)
+    levels = build_levels(gpu)
+    if rebuild:
         stamp.unlink(missing_ok=True)
-        _install(project, python, wheel or _build_wheel(project, python))
-        stamp.write_text(wanted)
-    if models and subprocess.run([str(environment / "bin" / "clew"), "models", "pull"], check=False).returncode:
-        raise SetupFailed("The default models are not all there (see above). Run it again: what arrived is kept.")
+        for level in levels:
+            shutil.rmtree(wheel_folder(project, level.arguments), ignore_errors=True)
+    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+        if models:
+            _pull_models(environment)
+        return
+    untried = [level for level in levels if not (wheel_folder(project, level.arguments) / CRASH_NOTE).exists()]
+    if not untried:
+        raise SetupFailed(_all_crashed(gpu))
+    if _kept_wheel(wheel_folder(project, untried[0].arguments)) is None:
+        _require_tools(gpu)
+        _require_space(project)
+    _make_environment(environment)
+    stamp.unlink(missing_ok=True)
+    _install_proven(project, environment, levels, gpu, models=models)
+    stamp.write_text(wanted)
 
 
-def wheel_folder(project: Path) -> Path:
-    """Where the wheel for this processor, Python, version and these build settings is kept."""
+def chosen_gpu(stamp: Path) -> str:
+    """The GPU to build for: CLEW_GPU, else the one of the last set-up, else none. Raises SetupFailed."""
+    chosen = os.environ.get("CLEW_GPU", "").strip().lower()
+    if not chosen:
+        try:
+            chosen = json.loads(stamp.read_text())["gpu"]
+        except (OSError, ValueError, KeyError, TypeError):
+            chosen = "none"
+    if chosen not in GPUS:
+        raise SetupFailed(f"There is no build of llama.cpp for GPU={chosen}. There is one for: {', '.join(GPUS)}.")
+    if chosen == "metal" and sys.platform != "darwin":
+        raise SetupFailed("Metal is there on macOS alone. Here GPU can be cuda, rocm, vulkan or none.")
+    return chosen
+
+
+def build_levels(gpu: str) -> list[Level]:
+    """The ways to build llama.cpp here, the best first, each plainer than the one before.
+
+    A processor with AMX in a virtual machine begins with the second: llama.cpp 0.3.36 with AMX dies there at the first
+    batch of two tokens (ggml-org/llama.cpp issue 20824). Elsewhere AMX may work, and is tried.
+    """
+    flags = set(_processor_features())
+    switches = {GPUS[gpu][0]: "ON"} if GPUS[gpu][0] else {}
+    levels = [Level("for this processor", {"GGML_NATIVE": "ON"} | switches)]
+    if platform.machine() in ("x86_64", "AMD64") and "sse2" in flags:
+        if "amx_tile" in flags:
+            without = Level("without AMX", _x86({**AVX2, **AVX512}, flags) | switches)
+            levels = [without] if "hypervisor" in flags else [*levels, without]
+        levels.append(Level("with AVX2 at most", _x86(AVX2, flags) | switches))
+        levels.append(Level("without AVX", _x86({}, flags) | switches))
+    else:
+        levels.append(Level("for any processor of its kind", {"GGML_NATIVE": "OFF"} | switches))
+    return list({level.arguments: level for level in reversed(levels)}.values())[::-1]
+
+
+def _x86(wanted: dict[str, str], flags: set[str]) -> dict[str, str]:
+    """Every switch by name: on where it is wanted and the processor has what it takes."""
+    on = {switch for switch, takes in wanted.items() if flags.issuperset(takes.split())}
+    switches = [*AVX2, *AVX512, "AMX_TILE", "AMX_INT8", "AMX_BF16"]
+    return {"GGML_NATIVE": "OFF"} | {f"GGML_{switch}": "ON" if switch in on else "OFF" for switch in switches}
+
+
+def wheel_folder(project: Path, arguments: str) -> Path:
+    """Where the wheel that was built with these CMAKE_ARGS is kept, for this processor, Python and version."""
     parts = [pinned(project, NATIVE), sys.implementation.cache_tag or "", platform.machine(), *platform.libc_ver()]
-    parts += [sys.platform, *_processor_features()]
-    parts += [f"{name}={os.environ.get(name, '')}" for name in BUILD_SETTINGS]
+    parts += [sys.platform, *_processor_features(), arguments, *_build_settings()]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return cache_folder() / "wheels" / key
 
@@ -132,11 +236,12 @@ def install_command(packages: list[str]) -> str:
     return ""
 
 
-def _state(project: Path) -> dict[str, str]:
+def _state(project: Path, gpu: str, *, models: bool) -> dict[str, object]:
     """Everything that makes the environment what it is."""
     contents = {name: (project / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")}
-    state = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    state.update(project=str(project), python=sys.version, wheel=wheel_folder(project).name)
+    state: dict[str, object] = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    state.update(project=str(project), python=sys.version, gpu=gpu, proven_with_models=models)
+    state.update(processor=_processor_features(), build=[os.environ.get("CMAKE_ARGS", ""), *_build_settings()])
     state["bootstrap"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     return state
 
@@ -152,17 +257,60 @@ def _with_newer_python() -> int:
     )
 
 
-def _require_tools() -> None:
-    missing = [tool for tool in TOOLS if not tool.works()]
+def _build_settings() -> list[str]:
+    return [f"{name}={os.environ.get(name, '')}" for name in BUILD_SETTINGS]
+
+
+def _require_tools(gpu: str) -> None:
+    special = GPUS[gpu][1]
+    missing = [tool for tool in (*TOOLS, *([special] if special else [])) if not tool.works()]
     if not missing:
         return
     manager = next((name for name in INSTALL if shutil.which(name)), "")
-    command = install_command([tool.packages[manager] for tool in missing]) if manager else ""
+    packages = [tool.packages.get(manager, "") for tool in missing]
+    command = install_command(packages) if all(packages) else ""
     what = " and ".join(tool.what for tool in missing)
     how = (
         f"Install it with:\n\n    {command}\n\nthen run this again." if command else "Install it, then run this again."
     )
     raise SetupFailed(f"llama.cpp is built for this processor, once, and that needs {what}, not found here. {how}")
+
+
+def _require_space(project: Path) -> None:
+    """Raises SetupFailed before a build that would run out of room."""
+    temporary, kept = Path(tempfile.gettempdir()), wheel_folder(project, "").parent
+    kept.mkdir(parents=True, exist_ok=True)
+    for folder, needed, name in ((temporary, BUILD_BYTES, "TMPDIR"), (kept, WHEEL_BYTES, "XDG_CACHE_HOME")):
+        free = shutil.disk_usage(folder).free
+        if free < needed:
+            raise SetupFailed(
+                f"Building llama.cpp takes about {needed >> 20} MB in {folder}, and {free >> 20} MB are free there. "
+                f"Nothing was changed. Make room, or name another folder: {name}=/path/with/room make chat"
+            )
+
+
+def _old_cmake() -> str:
+    """What to know of a cmake that is missing or too old for llama.cpp, as a sentence; "" for one that will do.
+
+    The build fetches a newer one for itself alone, unless CMAKE_EXECUTABLE names the one to take: then SetupFailed.
+    """
+    named = os.environ.get("CMAKE_EXECUTABLE", "")
+    found = [_version(_output([name, "--version"])) for name in ([named] if named else ["cmake3", "cmake"])]
+    best, oldest = max(found), ".".join(map(str, OLDEST_CMAKE))
+    if best >= OLDEST_CMAKE:
+        return ""
+    here = f"cmake {'.'.join(map(str, best))} is too old" if best else "There is no cmake"
+    if named:
+        raise SetupFailed(
+            f"{named}, which CMAKE_EXECUTABLE names, is no cmake of {oldest} or newer, and llama.cpp needs one. "
+            "Nothing was changed. Name another, or unset it: then one is fetched for the build."
+        )
+    return f"{here}: llama.cpp needs {oldest} or newer, and one is fetched for this build alone."
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.search(r"version (\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _make_environment(environment: Path) -> None:
@@ -173,32 +321,131 @@ def _make_environment(environment: Path) -> None:
     _step("Making the environment in .venv", [sys.executable, "-m", "venv", "--clear", str(environment)])
 
 
-def _cached_wheel(project: Path) -> Path | None:
-    return next(iter(sorted(wheel_folder(project).glob("*.whl"))), None)
+def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: str, *, models: bool) -> None:
+    """Install the first build of llama.cpp that proves to run, and all else that clew needs. Raises SetupFailed."""
+    python = environment / "bin" / "python"
+    crashed: list[Level] = []
+    for level in levels:
+        folder = wheel_folder(project, level.arguments)
+        if (folder / CRASH_NOTE).exists():
+            continue
+        with _wheel(project, python, folder, level, gpu, again=bool(crashed)) as wheel:
+            _install(project, python, wheel)
+            outcome = _prove(environment, models=models)
+            kept = folder / wheel.name
+            if outcome == UNLOADABLE and wheel == kept:
+                _say("The llama.cpp that was kept cannot be loaded any more; it is thrown away and built anew.")
+                kept.unlink()
+                return _install_proven(project, environment, levels, gpu, models=models)
+            if outcome == PROVEN:
+                os.replace(wheel, kept)
+                if crashed:
+                    _say(
+                        f"The build {crashed[0].name} crashed when it was tried; a plainer one ({level.name}) works "
+                        "and is kept."
+                    )
+                return None
+            if outcome == UNLOADABLE:
+                raise SetupFailed("llama.cpp was built, but cannot be loaded (see above). Nothing of it was kept.")
+        (folder / CRASH_NOTE).touch()
+        crashed.append(level)
+    raise SetupFailed(_all_crashed(gpu))
 
 
-def _build_wheel(project: Path, python: Path) -> Path:
-    """Build beside the cache, move in when whole: two at once, or a kill, never leave half a wheel."""
-    folder = wheel_folder(project)
+def _all_crashed(gpu: str) -> str:
+    other = "without the GPU (GPU=none), or " if gpu != "none" else ""
+    return (
+        "Every build of llama.cpp crashed when it was tried, down to the plainest, so none is kept. Your chats are "
+        f"safe. Try it {other}with another compiler (CC=clang CXX=clang++): make rebuild-llama"
+    )
+
+
+def _kept_wheel(folder: Path) -> Path | None:
+    """The wheel that is kept there; one that is damaged is thrown away."""
+    for wheel in sorted(folder.glob("*.whl")):
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                if archive.testzip() is None:
+                    return wheel
+        except (OSError, zipfile.BadZipFile, zlib.error):
+            pass
+        _say("The llama.cpp that was kept is damaged; it is thrown away and built anew.")
+        wheel.unlink()
+    return None
+
+
+@contextlib.contextmanager
+def _wheel(project: Path, python: Path, folder: Path, level: Level, gpu: str, *, again: bool) -> Iterator[Path]:
+    """The wheel that is kept, or one that is built beside it, and is gone afterwards unless it was moved there.
+
+    So two at once, or a kill, never leave half a wheel, or one that nothing proves.
+    """
+    kept = _kept_wheel(folder)
+    if kept is not None:
+        yield kept
+        return
+    _require_tools(gpu)
+    _require_space(project)
+    if newer := _old_cmake():
+        _say(newer)
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)} | dict(os.environ)
+    environment = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)} | _rocm(gpu) | dict(os.environ)
+    long = "about two minutes" if gpu == "none" else f"with {gpu}, which takes long"
+    title = f"{'That one crashed: building' if again else 'Building'} llama.cpp {level.name} (once; {long})"
     with tempfile.TemporaryDirectory(dir=folder) as building:
-        requirement = f"{NATIVE}=={pinned(project, NATIVE)}"
-        command = [str(python), "-m", "pip", "wheel", "--no-deps", "--no-binary", NATIVE, "-w", building, requirement]
-        _step("Building llama.cpp for this processor (once; about five minutes)", command, environment)
-        built = next(Path(building).glob("*.whl"))
-        os.replace(built, folder / built.name)
-    return folder / built.name
+        lean = Path(building) / "lean.cmake"
+        lean.write_text(LEAN)
+        environment["CMAKE_ARGS"] = f"{LEAN_ARGUMENTS}{shlex.quote(str(lean))} {level.arguments}"
+        # pip's own cache would give back a wheel that was built with other settings.
+        command = [str(python), "-m", "pip", "wheel", "--no-cache-dir", "--no-deps", "--no-binary", NATIVE]
+        command += ["--only-binary", "cmake,ninja", "-w", building, f"{NATIVE}=={pinned(project, NATIVE)}"]
+        _step(title, command, environment)
+        yield next(Path(building).glob("*.whl"))
+
+
+def _rocm(gpu: str) -> dict[str, str]:
+    """Where ROCm's compiler lies, as llama.cpp wants to be told."""
+    if gpu != "rocm":
+        return {}
+    return {"HIPCXX": _output(["hipconfig", "-l"]) + "/clang", "HIP_PATH": _output(["hipconfig", "-R"])}
 
 
 def _install(project: Path, python: Path, wheel: Path) -> None:
-    """The dependencies, the dev tools, and the project as a plain path: import hooks would slow every start."""
+    """The wheel, the dependencies, the dev tools, and the project as a plain path: hooks would slow every start."""
     import tomllib
 
+    pip = [str(python), "-m", "pip", "install"]
+    # By force, as pip takes a wheel of the same version for the one that is there.
+    _step("Installing llama.cpp", [*pip, "--force-reinstall", "--no-deps", str(wheel)])
     groups = tomllib.loads((project / "pyproject.toml").read_text()).get("dependency-groups", {})
-    command = [str(python), "-m", "pip", "install", "-c", str(project / "constraints.txt")]
-    command += ["--config-settings", "editable_mode=compat", str(wheel), *groups.get("dev", []), "-e", str(project)]
-    _step("Installing the dependencies", command)
+    rest = ["-c", str(project / "constraints.txt"), "--config-settings", "editable_mode=compat"]
+    _step("Installing the dependencies", [*pip, *rest, *groups.get("dev", []), "-e", str(project)])
+
+
+def _pull_models(environment: Path) -> list[str]:
+    """The files of the default models, fetched if they are not there. Raises SetupFailed."""
+    command = [str(environment / "bin" / "clew"), "models", "pull"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        raise SetupFailed("The default models are not all there (see above). Run it again: what arrived is kept.")
+    return ended.stdout.splitlines()
+
+
+def _prove(environment: Path, *, models: bool) -> int:
+    """PROVEN, CRASHED or UNLOADABLE: what became of a process that ran the models with the llama.cpp that is installed.
+
+    Raises SetupFailed if a model is at fault.
+    """
+    files = _pull_models(environment) if models else []
+    command = [str(environment / "bin" / "python"), "-P", "-m", "models.proof", *files]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if ended.returncode < 0 or ended.returncode == CRASHED:
+        return CRASHED
+    if ended.returncode not in (PROVEN, UNLOADABLE):
+        raise SetupFailed(f"llama.cpp could not be tried with the default models.\n\n{_last(ended.stdout)}")
+    if ended.returncode == UNLOADABLE:
+        _say(_last(ended.stdout))
+    return ended.returncode
 
 
 def _step(title: str, command: list[str], environment: dict[str, str] | None = None) -> None:
@@ -214,8 +461,19 @@ def _step(title: str, command: list[str], environment: dict[str, str] | None = N
         done.set()
         ticker.join()
     if ended.returncode:
-        last = "\n".join(ADDRESS.sub("…", line) for line in ended.stdout.splitlines()[-LAST_LINES:])
-        raise SetupFailed(f"{title}: this failed.\n\n{last}\n\nNothing else was changed; mend it and run it again.")
+        why = "Nothing else was changed; mend it and run it again."
+        if "No space left on device" in ended.stdout:
+            why = f"The disk is full. Make room, or name another folder than {tempfile.gettempdir()} with TMPDIR=/path."
+        raise SetupFailed(f"{title}: this failed.\n\n{_last(ended.stdout)}\n\n{why}")
+
+
+def _last(text: str) -> str:
+    """The end of what a command printed, without addresses."""
+    return "\n".join(ADDRESS.sub("…", line) for line in text.splitlines()[-LAST_LINES:])
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _tick(title: str, done: threading.Event) -> None:

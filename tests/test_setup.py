@@ -2,12 +2,16 @@
 
 import io
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,14 +23,15 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[1]
 NATIVE = "llama_cpp_python"
 
-# A build backend that needs nothing: it makes a wheel of one empty module, and counts how often.
-BACKEND = """
+# A build backend that needs nothing: it makes a wheel of one module, and notes what it was built with. The proof of the
+# stand-in clone imports that module, which does what CRASH_IF or FAIL_IF say of the arguments it was built with.
+BACKEND = '''
 import os, pathlib, zipfile
 NAME = {name!r}
 def _build(folder, config_settings=None, metadata_directory=None):
     if NAME == "llama_cpp_python":
         with open(os.environ["BUILDS"], "a") as file:
-            file.write("built\\n")
+            file.write(os.environ["CMAKE_ARGS"] + "\\n")
         if os.environ.get("BREAK_BUILD"):
             raise RuntimeError("no such header, see http://user:secret@index.example/simple")
     wheel = f"{{NAME}}-1.0-py3-none-any.whl"
@@ -35,10 +40,23 @@ def _build(folder, config_settings=None, metadata_directory=None):
         archive.writestr(about + "METADATA", f"Metadata-Version: 2.1\\nName: {{NAME}}\\nVersion: 1.0\\n")
         archive.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         archive.writestr(about + "RECORD", "")
-        archive.writestr(NAME + "_stub.py", "")
+        if NAME == "llama_cpp_python":
+            archive.writestr("llama_stand_in.py", MODULE.format(arguments=os.environ["CMAKE_ARGS"]))
+        else:
+            archive.writestr("models/__init__.py", "")
+            archive.writestr("models/proof.py", "import llama_stand_in")
     return wheel
 build_wheel = build_editable = _build
+MODULE = """
+import os, signal, sys
+arguments = {{arguments!r}}
+if os.environ.get("CRASH_IF", "never") in arguments:
+    os.kill(os.getpid(), signal.SIGSEGV)
+if os.environ.get("FAIL_IF", "never") in arguments:
+    print("libsomething.so: cannot open shared object file")
+    sys.exit(11)
 """
+'''
 PYPROJECT = """[build-system]
 requires = []
 build-backend = "backend"
@@ -64,7 +82,8 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def bare(tmp_path: Path) -> Path:
+    """A small clone in which nothing was made yet."""
     project = tmp_path / "a clone"
     project.mkdir()
     for name, text in _files("clew_stand_in").items():
@@ -73,16 +92,32 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment: copying it takes a tenth of making one."""
+    made = tmp_path_factory.mktemp("environment") / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    return made
+
+
+@pytest.fixture
+def project(bare: Path, environment: Path) -> Path:
+    """A small clone with a fresh environment, in which nothing is installed."""
+    shutil.copytree(environment, bare / ".venv", symlinks=True)
+    return bare
+
+
 def _files(name: str) -> dict[str, str]:
     texts = {"backend.py": BACKEND.format(name=name), "pyproject.toml": PYPROJECT.format(name=name)}
     return texts | {"PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"}
 
 
-def set_up(project: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key != "XDG_CACHE_HOME"}
+def set_up(project: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    ours = ("XDG_CACHE_HOME", "CMAKE_ARGS", "CLEW_GPU")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key not in ours}
     home = {"HOME": str(project.parent), "BUILDS": str(project.parent / "builds")}
     return subprocess.run(
-        [sys.executable, ROOT / "scripts" / "bootstrap.py", "--project", project, "--no-models"],
+        [sys.executable, ROOT / "scripts" / "bootstrap.py", "--project", project, "--no-models", *arguments],
         env=clean | home | environment,
         capture_output=True,
         text=True,
@@ -90,11 +125,24 @@ def set_up(project: Path, environment: dict[str, str]) -> subprocess.CompletedPr
     )
 
 
-def builds(project: Path) -> int:
-    return len((project.parent / "builds").read_text().splitlines())
+def builds(project: Path) -> list[str]:
+    """The CMAKE_ARGS of each build there was, after those that are the same in all."""
+    lines = (project.parent / "builds").read_text().splitlines()
+    assert all(line.startswith(bootstrap.LEAN_ARGUMENTS) for line in lines)
+    return [line.partition("lean.cmake ")[2] for line in lines]
 
 
-def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(site: Site, project: Path) -> None:
+def kept(project: Path) -> list[Path]:
+    return sorted((project.parent / ".cache" / "clew" / "wheels").glob("*/*.whl"))
+
+
+def forget(project: Path) -> None:
+    """Let the next set-up find the environment as one that is not ready."""
+    (project / ".venv" / "clew-setup.json").unlink()
+
+
+def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(site: Site, bare: Path) -> None:
+    project = bare
     first = set_up(project, site.environment)
     assert first.returncode == 0, first.stderr
     assert (project / ".venv" / "bin" / "python").exists()
@@ -109,12 +157,12 @@ def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(sit
     again = set_up(project, nowhere)
     assert again.returncode == 0, again.stderr
     assert "Building" not in again.stderr
-    assert builds(project) == 1
+    assert len(builds(project)) == 1
 
     (project / "constraints.txt").write_text("llama_cpp_python==1.0\nother==2.0\n")
     changed = set_up(project, nowhere)
     assert "Installing" in changed.stderr
-    assert builds(project) == 1
+    assert len(builds(project)) == 1
 
 
 def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_half_done(
@@ -130,33 +178,239 @@ def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_h
 
 
 def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
-    project: Path, tmp_path: Path
+    bare: Path, tmp_path: Path
 ) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("apt-get", "sudo"):
         (tools / name).write_text("#!/bin/sh\n")
         (tools / name).chmod(0o755)
-    missing = set_up(project, {"PATH": str(tools), "CC": "", "CXX": ""})
+    missing = set_up(bare, {"PATH": str(tools), "CC": "", "CXX": ""})
     assert missing.returncode == 1
-    assert "a C compiler and a C++ compiler and cmake" in missing.stderr
-    assert "apt-get install build-essential cmake\n" in missing.stderr
-    assert not (project / ".venv").exists()
+    assert "a C compiler and a C++ compiler, not found here" in missing.stderr
+    assert "apt-get install build-essential\n" in missing.stderr
+    assert not (bare / ".venv").exists()
+
+
+def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, project: Path) -> None:
+    crash = site.environment | {"CRASH_IF": "-DGGML_NATIVE=ON"}
+    first = set_up(project, crash)
+    assert first.returncode == 0, first.stderr
+    assert "The build for this processor crashed when it was tried; a plainer one (" in first.stderr
+    native, plainer = builds(project)
+    assert native == "-DGGML_NATIVE=ON"
+    assert plainer.startswith("-DGGML_NATIVE=OFF")
+    assert len(kept(project)) == 1
+
+    forget(project)
+    again = set_up(project, crash)
+    assert again.returncode == 0, again.stderr
+    assert len(builds(project)) == 2
+
+
+def test_the_users_own_arguments_stay_in_every_build(site: Site, project: Path) -> None:
+    own = "-DGGML_CCACHE=OFF -DGGML_NATIVE=ON"
+    failed = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
+    assert failed.returncode == 1
+    assert "Every build of llama.cpp crashed" in failed.stderr
+    assert "make rebuild-llama" in failed.stderr
+    tried = builds(project)
+    assert tried
+    assert len(set(tried)) == len(tried)  # no build twice
+    assert all(arguments.endswith(own) and arguments.count("GGML_NATIVE") == 1 for arguments in tried)
+    assert not kept(project)
+    assert not list(project.parent.rglob("clew-setup.json"))
+
+    at_once = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
+    assert "Every build of llama.cpp crashed" in at_once.stderr
+    assert builds(project) == tried
+
+
+@pytest.mark.parametrize("damage", ["not a wheel at all", "cut off", "a system library is missing"])
+def test_a_kept_wheel_that_cannot_be_loaded_any_more_is_built_anew(site: Site, project: Path, damage: str) -> None:
+    assert set_up(project, site.environment).returncode == 0
+    forget(project)
+    (wheel,) = kept(project)
+    whole = wheel.read_bytes()
+    environment = dict(site.environment)
+    match damage:
+        case "not a wheel at all":
+            wheel.write_text("nonsense")
+        case "cut off":
+            wheel.write_bytes(whole[: len(whole) // 2])
+        case _:
+            environment["FAIL_IF"] = "-DGGML_NATIVE=ON"
+    again = set_up(project, environment)
+    assert "it is thrown away and built anew" in again.stderr
+    assert builds(project) == ["-DGGML_NATIVE=ON"] * 2
+    if "FAIL_IF" in environment:  # the new one cannot be loaded either, and no plainer one could
+        assert again.returncode == 1
+        assert "libsomething.so: cannot open" in again.stderr
+        assert not kept(project)
+    else:
+        assert again.returncode == 0, again.stderr
+        assert zipfile.is_zipfile(*kept(project))
+
+
+def test_rebuilding_builds_again_what_was_kept_and_what_crashed(site: Site, project: Path) -> None:
+    assert set_up(project, site.environment | {"CRASH_IF": "-DGGML_NATIVE=ON"}).returncode == 0
+    rebuilt = set_up(project, site.environment, "--rebuild")
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert builds(project)[2:] == ["-DGGML_NATIVE=ON"]
+
+
+def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "glslc").write_text("#!/bin/sh\necho glslc\n")
+    (tools / "glslc").chmod(0o755)
+    found = site.environment | {"PATH": f"{tools}:{os.environ['PATH']}"}
+    assert set_up(project, found).returncode == 0
+    assert set_up(project, found | {"CLEW_GPU": "Vulkan"}).returncode == 0
+    assert builds(project) == ["-DGGML_NATIVE=ON", "-DGGML_NATIVE=ON -DGGML_VULKAN=ON"]
+    assert set_up(project, found).stderr == ""
+    assert "Installing" in set_up(project, found | {"CLEW_GPU": "none"}).stderr
+    assert len(builds(project)) == 2
+
+
+@pytest.mark.parametrize(
+    ("gpu", "told"),
+    [
+        ("cuda", "nvcc of the CUDA toolkit, not found here"),
+        ("voodoo", "no build of llama.cpp for GPU=voodoo. There is one for: none, cuda, rocm, vulkan, metal"),
+        pytest.param(
+            "metal", "on macOS alone", marks=pytest.mark.skipif(sys.platform == "darwin", reason="Metal is there")
+        ),
+    ],
+)
+def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
+    bare: Path, tmp_path: Path, gpu: str, told: str
+) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("cc", "c++"):
+        (tools / name).write_text("#!/bin/sh\necho 1\n")
+        (tools / name).chmod(0o755)
+    failed = set_up(bare, {"PATH": str(tools), "CLEW_GPU": gpu, "CC": "", "CXX": ""})
+    assert failed.returncode == 1
+    assert told in failed.stderr
+    assert not (bare / ".venv").exists()
+
+
+def test_a_temporary_folder_without_room_is_told_before_anything_is_made(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: SimpleNamespace(free=300 << 20))
+    with pytest.raises(bootstrap.SetupFailed, match=r"and 300 MB are free there.*TMPDIR=/path/with/room make chat"):
+        bootstrap.prepare(bare, models=False)
+    assert not (bare / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("cmake version 3.25.1", ""),
+        ("cmake version 3.18.4", "cmake 3.18 is too old: llama.cpp needs 3.21 or newer, and one is fetched"),
+        ("no such program", "There is no cmake: llama.cpp needs 3.21 or newer, and one is fetched"),
+    ],
+)
+def test_a_cmake_that_is_too_old_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, told: str
+) -> None:
+    (tmp_path / "cmake").write_text(f"#!/bin/sh\necho '{answer}'\n")
+    (tmp_path / "cmake").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CMAKE_EXECUTABLE", raising=False)
+    assert bootstrap._old_cmake().startswith(told)
+    assert bool(bootstrap._old_cmake()) == bool(told)
+    if told:
+        monkeypatch.setenv("CMAKE_EXECUTABLE", str(tmp_path / "cmake"))
+        with pytest.raises(bootstrap.SetupFailed, match=r"is no cmake of 3\.21 or newer"):
+            bootstrap._old_cmake()
+
+
+AVX2 = ["sse2", "sse4_2", "avx", "f16c", "fma", "bmi2", "avx2"]
+AVX512 = [*AVX2, "avx512f", "avx512cd", "avx512vl", "avx512dq", "avx512bw", "avx512_vnni"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "names"),
+    [
+        ("x86_64", ["sse2"], ["for this processor", "with AVX2 at most"]),
+        ("x86_64", AVX2, ["for this processor", "with AVX2 at most", "without AVX"]),
+        ("x86_64", AVX512, ["for this processor", "with AVX2 at most", "without AVX"]),
+        (
+            "x86_64",
+            [*AVX512, "amx_tile"],
+            ["for this processor", "without AMX", "with AVX2 at most", "without AVX"],
+        ),
+        ("x86_64", [*AVX512, "amx_tile", "hypervisor"], ["without AMX", "with AVX2 at most", "without AVX"]),
+        ("aarch64", ["asimd", "sve"], ["for this processor", "for any processor of its kind"]),
+    ],
+)
+def test_the_builds_that_are_tried_are_each_plainer_than_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, machine: str, flags: list[str], names: list[str]
+) -> None:
+    monkeypatch.delenv("CMAKE_ARGS", raising=False)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: flags)
+    levels = bootstrap.build_levels("none")
+    assert [level.name for level in levels] == names
+    switches = {level.name: set(level.arguments.split()) for level in levels}
+    if "without AMX" in switches:
+        assert {"-DGGML_AVX512=ON", "-DGGML_AVX512_VNNI=ON", "-DGGML_AVX512_BF16=OFF"} <= switches["without AMX"]
+        assert {"-DGGML_AMX_TILE=OFF", "-DGGML_AMX_INT8=OFF"} <= switches["without AMX"]
+    if "with AVX2 at most" in switches:
+        assert "-DGGML_AVX512=OFF" in switches["with AVX2 at most"]
+        assert ({"-DGGML_AVX2=ON", "-DGGML_FMA=ON"} <= switches["with AVX2 at most"]) == ("avx2" in flags)
+    if "without AVX" in switches:
+        assert not [switch for switch in switches["without AVX"] if switch.endswith("=ON")]
+    assert all("-DGGML_CUDA=ON" in level.arguments for level in bootstrap.build_levels("cuda"))
 
 
 def test_the_wheel_is_kept_apart_by_what_it_depends_on(
     project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("CMAKE_ARGS", raising=False)
-    plain = bootstrap.wheel_folder(project)
-    assert plain == bootstrap.wheel_folder(project)
+    plain = bootstrap.wheel_folder(project, "")
+    assert plain == bootstrap.wheel_folder(project, "")
     assert plain.parent == tmp_path / "cache" / "clew" / "wheels"
-    monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=on")
-    with_flags = bootstrap.wheel_folder(project)
-    monkeypatch.delenv("CMAKE_ARGS")
+    folders = {plain, bootstrap.wheel_folder(project, "-DGGML_CUDA=ON")}
+    monkeypatch.setenv("CC", "some-other-compiler")
+    folders.add(bootstrap.wheel_folder(project, ""))
+    monkeypatch.delenv("CC")
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: ["of", "another", "machine"])
+    folders.add(bootstrap.wheel_folder(project, ""))
     (project / "constraints.txt").write_text("llama-cpp-python==1.1\n")
-    assert len({plain, with_flags, bootstrap.wheel_folder(project)}) == 3
+    folders.add(bootstrap.wheel_folder(project, ""))
+    assert len(folders) == 5
+
+
+def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
+    site: Site, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in site.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project.parent / ".cache"))
+    monkeypatch.setenv("BUILDS", str(project.parent / "builds"))
+    bootstrap.prepare(project, models=False)
+    here = bootstrap._processor_features()
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
+    bootstrap.prepare(project, models=False)
+    assert len(builds(project)) == len(kept(project)) == 2
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
+    proofs: list[Path] = []
+
+    def prove(environment: Path, *, models: bool) -> int:
+        proofs.append(environment)
+        return bootstrap.PROVEN
+
+    monkeypatch.setattr(bootstrap, "_prove", prove)
+    bootstrap.prepare(project, models=False)
+    bootstrap.prepare(project, models=False)
+    assert len(proofs) == 1  # back on the first machine: proven again, not built again
+    assert len(builds(project)) == 2
 
 
 def test_an_older_python_without_a_newer_one_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -173,6 +427,20 @@ def test_every_dependency_has_one_plain_version() -> None:
     assert len(set(names)) == len(names)
     assert {"llama-cpp-python", "textual", "kuzu", "pytest", "mypy", "ruff"} <= set(names)
     assert not [line for line in lines if line.count("==") != 1 or "/" in line or "@" in line or " " in line]
+
+
+def test_the_package_has_every_file_of_the_code() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packages, data = set(built["packages"]), built["package-data"]
+    code = [Path(name) for name in listed.split("\0") if name.startswith(("agent/", "graph/", "models/", "tui/"))]
+    assert {".".join(path.parent.parts) for path in code if path.suffix == ".py"} == packages
+    assert not [path for path in code if path.suffix == ".py" and not (ROOT / path.parent / "__init__.py").exists()]
+    other = [path for path in code if path.suffix != ".py"]
+    assert other
+    assert not [
+        path for path in other if not any(path.match(glob) for glob in data.get(".".join(path.parent.parts), []))
+    ]
 
 
 def test_plain_make_explains_itself_and_sets_up_nothing(tmp_path: Path) -> None:

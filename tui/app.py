@@ -9,22 +9,25 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import RenderableType
 from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.css.query import NoMatches
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.widgets import Markdown
 
 from tui import actions, lazy
 from tui.boot import Options
 from tui.drafts import Drafts
+from tui.editor import Editor
 from tui.leaving import Leaving
-from tui.palette import ActionProvider
 from tui.parts import Parts
-from tui.service import Backstage
 from tui.state import State
+from tui.terminal import Unhurried
+from tui.termination import Termination
 from tui.text import in_chat, one_line
 from tui.themes import DARK, THEMES
 from tui.trail import Trail
@@ -46,6 +49,7 @@ from tui.writing import Writing
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
+    from tui.service import Backstage
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
@@ -62,7 +66,7 @@ class ClewApp(Parts):
 
     CSS_PATH = "styles.tcss"
     TITLE = "clew"
-    COMMANDS: ClassVar = {lambda: ActionProvider}
+    COMMANDS: ClassVar = {lazy.action_provider}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (72, "-normal"), (104, "-wide")]  # noqa: RUF012 - App declares it so
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (9, "-short"), (18, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar = [
@@ -82,16 +86,18 @@ class ClewApp(Parts):
 
     def __init__(
         self,
-        connect: Callable[[], Awaitable[Backstage]],
+        connect: "Callable[[], Awaitable[Backstage]]",
         cache: Path,
         options: Options | None = None,
         *,
         theme: str = DARK.name,
+        termination: Termination | None = None,
+        driver_class: type[Driver] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=driver_class)
         for own in THEMES:
             self.register_theme(own)
-        self.theme = self.known_theme(theme)
+        self._begin_in(self.known_theme(theme))
         self.options = options or Options()
         self.backstage: Backstage | None = None
         self.chat: Chat | None = None
@@ -104,6 +110,8 @@ class ClewApp(Parts):
         self.sought = ""  # what was searched for last
         self.refusal = ""  # words that hold while a reply is written in this chat
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
+        self.editor = Editor()
+        self.termination = termination
         self._leaving = Leaving(self)
 
     def get_default_screen(self) -> Screen[None]:
@@ -144,6 +152,19 @@ class ClewApp(Parts):
 
     # Beginning
 
+    def _begin_in(self, theme: str) -> None:
+        # Textual 8.2.8 answers a new theme by reading all sheets again, even those that it has not read for the first
+        # time, which is a tenth of the start. What its watcher does otherwise is done here, before they are read.
+        self.set_reactive(App.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+        dark = self.current_theme.dark
+        for name, there in ((f"-theme-{theme}", True), ("-dark-mode", dark), ("-light-mode", not dark)):
+            self.set_class(there, name, update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+
+    def on_load(self) -> None:
+        self._leaving.heed()
+
     async def on_mount(self) -> None:
         self.composer.focus()
         await self.transcript.show(Window(), greeting=Greeting())
@@ -158,12 +179,28 @@ class ClewApp(Parts):
     def _begin(self) -> None:
         gc.enable()  # off since the start of the process: nothing is garbage yet (entry.py)
         gc.freeze()
-        self._leaving.heed_signals()
+        self._leaving.heed()  # again: Textual's driver for a browser takes the signals when it starts
         from tui import opening
 
         self.run_worker(opening.open_memory(self))
 
     # Painting
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        # Textual 8.2.8: a frame is written whether the terminal reads or not.
+        driver: object = self._driver
+        if not (isinstance(driver, Unhurried) and driver.behind()):
+            super()._display(screen, renderable)
+
+    def on_caught_up(self) -> None:
+        """The terminal reads again, and has missed frames."""
+        self.refresh(layout=True)
+
+    def lose_terminal(self) -> None:
+        """The terminal is gone. From any thread."""
+        driver: object = self._driver
+        if isinstance(driver, Unhurried):
+            driver.lose()
 
     def paint(self) -> None:
         """Show the state in the bars."""

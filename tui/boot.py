@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.exit_codes import exit_code_of
-from tui.service import Choice
 
 if TYPE_CHECKING:
     from agent.events import ModelProgress
     from agent.home import Home
+    from tui.service import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,9 @@ class RealBackstage:
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> "list[Choice]":
         from models.store import ModelStore
+        from tui.service import Choice
 
         return [
             Choice(

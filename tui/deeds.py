@@ -86,7 +86,7 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
         return
     # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
     with app.suspend(), editor.keys_belong_to_it(), app.batch_update():
-        outcome = await asyncio.to_thread(editor.edit, draft, app.drafts.folder)
+        outcome = await asyncio.to_thread(app.editor.edit, draft, app.drafts.folder)
     app.refresh(layout=True)
     if isinstance(outcome, editor.EditorFailed):
         app.say(str(outcome), error=True)

@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from tui.text import clean
+
+END_S = 1.0  # for an editor to end that is told to
 
 
 class EditorFailed(Exception):
@@ -38,23 +41,58 @@ def keys_belong_to_it() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def edit(draft: str, folder: Path) -> str | EditorFailed:
-    """The draft as the editor left it; blocking, and the terminal must be free."""
-    words = command()
-    if not words:
-        return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, name = tempfile.mkstemp(prefix="message-", suffix=".md", dir=folder)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-            file.write(draft)
-        # The terminal is where Python writes: descriptors 1 and 2 belong to the native log (models/quiet.py).
-        finished = subprocess.run([*words, name], check=False, stdout=sys.stdout, stderr=sys.stderr)
-        if finished.returncode != 0:
-            return EditorFailed(f"{words[0]} ended with {finished.returncode}. Your text is as it was.")
-        return clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")
-    except OSError as error:
-        return EditorFailed(f"{words[0]} could not be run: {error.strerror or error}. Your text is as it was.")
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+class Editor:
+    """The user's editor, at most one at a time."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._outcome: str | EditorFailed | None = None
+        self._free = threading.Event()  # no editor runs
+        self._free.set()
+
+    def edit(self, draft: str, folder: Path) -> str | EditorFailed:
+        """The draft as the editor left it; blocking, and the terminal must be free.
+
+        Of one that was ended by a signal, what it had saved.
+        """
+        words = command()
+        if not words:
+            return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
+        self._free.clear()
+        try:
+            self._outcome = self._edit(words, draft, folder)
+            return self._outcome
+        finally:
+            self._process = None
+            self._free.set()
+
+    def end(self) -> str | None:
+        """End the editor that runs, as a closed terminal would; what it had saved. None if there is nothing to keep."""
+        process = self._process
+        if process is None and self._free.is_set():
+            return None
+        if process is not None:
+            process.send_signal(signal.SIGHUP)
+        if not self._free.wait(END_S) and process is not None:
+            process.kill()
+            self._free.wait(END_S)
+        return self._outcome if isinstance(self._outcome, str) else None
+
+    def _edit(self, words: list[str], draft: str, folder: Path) -> str | EditorFailed:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, name = tempfile.mkstemp(prefix="message-", suffix=".md", dir=folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                file.write(draft)
+            # The terminal is where Python writes: descriptors 1 and 2 belong to the native log (models/quiet.py).
+            self._process = subprocess.Popen([*words, name], stdout=sys.stdout, stderr=sys.stderr)
+            code = self._process.wait()
+            text = clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")
+            if code > 0 or (code < 0 and text == draft.rstrip("\n")):
+                return EditorFailed(f"{words[0]} ended with {code}. Your text is as it was.")
+            return text
+        except OSError as error:
+            return EditorFailed(f"{words[0]} could not be run: {error.strerror or error}. Your text is as it was.")
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from textual.driver import Driver
+
     from tui.app import ClewApp
     from tui.boot import Options
     from tui.service import Backstage
+    from tui.termination import Termination
 
 WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--project": "project"}
 
@@ -64,6 +67,10 @@ def open_chat(given: dict[str, str | bool]) -> int:
     """The chat, in a terminal or whatever stands for one, unless the memory is held; the exit code."""
     import gc
 
+    from tui.termination import Termination, terminal_of_chat
+
+    termination = Termination(terminal_of_chat())
+    termination.watch()
     gc.disable()  # until the first paint: what is imported stays, and looking through it costs a tenth of the start
     from agent.errors import HomeError
     from agent.home import Home
@@ -80,17 +87,18 @@ def open_chat(given: dict[str, str | bool]) -> int:
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)
-    from tui.pasting import install
-
-    install()
     app = make_app(
         home=home.root,
         model=_text(given, "model"),
         session=_text(given, "session"),
         project=_text(given, "project"),
         new=bool(given.get("new")),
+        termination=termination,
     )
     app.run()
+    termination.listen(None)
+    if termination.code is not None:
+        termination.end()
     if app.parting:
         print(app.parting, file=sys.stderr)
     return app.return_code or 0
@@ -118,6 +126,7 @@ def make_app(
     session: str | None = None,
     project: str | None = None,
     new: bool = False,
+    termination: "Termination | None" = None,
 ) -> "ClewApp":
     """The app on a home folder, not running yet."""
     from agent.home import Home
@@ -127,7 +136,23 @@ def make_app(
 
     resolved = Home.resolve(home)
     options = Options(home, model, session, project, new)
-    return ClewApp(_connect(resolved, options), resolved.cache, options, theme=first_theme(resolved.config))
+    return ClewApp(
+        _connect(resolved, options),
+        resolved.cache,
+        options,
+        theme=first_theme(resolved.config),
+        termination=termination,
+        driver_class=_driver_class(),
+    )
+
+
+def _driver_class() -> "type[Driver] | None":
+    """Ours for a terminal; None where another is named, as for a browser."""
+    if "TEXTUAL_DRIVER" in os.environ:
+        return None
+    from tui.terminal import TerminalDriver
+
+    return TerminalDriver
 
 
 def _connect(home: object, options: "Options") -> "Callable[[], Awaitable[Backstage]]":

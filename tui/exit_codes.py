@@ -51,8 +51,11 @@ def exit_code_of(error: BaseException) -> ExitCode:
         NotFound,
     )
     from models.errors import FetchError, LoadError, ModelError
+    from tui.commands.output import TerminalGone
 
     match error:
+        case TerminalGone():
+            return ExitCode.HANGUP
         case MemoryHeld():
             return ExitCode.HELD
         case MemoryMissing() | NotFound():

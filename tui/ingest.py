@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.finding import NOT_YET
-from tui.pack import cut
+from tui.text import cut
 from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:

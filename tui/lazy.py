@@ -1,6 +1,10 @@
 """Parts of the app that are imported when they are first needed: none of them is for the first paint."""
 
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui.palette import ActionProvider
 
 
 def deeds() -> ModuleType:
@@ -22,3 +26,10 @@ def listing() -> ModuleType:
     from tui import listing as module
 
     return module
+
+
+def action_provider() -> "type[ActionProvider]":
+    """What the palette is filled by, imported when it is first opened."""
+    from tui.palette import ActionProvider
+
+    return ActionProvider

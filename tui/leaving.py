@@ -1,7 +1,7 @@
 """The ways out: Ctrl+C step by step, a signal, and the end that keeps everything."""
 
 import asyncio
-import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui.exit_codes import ExitCode
@@ -28,14 +28,21 @@ class Leaving:
         self._app = app
         self._begun = False
 
-    def heed_signals(self) -> None:
-        """Leave as by the key when the system asks to end."""
+    def heed(self) -> None:
+        """Leave as by the key when the system asks to end, or the terminal is gone."""
+        termination = self._app.termination
+        if termination is None:
+            return
         loop = asyncio.get_running_loop()
-        for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGHUP, ExitCode.HANGUP)):
-            loop.add_signal_handler(number, self._asked_to_end, code)
 
-    def _asked_to_end(self, code: int) -> None:
-        self._app.run_worker(self.leave(code))
+        def asked(code: ExitCode) -> None:
+            if code is ExitCode.HANGUP:
+                self._app.lose_terminal()
+            with suppress(RuntimeError):  # the loop has ended: so does the process
+                loop.call_soon_threadsafe(lambda: self._app.run_worker(self.leave(code)))
+
+        termination.watch()
+        termination.listen(asked)
 
     def interrupt(self) -> None:
         """Ctrl+C: the first that there is to do: copy what is selected, leave an edit, stop the reply, clear the text.
@@ -72,10 +79,14 @@ class Leaving:
         self._begun = True
         self.parting = parting
         app = self._app
+        if (saved := app.editor.end()) is not None:
+            app.composer.put(saved)
         app.writing.keep()
         if app.backstage is not None:
             app.say("Closing …")
             await app.backstage.service.close()
         if app.chat is not None:
             await app.chat.close()
+        if app.termination is not None:
+            app.termination.kept()
         app.exit(code, return_code=code)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from tui import altering
 from tui.finding import NOT_YET
-from tui.pack import cut
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.impact import Way
 

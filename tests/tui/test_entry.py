@@ -1,4 +1,4 @@
-"""The way in: what the command line means, what is imported for the first paint, and a memory that is held."""
+"""The way in: what the command line means, and a memory that is held."""
 
 import os
 import pty
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from bench.startup import modules_at_paint
 from graph.memory import Memory
 from tui.boot import Options
 from tui.entry import chat_options, held_by, main
@@ -32,10 +31,6 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_a_terminal_the_chat_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == ExitCode.USAGE
     assert "clew ask" in capsys.readouterr().err
-
-
-def test_nothing_heavy_is_imported_at_the_first_paint(tmp_path: Path) -> None:
-    assert modules_at_paint(tmp_path) == []
 
 
 def test_a_held_memory_is_named_and_exits_75_before_anything_is_painted(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from graph.hits import Hit, Reason
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import START, FakeAgent
 from tests.tui.fake_memory import belief
-from tui import pack
+from tui import packing
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Reader
@@ -99,7 +99,7 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         assert len(panel_of(app).pack.recalled) == 1  # the other one is not known to the fake any more
         await pilot.press("up", "up")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
-        assert panel_of(app).pack.note == pack.NOTHING_THEN
+        assert panel_of(app).pack.note == packing.NOTHING_THEN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
         await pilot.press("f7", "left")
@@ -374,4 +374,4 @@ async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> Non
         await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
         await asyncio.sleep(0)
         assert "\x1b" not in screen_text(app)
-        assert all(len(item.words) <= pack.LONGEST for item in panel_of(app).pack.recalled)
+        assert all(len(item.words) <= packing.LONGEST for item in panel_of(app).pack.recalled)

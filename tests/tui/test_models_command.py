@@ -58,6 +58,7 @@ def test_the_list_as_json_is_one_list_of_objects(folder: Path, capsys: pytest.Ca
     assert {row["state"] for row in rows} == {"available"}
 
 
+@pytest.mark.process
 def test_pulling_prints_the_path_and_narrates_on_stderr(
     folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,15 +70,17 @@ def test_pulling_prints_the_path_and_narrates_on_stderr(
     assert (folder / "tiny.gguf").read_bytes() == GGUF
 
 
-def test_pulling_nothing_named_means_the_defaults_and_is_silent_when_they_are_there(
+def test_pulling_nothing_named_means_the_defaults_and_narrates_nothing_when_they_are_there(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (DEFAULT_CHAT, DEFAULT_EMBEDDER):
-        (folder / entry(name).file).write_bytes(GGUF)
+    paths = [folder / entry(name).file for name in (DEFAULT_CHAT, DEFAULT_EMBEDDER)]
+    for path in paths:
+        path.write_bytes(GGUF)
     assert clew("pull") == ExitCode.OK
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("".join(f"{path}\n" for path in paths), "")
 
 
+@pytest.mark.process
 def test_a_pull_that_fails_says_why_and_exits_69(folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.put_hub("owner/repo", "tiny.gguf", GGUF, sha256="0" * 64)
     assert clew("pull", "hf:owner/repo/tiny.gguf") == ExitCode.UNAVAILABLE

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
 from textual.message import Message
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
-from tui.pasting import PasteParser, install
+from tui import terminal
+from tui.pasting import PasteParser
 from tui.widgets.dialogs import AskText, Lines
 
 START, END = "\x1b[200~", "\x1b[201~"
@@ -69,9 +69,8 @@ def test_keys_after_a_paste_are_keys_and_the_end_of_input_ends_it() -> None:
     assert parser.is_eof
 
 
-def test_the_driver_of_the_terminal_reads_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linux_driver, "XTermParser", XTermParser)  # put back afterwards
-    install()
+def test_the_driver_of_the_terminal_reads_with_it() -> None:
+    assert terminal.TerminalDriver.__mro__[1] is linux_driver.LinuxDriver
     assert vars(linux_driver)["XTermParser"] is PasteParser  # the name that run_input_thread looks up
 
 

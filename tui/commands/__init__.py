@@ -143,6 +143,9 @@ def run(argv: Sequence[str]) -> int:
         let_go(sys.stdout)
         let_go(sys.stderr)
         return exit_code_of(error)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            let_go(stream)  # else a terminal that is gone makes Python end with 120
     return ExitCode.OK
 
 

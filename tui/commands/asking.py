@@ -1,17 +1,15 @@
 """One question through the Agent: accepted, answered on stdout as the words come, stopped by Ctrl+C, kept always.
 
 Invariants: `accepted TURN` is on stderr before the model is asked. The first signal stops the reply and keeps what
-came; a second one ends the process at once, which the log survives like any kill.
+came; a second Ctrl+C, or a reader that does not read on, ends the process as a kill would, which the log survives.
 """
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
 
 from agent.events import (
     AgentEvent,
@@ -37,6 +35,7 @@ from tui.commands.choosing import choose_session
 from tui.commands.output import LONG_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.termination import Termination
 from tui.text import shown, size_of
 
 CLIENT = "ask"
@@ -157,33 +156,24 @@ class Tongue:
 
 
 class Interrupts:
-    """SIGINT, SIGTERM and SIGHUP while a reply is made; `code` is set by the first of them."""
+    """SIGINT, SIGTERM and SIGHUP while a reply is made: the first one stops it."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, termination: Termination) -> None:
         self._agent = agent
+        self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        self.code: ExitCode | None = None
+        self._termination = termination
+        termination.listen(self._met)
 
-    def watch(self) -> None:
-        """From now on, signals come here."""
-        loop = asyncio.get_running_loop()
-        for number, code in (
-            (signal.SIGINT, ExitCode.INTERRUPTED),
-            (signal.SIGTERM, ExitCode.TERMINATED),
-            (signal.SIGHUP, ExitCode.HANGUP),
-        ):
-            loop.add_signal_handler(number, self._met, code)
-
-    def unwatch(self) -> None:
-        """Signals go their usual way again."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.remove_signal_handler(number)
+    def over(self) -> None:
+        """The reply is no more to be stopped: what ends now ends by itself, or in the time that is left for it."""
+        self._termination.listen(lambda code: None)
 
     def _met(self, code: ExitCode) -> None:
-        if self.code is not None:
-            _end_now(code)
-        self.code = code
+        with suppress(RuntimeError):  # the loop has ended: so does the process
+            self._loop.call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
         if not self._agent.stop() and self._task is not None:
             self._task.cancel()
 
@@ -208,7 +198,10 @@ def run_answer(
 
     Raises what `begin` raises, and MemoryFailure where the memory cannot be opened.
     """
-    return asyncio.run(_answer(Agent(home, settings, client=CLIENT, loader=loader), begin, tongue, yes=yes))
+    with Termination(signals=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)) as termination:
+        return asyncio.run(
+            _answer(Agent(home, settings, client=CLIENT, loader=loader), begin, tongue, termination, yes=yes)
+        )
 
 
 def _check_model(home: Home, model: str) -> None:
@@ -230,30 +223,29 @@ def _check_model(home: Home, model: str) -> None:
     check_kind(read_header(path), embeds=False)
 
 
-async def _answer(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> ExitCode:
+async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termination, *, yes: bool) -> ExitCode:
     notices = asyncio.create_task(_tell(agent.notices(), tongue))
     interrupts: Interrupts | None = None
     try:
         await agent.start(load_model=False)
-        interrupts = Interrupts(agent)
-        interrupts.watch()
+        interrupts = Interrupts(agent, termination)
         await _converse(agent, begin, tongue, yes=yes)
-        if tongue.code is ExitCode.OK and interrupts.code is None:
+        if tongue.code is ExitCode.OK and termination.code is None:
             tongue.end_line()
             await agent.reflect_briefly()  # the reply is out
     except asyncio.CancelledError:
-        if interrupts is None or interrupts.code is None:
+        if termination.code is None:
             raise
     finally:
+        if interrupts is not None:
+            interrupts.over()
         await tell_erasing(agent)
         await agent.close()
         notices.cancel()
         with suppress(asyncio.CancelledError):
             await notices
-        if interrupts is not None:
-            interrupts.unwatch()
     tongue.end_line()
-    return tongue.code if interrupts.code is None else interrupts.code
+    return tongue.code if termination.code is None else termination.code
 
 
 async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> None:
@@ -293,8 +285,3 @@ async def _tell(notices: AsyncIterator[Notice], tongue: Tongue) -> None:
     finally:
         if again is not None:
             again.cancel()
-
-
-def _end_now(code: ExitCode) -> NoReturn:
-    sys.stdout.flush()
-    os._exit(code)

@@ -76,8 +76,7 @@ def pull(
             path = store.pull(entry.name, lambda progress, told=narration: told.tell(describe(progress)))  # type: ignore[misc]
         finally:
             narration.clear()
-        if names:
-            put(str(path))
+        put(str(path))
         if not here:
             say(f"{entry.name} is installed ({_size(path.stat().st_size)}).")
             if names:

@@ -4,8 +4,10 @@ Human forms pass every text through `tui.text.shown`; JSON escapes what a termin
 terminal and never where NO_COLOR is set.
 """
 
+import errno
 import json
 import os
+import stat
 import sys
 import time
 import unicodedata
@@ -34,10 +36,22 @@ def prepare_streams() -> None:
             reconfigure(errors=errors)
 
 
+class TerminalGone(OSError):
+    """The terminal that was written to is there no more."""
+
+
 def put(text: str, *, end: str = "\n") -> None:
-    """Data to stdout, as it is; whoever calls has made it safe. Raises BrokenPipeError at once, not at exit."""
-    sys.stdout.write(text + end)
-    sys.stdout.flush()
+    """Data to stdout, as it is; whoever calls has made it safe.
+
+    Raises BrokenPipeError or TerminalGone at once, not at exit.
+    """
+    try:
+        sys.stdout.write(text + end)
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno == errno.EIO and stat.S_ISCHR(os.fstat(sys.stdout.fileno()).st_mode):
+            raise TerminalGone(errno.EIO, "the terminal went away") from error
+        raise
 
 
 def say(text: str) -> None:

@@ -7,12 +7,13 @@ from agent.home import Home
 from agent.settings import Settings
 from graph.errors import InvalidVector
 from graph.values import Check
-from models.errors import ModelError, NotInstalled
+from models.errors import CrashingBuild, CrashingModel, ModelError, NotInstalled, UnloadableBuild
 from models.protocols import Finished, SamplingParams
 
 CONTEXT = 1024
 WORDS = 16
 AGAIN = "Choose another embedder with `clew models use NAME`, or fetch it again: `clew models rm {name}`, then pull."
+REBUILD = "Rebuild llama.cpp with the command that is named there; no chat and no model is touched by that."
 PULL = "Fetch it with `clew models pull {name}`, or choose another with `clew models use NAME`."
 
 
@@ -29,6 +30,7 @@ def probe_generator(home: Home, settings: Settings) -> Check:
         return Check("model", first, detail, PULL.format(name=settings.model))
     except ModelError as error:
         return Check("model", False, str(error), PULL.format(name=settings.model))
+    warnings: list[str] = []
     try:
         generator = load_generator(
             path,
@@ -36,6 +38,7 @@ def probe_generator(home: Home, settings: Settings) -> Check:
             context=CONTEXT,
             threads=settings.threads or None,
             gpu_layers=settings.gpu_layers,
+            warn=warnings.append,
         )
 
         async def speak() -> Finished:
@@ -51,17 +54,14 @@ def probe_generator(home: Home, settings: Settings) -> Check:
 
         end = asyncio.run(speak())
     except ModelError as error:
-        return Check("model", False, str(error), PULL.format(name=settings.model))
+        return Check("model", False, str(error), _advice(error, settings.model))
     seconds = (end.total_ms - (end.first_token_ms or 0)) / 1000
     speed = (end.completion_tokens - 1) / seconds if seconds > 0 and end.completion_tokens > 1 else 0.0
     first_ms = f"{end.first_token_ms:.0f} ms" if end.first_token_ms is not None else "never"
     well = end.completion_tokens > 0
-    return Check(
-        "model",
-        well,
-        f"{settings.model}: {speed:.0f} tokens/s, first after {first_ms}" if well else f"{settings.model} said nothing",
-        PULL.format(name=settings.model),
-    )
+    said = f"{speed:.0f} tokens/s, first after {first_ms}" if well else "it said nothing"
+    detail = ". ".join([f"{settings.model}: {said}", *warnings])
+    return Check("model", well, detail, PULL.format(name=settings.model))
 
 
 def probe_embedder(home: Home, settings: Settings) -> Check:
@@ -93,8 +93,13 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
         detail = f"{settings.embedder} makes vectors that are of no use: {error.why}"
         return Check("embedder", False, detail, AGAIN.format(name=settings.embedder))
     except ModelError as error:
-        return Check("embedder", False, str(error), PULL.format(name=settings.embedder))
+        return Check("embedder", False, str(error), _advice(error, settings.embedder))
     return Check("embedder", True, f"{settings.embedder}: vectors of {dimension} numbers")
+
+
+def _advice(error: ModelError, name: str) -> str:
+    of_the_build = isinstance(error, CrashingBuild | CrashingModel | UnloadableBuild)
+    return REBUILD if of_the_build else PULL.format(name=name)
 
 
 def _name(model: str) -> str:

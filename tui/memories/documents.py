@@ -16,8 +16,7 @@ from tui.dates import when
 from tui.keys import bindings, signs
 from tui.memories.host import NO_DOCUMENTS
 from tui.memories.keys import DOCUMENTS
-from tui.pack import cut
-from tui.text import MUTED, one_line, plain, size_of
+from tui.text import MUTED, cut, one_line, plain, size_of
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tui.memories import filters, keys, words
 from tui.memories.detail import Detail
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
 from tui.memories.view import MAIN
-from tui.pack import cut
+from tui.text import cut
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.dates import when
-from tui.pack import cut
 from tui.reasons import who
-from tui.text import MUTED, one_line, plain, shown, size_of
+from tui.text import MUTED, cut, one_line, plain, shown, size_of
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation, Proof, Story

@@ -75,8 +75,7 @@ class ResultTable(ScrollView, can_focus=True):
         self.rows = rows
         self.row = max(0, min(self.row, len(rows) - 1))
         self._put_in_order()
-        self._measure()
-        self._keep_in_view()
+        self._fit()
 
     @property
     def chosen(self) -> tuple[Any, ...] | None:
@@ -198,6 +197,18 @@ class ResultTable(ScrollView, can_focus=True):
         super().notify_style_update()
 
     def on_resize(self) -> None:
+        self._fit()
+
+    # Bars come and go with the layout, after the rows were put in: they take room from the columns and from the rows
+    # in view, and until one is there Textual refuses to scroll along it.
+
+    def watch_show_vertical_scrollbar(self) -> None:
+        self._fit()
+
+    def watch_show_horizontal_scrollbar(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
         self._measure()
         self._keep_in_view()
 

@@ -4,13 +4,13 @@ Textual's own leaves the chat running, unseen and holding its memory, when the o
 """
 
 import asyncio
-import os
 from typing import Any
 
 from textual import events, messages
 from textual.drivers import web_driver
 
 from tui.pasting import PasteParser
+from tui.terminal import CaughtUp, TerminalWriter
 
 web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # one paste is one event here too
 
@@ -21,10 +21,21 @@ class Driver(web_driver.WebDriver):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._loop = asyncio.get_running_loop()
-        self._write = self._put  # type: ignore[assignment]
+        self._writer = TerminalWriter(self.fileno)
+        self._writer.caught_up = self._paint_anew
+        self._write = self._writer.write  # type: ignore[assignment]
+
+    def behind(self) -> bool:
+        """Whether the page does not keep up with what it is sent."""
+        return self._writer.behind()
+
+    def lose(self) -> None:
+        """Read no more."""
+        self.exit_event.set()
 
     def start_application_mode(self) -> None:
         """Begin with the focus, which the page takes before anybody listens."""
+        self._writer.start()
         super().start_application_mode()
         self._app.call_later(self._app.post_message, events.AppFocus())
 
@@ -34,12 +45,9 @@ class Driver(web_driver.WebDriver):
         if not self.exit_event.is_set() and not self._loop.is_closed():
             asyncio.run_coroutine_threadsafe(self._app._post_message(messages.ExitApp()), loop=self._loop)
 
-    def _put(self, data: bytes) -> int:
-        """Write all of it; to nobody, if nobody reads any more."""
-        try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(self.fileno, left) :]
-        except OSError:
-            pass
-        return len(data)
+    def close(self) -> None:
+        """Wait a little for what is still to be written."""
+        self._writer.stop()
+
+    def _paint_anew(self) -> None:
+        self._loop.call_soon_threadsafe(self._app.post_message, CaughtUp())

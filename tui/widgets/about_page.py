@@ -9,10 +9,9 @@ from textual.content import Content
 
 from tui.dates import when
 from tui.keys import Row, bindings
-from tui.pack import cut
 from tui.places import ABOUT, READER
 from tui.reasons import who
-from tui.text import MUTED, one_line, plain, spaced
+from tui.text import MUTED, cut, one_line, plain, spaced
 from tui.widgets.columns import row
 from tui.widgets.dialogs import Reader
 

@@ -1,5 +1,6 @@
-"""What the doctor makes of an embedder: one whose vectors are of no use is as wrong as one that does not load."""
+"""What the doctor makes of the models: vectors of no use, and a build of llama.cpp that crashes or runs slowly."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from agent.home import Home
 from agent.settings import Settings
-from tests.fakes import FakeEmbedder
-from tui.commands.probing import probe_embedder
+from models.errors import CrashingBuild
+from tests.fakes import FakeEmbedder, FakeGenerator
+from tui.commands.probing import probe_embedder, probe_generator
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,36 @@ def test_an_embedder_is_well_if_the_memory_would_keep_its_vectors(
     assert check.ok == (told is None)
     assert (told or "vectors of 8 numbers") in check.detail
     assert check.ok or "clew models use" in check.advice
+
+
+def test_a_build_that_crashes_is_not_mended_by_fetching_the_model(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(path: Path, **_: object) -> None:
+        raise CrashingBuild(path, "make rebuild-llama")
+
+    monkeypatch.setattr("models.embedder.load_embedder", crash)
+    monkeypatch.setattr("models.generator.load_generator", crash)
+    file = tmp_path / "model.gguf"
+    file.touch()
+    settings = Settings(model=str(file), embedder=str(file))
+    for check in (probe_generator(Home.resolve(home), settings), probe_embedder(Home.resolve(home), settings)):
+        assert not check.ok
+        assert "`make rebuild-llama`" in check.detail
+        assert "Rebuild llama.cpp" in check.advice
+        assert "pull" not in check.advice
+
+
+def test_a_model_that_runs_in_a_slower_way_is_well_and_says_so(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(path: Path, *, warn: Callable[[str], None], **_: object) -> FakeGenerator:
+        warn("It runs in a slower way.")
+        return FakeGenerator()
+
+    monkeypatch.setattr("models.generator.load_generator", load)
+    file = tmp_path / "model.gguf"
+    file.touch()
+    check = probe_generator(Home.resolve(home), Settings(model=str(file)))
+    assert check.ok
+    assert "It runs in a slower way." in check.detail

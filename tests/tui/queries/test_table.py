@@ -58,6 +58,25 @@ async def test_a_long_table_is_drawn_where_it_is_looked_at() -> None:
         assert len(app.table._strips) < 50
 
 
+async def test_the_end_asked_for_before_the_layout_is_looked_at() -> None:
+    app = Tabled()
+    async with app.run_test(size=(20, 6)) as pilot:
+        app.table.fill(("n",), [(each,) for each in range(100_000)])
+        app.table.action_end(1)
+        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
+        assert "99999" in app.lines[-1]
+
+
+async def test_a_column_gives_the_vertical_bar_its_room_instead_of_scrolling_aside() -> None:
+    app = Tabled()
+    async with app.run_test(size=(20, 6)) as pilot:
+        app.table.fill(("n",), [("x" * 60,)] * 1000)
+        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
+        await pilot.pause()
+        assert not app.table.show_horizontal_scrollbar
+        assert app.lines[1] == "x" * (app.table.scrollable_content_region.width - 1) + "…"
+
+
 async def test_a_wide_table_scrolls_to_the_chosen_column() -> None:
     app = Tabled()
     async with app.run_test(size=(20, 6)) as pilot:

@@ -8,9 +8,10 @@ import pytest
 from agent.events import EmbeddingProgress, GraphProgress, RecallDone
 from graph.hits import Hit, Reason
 from graph.values import Turn
-from tui import pack
+from tui import packing
 from tui.fold import fold
-from tui.pack import Pack, Wanted, pack_of
+from tui.pack import Pack
+from tui.packing import Wanted, pack_of
 from tui.state import State
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -39,7 +40,7 @@ def test_an_item_says_when_who_where_what_and_why() -> None:
     item = made(ASKED, HIT).recalled[0]
     assert item.head == "yesterday · you · Crete"
     assert item.words.startswith("Tide pools at dawn")
-    assert len(item.words) <= pack.LONGEST
+    assert len(item.words) <= packing.LONGEST
     assert item.why == "by its words (1st)"
 
 
@@ -50,14 +51,14 @@ def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -
     item = made(Wanted("R", "Q", "when does the ferry to Naxos leave?"), long).recalled[0]
     assert "ferry to Naxos leaves at dawn" in item.words
     assert item.words.startswith("…")
-    assert len(item.words) <= pack.LONGEST
+    assert len(item.words) <= packing.LONGEST
     assert made(Wanted(query="ferry Naxos"), long).recalled[0].words == item.words
 
 
 def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
     many = made(ASKED, HIT, pins=[*(pinned(number) for number in range(20))])
-    assert len(many.pinned) == pack.MOST_PINNED
-    assert many.more_pinned == 20 - pack.MOST_PINNED
+    assert len(many.pinned) == packing.MOST_PINNED
+    assert many.more_pinned == 20 - packing.MOST_PINNED
     own = Turn("T1", "S1", None, 0, "user", "you", "Tide pools", AT, "chat", pinned=True)
     assert made(ASKED, HIT, pins=[own]).recalled[0].pinned
 
@@ -69,16 +70,16 @@ def test_what_recall_leaves_out_is_marked() -> None:
 @pytest.mark.parametrize(
     ("wanted", "state", "on", "words"),
     [
-        (Wanted(), READY, True, pack.NO_REPLY),
-        (Wanted(), READY, False, pack.RECALL_OFF),
-        (ASKED, READY, False, pack.RECALL_OFF),
-        (ASKED, READY, True, pack.LOOKING),
-        (ASKED, recalled(), True, pack.NOTHING_FITS),
+        (Wanted(), READY, True, packing.NO_REPLY),
+        (Wanted(), READY, False, packing.RECALL_OFF),
+        (ASKED, READY, False, packing.RECALL_OFF),
+        (ASKED, READY, True, packing.LOOKING),
+        (ASKED, recalled(), True, packing.NOTHING_FITS),
         (ASKED, recalled("Nothing is older than this chat."), True, "Nothing is older than this chat."),
-        (Wanted("R", "T", "old"), READY, True, pack.NOTHING_FITS),
-        (Wanted("R", "T", "old", newest=False), READY, True, pack.NOTHING_THEN),
-        (Wanted("R", "T", "old", recalled=2), READY, True, pack.GONE),
-        (Wanted(query="tide"), READY, False, pack.NOTHING_FITS),
+        (Wanted("R", "T", "old"), READY, True, packing.NOTHING_FITS),
+        (Wanted("R", "T", "old", newest=False), READY, True, packing.NOTHING_THEN),
+        (Wanted("R", "T", "old", recalled=2), READY, True, packing.GONE),
+        (Wanted(query="tide"), READY, False, packing.NOTHING_FITS),
     ],
 )
 def test_where_there_is_nothing_it_says_why(wanted: Wanted, state: State, on: bool, words: str) -> None:
@@ -87,7 +88,8 @@ def test_where_there_is_nothing_it_says_why(wanted: Wanted, state: State, on: bo
 
 def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() -> None:
     old = Wanted("R", "T", "old", newest=False)
-    assert pack.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.").endswith("11-19.")
+    note = packing.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.")
+    assert note.endswith("11-19.")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: lis
 
 def test_another_way_of_looking_is_said() -> None:
     state = fold(READY, RecallDone("S", "Q", "recent", (HIT,), 1.0))
-    assert made(ASKED, HIT, state=state).note == pack.ROUTES["recent"]
+    assert made(ASKED, HIT, state=state).note == packing.ROUTES["recent"]
 
 
 def test_a_chat_named_by_the_very_words_is_not_named_again() -> None:

@@ -1,0 +1,68 @@
+"""What tells builds and processors apart is found without loading llama.cpp."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models import build
+
+
+@pytest.mark.process
+def test_the_build_is_found_without_loading_it() -> None:
+    code = "import sys; from models import build; build.identity(); print('llama_cpp' in sys.modules); "
+    code += "print(build.library_folder())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded, folder = said.split()
+    assert loaded == "False"
+    assert (Path(folder) / "libllama.so").exists() or (Path(folder) / "libllama.dylib").exists()
+
+
+def test_another_library_and_another_processor_are_another_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    found = {build.identity()}
+    (tmp_path / "libllama.so").write_bytes(b"one")
+    found.add(build.identity())
+    (tmp_path / "libllama.so").write_bytes(b"another")
+    found.add(build.identity())
+    info = tmp_path / "cpuinfo"
+    info.write_text("processor\t: 0\nflags\t\t: sse2 avx\nprocessor\t: 1\nflags\t\t: sse2\n")
+    monkeypatch.setattr(build, "CPU_INFO", info)
+    assert build.processor_flags() == ["avx", "sse2"]
+    found.add(build.identity())
+    assert build.identity() in found
+    assert len(found) == 4
+    monkeypatch.setattr(build, "CPU_INFO", tmp_path / "none")
+    assert build.processor_flags() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "gpu"),
+    [("libggml-cpu.so", False), ("libggml-cuda.so", True), ("libggml-hip.so", True), ("libggml-metal.dylib", True)],
+)
+def test_a_build_for_a_gpu_is_known_by_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, gpu: bool
+) -> None:
+    (tmp_path / file).touch()
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    assert build.made_for_gpu() is gpu
+
+
+def test_the_command_that_rebuilds_fits_how_clew_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone = Path(build.__file__).parents[1]
+    monkeypatch.setattr(sys, "prefix", str(clone / ".venv"))
+    assert build.rebuild_command() == f"make -C {clone} rebuild-llama"
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/of a tool/bin/python")
+    monkeypatch.setattr(build, "processor_flags", lambda: ["avx", "avx2"])
+    command = build.rebuild_command()
+    assert command.startswith(
+        "CMAKE_ARGS=\"-DGGML_NATIVE=OFF\" '/of a tool/bin/python' -m pip install --force-reinstall"
+    )
+    assert "--no-cache-dir --no-binary llama-cpp-python llama-cpp-python==" in command
+    monkeypatch.setattr(build, "processor_flags", lambda: ["avx"])
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert "-DGGML_AVX2=OFF" in build.rebuild_command()

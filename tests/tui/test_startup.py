@@ -1,0 +1,93 @@
+"""The first paint waits for little more than Textual itself, and the theme it is in for nothing."""
+
+from pathlib import Path
+
+import pytest
+from textual.css.stylesheet import Stylesheet
+from textual.filter import ANSIToTruecolor
+
+from bench.startup import HEAVY, TOLD_BARE, TOLD_CLEW, modules_at_paint
+from tests.tui.conftest import make_app, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.app import ClewApp
+from tui.themes import full_name
+
+# What clew imports before its first paint beyond what Textual does for an app with the same kinds of widgets. Each line
+# more is paid for at every start: `python -m bench.startup` says how much.
+BEFORE_THE_PAINT = frozenset(
+    (
+        "agent", "agent.errors", "agent.home", "models", "models.quiet", "tomllib", "tomllib._parser",
+        "tomllib._re", "tomllib._types", "gc", "textual.widgets.markdown", "tui",
+        "tui.actions", "tui.app", "tui.attaching", "tui.boot", "tui.dates", "tui.drafts", "tui.editing",
+        "tui.editor", "shlex",
+        "tui.entry", "tui.exit_codes", "tui.keys", "tui.lazy", "tui.leaving", "tui.pack", "tui.parts",
+        "tui.pasting", "tui.places", "tui.state", "tui.terminal",
+        "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail",
+        "tui.widgets", "tui.window", "tui.worlds", "tui.writing",
+        "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.completions", "tui.widgets.composer",
+        "tui.widgets.foot", "tui.widgets.greeting", "tui.widgets.memory", "tui.widgets.message",
+        "tui.widgets.prose", "tui.widgets.rows", "tui.widgets.sessions", "tui.widgets.status",
+        "tui.widgets.title", "tui.widgets.tool", "tui.widgets.transcript",
+    )
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory: pytest.TempPathFactory) -> tuple[frozenset[str], frozenset[str]]:
+    """The modules at the first paint: clew's, and those of a bare app."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "config.toml").write_text('theme = "light"\n')
+    return modules_at_paint(TOLD_CLEW, home), modules_at_paint(TOLD_BARE, home)
+
+
+@pytest.mark.process
+def test_before_the_first_paint_nothing_is_imported_but_what_is_named_here(
+    painted: tuple[frozenset[str], frozenset[str]],
+) -> None:
+    clew, bare = painted
+    more = {name for name in clew - bare if not name.startswith("rich._unicode_data")}  # how wide the placeholder is
+    assert more == BEFORE_THE_PAINT
+
+
+@pytest.mark.process
+def test_before_the_first_paint_nothing_heavy_is_imported(painted: tuple[frozenset[str], frozenset[str]]) -> None:
+    clew, _ = painted
+    assert clew & HEAVY == set()
+    assert "textual" in clew
+
+
+async def looks(app: ClewApp, *chosen: str) -> tuple[object, ...]:
+    """What a theme makes of an app, after these were chosen in it one after another."""
+    async with app.run_test() as pilot:
+        for name in chosen:
+            app.theme = full_name(name)
+            await pilot.pause()
+        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+        filters = [each._terminal_theme for each in app._filters if isinstance(each, ANSIToTruecolor)]
+        found = app.theme, app.classes, app.theme_variables, app.screen.styles.background, filters
+        await app.leave()
+    return found
+
+
+@pytest.mark.ui
+@pytest.mark.parametrize(("name", "other"), [("dark", "light"), ("light", "dark"), ("nord", "light")])
+async def test_the_theme_it_begins_in_looks_as_one_chosen_later(tmp_path: Path, name: str, other: str) -> None:
+    begun = await looks(make_app(FakeAgent(), tmp_path, theme=name))
+    assert begun == await looks(make_app(FakeAgent(), tmp_path, theme=name), other, name)
+    assert begun != await looks(make_app(FakeAgent(), tmp_path, theme=other))
+
+
+@pytest.mark.ui
+async def test_the_sheets_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[Stylesheet] = []
+    reparse = Stylesheet.reparse
+
+    def counted(sheet: Stylesheet) -> None:
+        again.append(sheet)
+        reparse(sheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", counted)
+    await looks(make_app(FakeAgent(), tmp_path, theme="light"))
+    assert again == []
+    await looks(make_app(FakeAgent(), tmp_path, theme="light"), "dark")
+    assert again, "a theme that is chosen later has them read again"

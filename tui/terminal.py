@@ -1,0 +1,170 @@
+"""Textual's driver of a terminal, made to wait for nobody.
+
+Textual 8.2.8: its writer has a queue of 30 places, whose `put` blocks the event loop for ever once the terminal stops
+reading or is gone; input from a terminal that is gone is read over and over; SIGCONT without a stop starts everything
+twice. Here what is written waits in memory; while much of it waits, the app paints nothing (`behind`), and all anew
+when the terminal has caught up. That the terminal is gone is heard by termination.py.
+"""
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol, TextIO, runtime_checkable
+
+from textual import events
+from textual.drivers import linux_driver
+
+from tui.pasting import PasteParser
+
+BEHIND = 1 << 15  # bytes that wait; more than a frame of a large terminal
+STOP_S = 0.5  # for the last of it, when the terminal is given back
+
+
+class TerminalWriter:
+    """Writes to a descriptor in a thread of its own; whoever writes never waits. What cannot be written is dropped."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.caught_up: Callable[[], object] = lambda: None  # called in the thread, when all is written
+        self._descriptor = descriptor
+        self._changed = threading.Condition()
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self._missed = False
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, daemon=True, name="clew-output")
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more."""
+        return self._closed
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def behind(self) -> bool:
+        """Whether so much waits that a frame should not be written now; then `caught_up` is called for it later."""
+        with self._changed:
+            if self._size > BEHIND and not self._closed:
+                self._missed = True
+                return True
+            return False
+
+    def write(self, data: bytes) -> int:
+        """Take it; it is written in order. Returns its length."""
+        with self._changed:
+            if not self._closed:
+                self._waiting.append(data)
+                self._size += len(data)
+                self._changed.notify()
+        return len(data)
+
+    def stop(self) -> None:
+        """Take nothing more, and wait STOP_S at most for what waits."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(STOP_S)
+
+    def _run(self) -> None:
+        while (data := self._next()) is not None:
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(self._descriptor, left) :]
+            except OSError:  # nobody reads any more
+                with self._changed:
+                    self._closed = True
+                    self._waiting.clear()
+                return
+            self._written(len(data))
+
+    def _next(self) -> bytes | None:
+        with self._changed:
+            while not self._waiting and not self._closed:
+                self._changed.wait()
+            return self._waiting.popleft() if self._waiting else None
+
+    def _written(self, size: int) -> None:
+        with self._changed:
+            self._size -= size
+            late = self._missed and not self._waiting
+            if late:
+                self._missed = False
+        if late:
+            self.caught_up()
+
+
+class TextWriter(TerminalWriter):
+    """The same for text, in the place of Textual's own writer."""
+
+    def __init__(self, file: TextIO) -> None:
+        super().__init__(file.fileno())
+        self._encoding = file.encoding or "utf-8"
+
+    def write(self, data: str) -> int:  # type: ignore[override]
+        return super().write(data.encode(self._encoding, "replace"))
+
+
+@runtime_checkable
+class Unhurried(Protocol):
+    """A driver that never makes the app wait."""
+
+    def behind(self) -> bool:
+        """Whether whoever shows it does not keep up: what is painted now would only wait, and is asked for later."""
+        ...
+
+    def lose(self) -> None:
+        """Nobody shows it any more: read no more input. From any thread."""
+        ...
+
+
+class CaughtUp(events.Event, bubble=False):
+    """The terminal reads again, and has missed frames."""
+
+
+linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # the names that its driver makes them by
+linux_driver.WriterThread = TextWriter  # type: ignore[attr-defined, assignment]
+
+
+class TerminalDriver(linux_driver.LinuxDriver):
+    """The driver of the chat in a terminal."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._loop = asyncio.get_running_loop()
+
+    def behind(self) -> bool:
+        """Whether the terminal does not keep up with what is written to it."""
+        writer = self._writer
+        return writer is not None and writer.behind()
+
+    def lose(self) -> None:
+        """The terminal is gone: read it no more. From any thread."""
+        self.exit_event.set()
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, unless this program has it already, or the terminal is gone."""
+        if (self._writer is not None and not self._writer.closed) or not os.isatty(self.fileno):
+            return
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if self._writer is not None:
+            self._writer.caught_up = self._paint_anew
+
+    @property
+    def _writer(self) -> TextWriter | None:
+        writer: object = self._writer_thread
+        return writer if isinstance(writer, TextWriter) else None
+
+    def run_input_thread(self) -> None:
+        """Read until the terminal is given back, or is gone."""
+        try:
+            super().run_input_thread()
+        except OSError:
+            return  # EIO: termination.py hears of it too, and ends the chat
+
+    def _paint_anew(self) -> None:
+        self._loop.call_soon_threadsafe(self._app.post_message, CaughtUp())

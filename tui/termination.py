@@ -1,0 +1,184 @@
+"""Ends the process when the system asks for it or the terminal goes away, whatever the program is doing.
+
+A thread of its own hears the signals (through a pipe that Python's C handler writes to, so that a main thread which is
+busy in C, or waits, is no hindrance) and polls the terminal for its hang-up. It tells the program, which keeps what is
+to be kept and ends; if it has not ended PATIENCE_S later, the thread ends the process and its children, as a kill
+would, which the memory survives. Before there is a program to tell there is nothing to keep, and the process ends at
+once.
+"""
+
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn, Self
+
+from tui.exit_codes import ExitCode
+
+PATIENCE_S = 4.0  # from the request until the end by force
+TIDY_S = 0.5  # ... then for children and terminal, which are not waited for longer
+CLOSED_S = 1.0  # ... once everything is kept: for the terminal to be given back
+CODES = {
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HANGUP,
+    signal.SIGINT: ExitCode.INTERRUPTED,
+}
+GONE = select.POLLHUP | select.POLLERR
+ORDINARY = b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
+
+
+class Termination:
+    """The end of this process by a signal or by the loss of its terminal; `code` says of which, None: not asked yet."""
+
+    def __init__(
+        self,
+        terminal: int | None = None,
+        *,
+        signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGHUP),
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._signals = signals
+        self.code: ExitCode | None = None
+        self._terminal = terminal
+        self._attributes = _attributes(terminal)
+        self._patience_s = patience_s
+        self._tell: Callable[[ExitCode], object] | None = None
+        self._deadline: float | None = None
+        self._changed = threading.Lock()
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wake, False)
+        self._before: dict[signal.Signals, Any] = {}
+        self._over = False
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="clew-termination")
+
+    def __enter__(self) -> Self:
+        self.watch()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Signals go the way they went before, and nothing is ended any more."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(-1)
+        self._over = True
+        self._rouse()
+        self._thread.join()
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def watch(self) -> None:
+        """From now on signals come here, but for those that whoever started us has ignored (nohup).
+
+        To be called again where something else took them. Main thread only.
+        """
+        for number in self._signals:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before.setdefault(number, signal.signal(number, _heard))
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def listen(self, tell: Callable[[ExitCode], object] | None) -> None:
+        """Whom to tell, from the watching thread or this one; at once, if it was asked already. None: nobody."""
+        with self._changed:
+            self._tell = tell
+            asked = self.code
+        if tell is not None and asked is not None:
+            tell(asked)
+
+    def request(self, code: ExitCode) -> None:
+        """Ask the program to end with this code; from any thread. The first request counts; a second Ctrl+C is heeded
+        at once."""
+        with self._changed:
+            if self.code is not None:
+                if code is ExitCode.INTERRUPTED:
+                    self.end()
+                return
+            self.code = code
+            self._deadline = time.monotonic() + self._patience_s
+            tell = self._tell
+        if tell is None:
+            self.end()
+        tell(code)
+        self._rouse()
+
+    def kept(self) -> None:
+        """Everything is kept: if the process was asked to end, it may now be gone in CLOSED_S."""
+        if self.code is ExitCode.HANGUP:
+            self.end()  # there is no terminal to give back
+        if self.code is not None:
+            self._deadline = min(self._deadline or 0.0, time.monotonic() + CLOSED_S)
+            self._rouse()
+
+    def end(self) -> NoReturn:
+        """End the process now, and what it has started with it, with the code that was asked for."""
+        with suppress(RuntimeError):  # the interpreter is ending by itself, and starts no more threads
+            tidying = threading.Thread(target=self._tidy, daemon=True)
+            tidying.start()
+            tidying.join(TIDY_S)
+        os._exit(self.code if self.code is not None else ExitCode.OK)
+
+    def _tidy(self) -> None:
+        """What was started must not outlive this process: a trial of a model, a fetch, an editor."""
+        import psutil
+
+        with suppress(psutil.Error):
+            for child in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    child.kill()
+        if self._attributes is not None and self.code is not ExitCode.HANGUP:
+            with suppress(OSError, termios.error):  # as the program gives it back when it has the time
+                termios.tcsetattr(self._terminal, termios.TCSANOW, self._attributes)  # type: ignore[arg-type]
+                os.write(self._terminal, ORDINARY)  # type: ignore[arg-type]
+
+    def _rouse(self) -> None:
+        with suppress(BlockingIOError):  # it is full of wake-ups
+            os.write(self._wake, b"\0")
+
+    def _watch(self) -> None:
+        polled = select.poll()
+        polled.register(self._woken, select.POLLIN)
+        if self._terminal is not None:
+            polled.register(self._terminal, 0)
+        while not self._over:
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                self.end()
+            left = None if self._deadline is None else max(1, 1000 * (self._deadline - time.monotonic()))
+            for descriptor, event in polled.poll(left):
+                if descriptor == self._woken:
+                    self._read_signals()
+                    continue
+                polled.unregister(descriptor)
+                if event & GONE:
+                    self.request(ExitCode.HANGUP)
+
+    def _read_signals(self) -> None:
+        with suppress(BlockingIOError):
+            for number in os.read(self._woken, 4096):
+                if number in self._signals:
+                    self.request(CODES[signal.Signals(number)])
+
+
+def terminal_of_chat() -> int | None:
+    """The descriptor whose hang-up ends the chat: standard input, where it is a terminal."""
+    try:
+        return sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _heard(number: int, frame: object) -> None:
+    """The handler in Python has nothing to do: C's has written the number to the pipe."""
+
+
+def _attributes(terminal: int | None) -> list[Any] | None:
+    try:
+        return None if terminal is None else termios.tcgetattr(terminal)
+    except termios.error:
+        return None

@@ -5,7 +5,7 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
 - `model` loads a real model, which is tried in a process first. One worker runs them all: the models are loaded once,
   and do not compete for the cores.
 - `stateful` is a long random search.
-- `ui` runs an app, and `sample` are the first two of these in each file: together they show every screen.
+- `ui` runs an app, and `sample` are the first two in each file of those on fakes: together they show every screen.
 
 A test that starts a process or runs an app without the mark fails, so that the marks stay true.
 """
@@ -35,7 +35,7 @@ def mark(items: list[pytest.Item]) -> None:
             item.add_marker(kind)
         if _is(item, "model"):
             item.add_marker(pytest.mark.xdist_group("model"))
-        if _is(item, "ui") and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
+        if _on_fakes(item) and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
             sampled[item.path] += 1
             item.add_marker("sample")
     items.sort(key=lambda item: [not _is(item, kind) for kind in SLOW])
@@ -70,10 +70,15 @@ def _kinds(item: pytest.Item) -> Iterator[str]:
         yield "process"
     if used & MODELS:
         yield "model"
-    if used & {"snap_compare"} or "tests.tui.conftest" in _makers(item, "chat"):
+    if _on_fakes(item):
         yield "ui"
     if issubclass(getattr(item, "cls", None) or object, unittest.TestCase):  # as hypothesis makes of a state machine
         yield "stateful"
+
+
+def _on_fakes(item: pytest.Item) -> bool:
+    """Whether a test runs an app by one of the fixtures that give it a fake agent, or compares a picture."""
+    return "snap_compare" in getattr(item, "fixturenames", ()) or "tests.tui.conftest" in _makers(item, "chat")
 
 
 def _makers(item: pytest.Item, fixture: str) -> Sequence[str]:

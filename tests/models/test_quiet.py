@@ -5,9 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 LOAD_AND_TALK = """
 import asyncio, ctypes, os, sys
 from pathlib import Path
+
+import pytest
 from models.quiet import guard_descriptors
 if {guarded}:
     guard_descriptors(Path({log!r}))
@@ -17,8 +23,6 @@ from models.generator import load_generator
 from models.native import NativeModel
 from models.protocols import SamplingParams
 from models.sampling import GrammarSampler
-
-pytestmark = pytest.mark.process
 try:
     load_generator(Path({bad!r}), name="bad")
 except LoadError:

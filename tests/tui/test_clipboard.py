@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tui.clipboard import Tool, copy_native, native_tool
 
 
@@ -28,12 +30,14 @@ def test_the_tool_of_the_desktop_is_found(tmp_path: Path) -> None:
     assert x_only.name == "xclip"
 
 
+@pytest.mark.process
 async def test_the_text_reaches_the_tool(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", f'cat > "{tmp_path}/out"')
     assert await copy_native("häh\n", Tool("copy", (str(tool),)))
     assert (tmp_path / "out").read_text() == "häh\n"
 
 
+@pytest.mark.process
 async def test_a_tool_that_fails_or_is_gone_is_told(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", "exit 3")
     assert not await copy_native("x", Tool("copy", (str(tool),)))

@@ -21,6 +21,8 @@ from tui.widgets.about_page import AboutPage
 from tui.widgets.chooser import Chooser
 from tui.widgets.search import SearchScreen
 
+pytestmark = pytest.mark.ui
+
 
 def ego(app: ClewApp) -> EgoScreen:
     assert isinstance(app.screen, EgoScreen)

@@ -33,6 +33,7 @@ def test_without_a_terminal_the_chat_says_what_to_use(capsys: pytest.CaptureFixt
     assert "clew ask" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_a_held_memory_is_named_and_exits_75_before_anything_is_painted(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "memory", command="clew (test)")
     leader, follower = pty.openpty()

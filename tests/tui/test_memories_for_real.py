@@ -13,6 +13,8 @@ from tui.widgets.approval import Approval
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Said
 
+pytestmark = pytest.mark.ui
+
 
 async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgotten(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):

@@ -19,6 +19,8 @@ from tui.queries.table import ResultTable
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine
 
+pytestmark = [pytest.mark.process, pytest.mark.ui]
+
 
 async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

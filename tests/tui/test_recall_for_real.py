@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -22,6 +23,8 @@ from tui.boot import RealBackstage
 from tui.service import Backstage
 from tui.widgets.search import SearchScreen
 from tui.widgets.tool import ToolBlock
+
+pytestmark = pytest.mark.ui
 
 
 class OnRealAgent(FakeBackstage):

@@ -22,6 +22,8 @@ from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Answer, Said
 
+pytestmark = pytest.mark.ui
+
 
 async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_still_there(tmp_path: Path) -> None:
     replies = FakeGenerator("One.", "Two.", "Three.", "Four.")

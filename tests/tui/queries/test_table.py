@@ -1,9 +1,12 @@
 """The table of rows: what is in view is drawn, however much there is, and sorting loses nothing."""
 
+import pytest
 from textual.app import App, ComposeResult
 
 from tests.tui.conftest import wait_until
 from tui.queries.table import ResultTable, widths_of
+
+pytestmark = pytest.mark.ui
 
 
 class Tabled(App[int]):

@@ -18,6 +18,8 @@ from yarl import URL
 
 from tui.exit_codes import ExitCode
 
+pytestmark = pytest.mark.process
+
 PATIENCE_S = 60.0  # on a machine that has much else to do
 
 

@@ -49,7 +49,9 @@ class Termination:
         self._patience_s = patience_s
         self._tell: Callable[[ExitCode], object] | None = None
         self._deadline: float | None = None
-        self._changed = threading.Lock()
+        self._told = False
+        self._interrupted = False
+        self._changed = threading.RLock()  # a handler may run in the midst of the others
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
@@ -79,7 +81,7 @@ class Termination:
         """
         for number in self._signals:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before.setdefault(number, signal.signal(number, _heard))
+                self._before.setdefault(number, signal.signal(number, self._heard))
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         if not self._thread.is_alive():
             self._thread.start()
@@ -88,24 +90,19 @@ class Termination:
         """Whom to tell, from the watching thread or this one; at once, if it was asked already. None: nobody."""
         with self._changed:
             self._tell = tell
-            asked = self.code
-        if tell is not None and asked is not None:
-            tell(asked)
+        self._pass_on()
 
     def request(self, code: ExitCode) -> None:
-        """Ask the program to end with this code; from any thread. The first request counts; a second Ctrl+C is heeded
-        at once."""
+        """Ask the program to end with this code; from any thread. The first request counts."""
         with self._changed:
             if self.code is not None:
-                if code is ExitCode.INTERRUPTED:
-                    self.end()
                 return
             self.code = code
             self._deadline = time.monotonic() + self._patience_s
-            tell = self._tell
-        if tell is None:
+            nobody = self._tell is None
+        if nobody:
             self.end()
-        tell(code)
+        self._pass_on()
         self._rouse()
 
     def kept(self) -> None:
@@ -137,6 +134,19 @@ class Termination:
                 termios.tcsetattr(self._terminal, termios.TCSANOW, self._attributes)  # type: ignore[arg-type]
                 os.write(self._terminal, ORDINARY)  # type: ignore[arg-type]
 
+    def _pass_on(self) -> None:
+        """Tell whoever listens, once."""
+        with self._changed:
+            tell, code = self._tell, self.code
+            if tell is None or code is None or self._told:
+                return
+            self._told = True
+        tell(code)
+
+    def _heard(self, number: int, frame: object) -> None:
+        """Where the main thread runs Python it hears of a signal before the watching thread does."""
+        self.request(CODES[signal.Signals(number)])
+
     def _rouse(self) -> None:
         with suppress(BlockingIOError):  # it is full of wake-ups
             os.write(self._wake, b"\0")
@@ -161,7 +171,10 @@ class Termination:
     def _read_signals(self) -> None:
         with suppress(BlockingIOError):
             for number in os.read(self._woken, 4096):
+                if number == signal.SIGINT and self._interrupted:
+                    self.end()  # whoever presses Ctrl+C twice does not want to wait
                 if number in self._signals:
+                    self._interrupted |= number == signal.SIGINT
                     self.request(CODES[signal.Signals(number)])
 
 
@@ -171,10 +184,6 @@ def terminal_of_chat() -> int | None:
         return sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
     except (OSError, ValueError):
         return None
-
-
-def _heard(number: int, frame: object) -> None:
-    """The handler in Python has nothing to do: C's has written the number to the pipe."""
 
 
 def _attributes(terminal: int | None) -> list[Any] | None:

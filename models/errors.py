@@ -6,6 +6,7 @@ ModelError                    base; a face shows its message as it is
 │   ├── NotGguf               another kind of file, or an empty one
 │   ├── TruncatedModel        a GGUF that ends too early
 │   ├── DamagedModel          a GGUF that llama.cpp refuses, that takes the process down, or that was changed
+│   ├── SlowModel             still loading when its trial was given up
 │   ├── CrashingModel         it takes the process down: the file or the build may be at fault
 │   ├── CrashingBuild         the file is right: this build of llama.cpp crashes on this processor
 │   ├── UnloadableBuild       llama.cpp itself cannot be loaded
@@ -72,6 +73,17 @@ class DamagedModel(LoadError):
 
     def __init__(self, path: Path, why: str, *, again: str = "Fetch it again.") -> None:
         super().__init__(path, f"{path.name} is damaged and cannot be loaded ({why}). {again}")
+
+
+class SlowModel(LoadError):
+    """It was still loading when the trial of it was given up; `waited_s` in seconds."""
+
+    def __init__(self, path: Path, waited_s: int) -> None:
+        super().__init__(
+            path,
+            f"{path.name} was not loaded within {waited_s // 60} minutes when it was tried; the disk or the machine "
+            "may be busy. Try it again.",
+        )
 
 
 class CrashingModel(LoadError):

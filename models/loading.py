@@ -25,7 +25,7 @@ from models.probe import check_apart
 COMPUTE_BYTES = 200 << 20  # graph buffers of both contexts, generously
 SLOWER = (
     "This build of llama.cpp crashes on this processor, so the model is run in a plainer, slower way, which works. "
-    "Rebuild llama.cpp to have its full speed (some minutes): `{rebuild}`"
+    "Rebuilding llama.cpp may give it its full speed (some minutes): `{rebuild}`"
 )
 UNKNOWN = "unknown model architecture: '"
 

@@ -24,6 +24,7 @@ from models.errors import (
     CrashingModel,
     DamagedModel,
     LoadError,
+    SlowModel,
     TooBigForMemory,
     UnloadableBuild,
 )
@@ -57,7 +58,8 @@ class Attempt:
 def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = CONTEXT, gpu_layers: int = 0) -> Trial:
     """How `path` is to be loaded. Remembers in `memo` what ran.
 
-    Raises DamagedModel, CrashingModel, CrashingBuild or TooBigForMemory if loading it would take the process down.
+    Raises DamagedModel, CrashingModel, CrashingBuild or TooBigForMemory if loading it would take the process down,
+    and SlowModel.
     """
     known = _read(memo)
     key = str(path.resolve())
@@ -78,7 +80,7 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = C
 
 
 def attempt(attempted: Attempt) -> int:
-    """How a process ends that tries it: 0, REFUSED, or anything else for a crash. Raises DamagedModel, if never."""
+    """How a process ends that tries it: 0, REFUSED, or anything else for a crash. Raises SlowModel."""
     command = [sys.executable, "-P", "-m", "models.probe", json.dumps(asdict(attempted))]
     try:
         return subprocess.run(
@@ -91,7 +93,7 @@ def attempt(attempted: Attempt) -> int:
             check=False,
         ).returncode
     except subprocess.TimeoutExpired as error:
-        raise DamagedModel(Path(attempted.path), "it takes forever to load") from error
+        raise SlowModel(Path(attempted.path), TIMEOUT_S) from error
 
 
 def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:

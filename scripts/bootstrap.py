@@ -356,7 +356,7 @@ def _all_crashed(gpu: str) -> str:
     other = "without the GPU (GPU=none), or " if gpu != "none" else ""
     return (
         "Every build of llama.cpp crashed when it was tried, down to the plainest, so none is kept. Your chats are "
-        f"safe. Try it {other}with another compiler (CC=clang CXX=clang++): make rebuild-llama"
+        f"safe. Try it {other}with another compiler: CC=clang CXX=clang++ make rebuild-llama"
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bench.leaving import STATES, Trial, chat, leave_many, lose, message
+from bench.leaving import STATES, Trial, chat, leave_many, lose, message, silent_index
 from graph.errors import MemoryMissing
 from graph.reading import LogReader
 
@@ -106,3 +106,46 @@ def whole_reply(memory: Path) -> str:
         if found and found[0].reply is not None and found[0].reply.text:
             return found[0].reply.text
     raise AssertionError("no reply was stored while the terminal did not read")
+
+
+@pytest.mark.parametrize("begun", ["suspended", "background"])
+def test_a_shell_ends_a_clew_that_is_stopped_or_was_begun_in_the_background(
+    home: Path, models_folder: Path, begun: str
+) -> None:
+    environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "PS1": "$ "}
+    with chat(environment, ["bash", "--norc", "--noprofile", "-i"]) as terminal:
+        python = f"{sys.executable} -m tui --new"
+        terminal.press(f"{python} {'&' if begun == 'background' else ''}\r".encode())
+        if begun == "suspended":
+            terminal.until(b"ready")
+            terminal.press(b"\x1a")
+        shell = psutil.Process(terminal.process.pid)
+        stopped(shell)
+        at = terminal.until(b"$ ")
+        terminal.press(b"kill %1; wait %1; echo ended with $?\r")
+        terminal.until(b"ended with 143", since=at)
+        assert shell.children() == []
+
+
+def stopped(shell: psutil.Process) -> None:
+    """Wait until what the shell started is stopped."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if [child.status() for child in shell.children()] == [psutil.STATUS_STOPPED]:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it was not stopped")
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["closed", "sigterm"])
+def test_a_first_download_that_is_ended_leaves_no_process_behind(home: Path, closes: bool) -> None:
+    trial = Trial("pulling", closes=closes, stalls=False, message="")
+    with silent_index() as nowhere:
+        environment = os.environ | {"CLEW_HOME": str(home), "PIP_INDEX_URL": nowhere, "PIP_NO_INDEX": "0"}
+        with chat(environment, [sys.executable, "-m", "tui", "models", "pull"]) as terminal:
+            process = psutil.Process(terminal.process.pid)
+            deadline = time.monotonic() + PATIENCE_S
+            while not process.children() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            lose(terminal, trial)
+    assert trial.well, trial

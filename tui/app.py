@@ -192,6 +192,11 @@ class ClewApp(Parts):
         if not (isinstance(driver, Unhurried) and driver.behind()):
             super()._display(screen, renderable)
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the process was asked to end."""
+        return self.termination is not None and self.termination.code is not None
+
     def on_caught_up(self) -> None:
         """The terminal reads again, and has missed frames."""
         self.refresh(layout=True)

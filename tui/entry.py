@@ -1,6 +1,7 @@
 """The program `clew`: bare it is the chat, with a command it is that command, and `--version` imports nothing else."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,9 +30,13 @@ def main(argv: list[str] | None = None) -> int:
     os.umask(0o077)
     chat = chat_options(arguments)
     if chat is None or "_CLEW_COMPLETE" in os.environ:  # a shell asks what could follow
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C while it is still imported: no traceback
         from tui import commands
+        from tui.termination import Termination
 
-        return commands.run(arguments)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with Termination():  # what a command has started does not outlive it
+            return commands.run(arguments)
     return run_chat(chat)
 
 
@@ -69,7 +74,7 @@ def open_chat(given: dict[str, str | bool]) -> int:
 
     from tui.termination import Termination, terminal_of_chat
 
-    termination = Termination(terminal_of_chat())
+    termination = Termination(terminal_of_chat(), signals=(signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
     termination.watch()
     gc.disable()  # until the first paint: what is imported stays, and looking through it costs a tenth of the start
     from agent.errors import HomeError

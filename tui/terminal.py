@@ -17,9 +17,10 @@ from textual import events
 from textual.drivers import linux_driver
 
 from tui.pasting import PasteParser
+from tui.termination import in_foreground
 
 BEHIND = 1 << 15  # bytes that wait; more than a frame of a large terminal
-STOP_S = 0.5  # for the last of it, when the terminal is given back
+STOP_S = 2.0  # for the last of it, when the terminal is given back
 
 
 class TerminalWriter:
@@ -122,6 +123,16 @@ class Unhurried(Protocol):
         ...
 
 
+@runtime_checkable
+class Leaver(Protocol):
+    """An app that tells when it was asked to end."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it ends now."""
+        ...
+
+
 class CaughtUp(events.Event, bubble=False):
     """The terminal reads again, and has missed frames."""
 
@@ -148,11 +159,37 @@ class TerminalDriver(linux_driver.LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal, unless this program has it already, or the terminal is gone."""
-        if (self._writer is not None and not self._writer.closed) or not os.isatty(self.fileno):
+        if self._has_terminal or not os.isatty(self.fileno):
             return
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if self._writer is not None:
             self._writer.caught_up = self._paint_anew
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back; from the background, where touching it would stop this process, it is let be."""
+        if self._has_terminal and in_foreground(self.fileno):
+            super().stop_application_mode()
+
+    def disable_input(self) -> None:
+        """Read no more."""
+        if in_foreground(self.fileno):
+            super().disable_input()
+        else:
+            self.lose()
+
+    def write(self, data: str) -> None:
+        """Write it, if the terminal was taken: one that begins in the background has none yet."""
+        if self._writer is not None:
+            super().write(data)
+
+    def _sigcont_application(self, *_: object) -> None:
+        app: object = self._app
+        if not (isinstance(app, Leaver) and app.is_leaving):  # else it goes on only to end
+            super()._sigcont_application()
+
+    @property
+    def _has_terminal(self) -> bool:
+        return self._writer is not None and not self._writer.closed
 
     @property
     def _writer(self) -> TextWriter | None:

@@ -56,6 +56,7 @@ class Termination:
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
         self._before: dict[signal.Signals, Any] = {}
+        self._heard_before = -1
         self._over = False
         self._thread = threading.Thread(target=self._watch, daemon=True, name="clew-termination")
 
@@ -67,7 +68,7 @@ class Termination:
         """Signals go the way they went before, and nothing is ended any more."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(self._heard_before)
         self._over = True
         self._rouse()
         self._thread.join()
@@ -82,8 +83,9 @@ class Termination:
         for number in self._signals:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before.setdefault(number, signal.signal(number, self._heard))
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        before = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         if not self._thread.is_alive():
+            self._heard_before = before
             self._thread.start()
 
     def listen(self, tell: Callable[[ExitCode], object] | None) -> None:
@@ -129,7 +131,7 @@ class Termination:
             for child in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):
                     child.kill()
-        if self._attributes is not None and self.code is not ExitCode.HANGUP:
+        if self._attributes is not None and self.code is not ExitCode.HANGUP and in_foreground(self._terminal):
             with suppress(OSError, termios.error):  # as the program gives it back when it has the time
                 termios.tcsetattr(self._terminal, termios.TCSANOW, self._attributes)  # type: ignore[arg-type]
                 os.write(self._terminal, ORDINARY)  # type: ignore[arg-type]
@@ -171,9 +173,11 @@ class Termination:
     def _read_signals(self) -> None:
         with suppress(BlockingIOError):
             for number in os.read(self._woken, 4096):
+                if number not in self._signals or signal.getsignal(number) != self._heard:
+                    continue  # of another kind, or another's for now, as an editor's Ctrl+C
                 if number == signal.SIGINT and self._interrupted:
                     self.end()  # whoever presses Ctrl+C twice does not want to wait
-                if number in self._signals:
+                else:
                     self._interrupted |= number == signal.SIGINT
                     self.request(CODES[signal.Signals(number)])
 
@@ -184,6 +188,14 @@ def terminal_of_chat() -> int | None:
         return sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
     except (OSError, ValueError):
         return None
+
+
+def in_foreground(terminal: int | None) -> bool:
+    """Whether the terminal is this process's to touch; from the background, touching it would stop the process."""
+    try:
+        return terminal is not None and os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def _attributes(terminal: int | None) -> list[Any] | None:

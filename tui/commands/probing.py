@@ -7,13 +7,22 @@ from agent.home import Home
 from agent.settings import Settings
 from graph.errors import InvalidVector
 from graph.values import Check
-from models.errors import CrashingBuild, CrashingModel, ModelError, NotInstalled, UnloadableBuild
+from models.errors import (
+    CrashingBuild,
+    CrashingModel,
+    DamagedModel,
+    ModelError,
+    NotInstalled,
+    TruncatedModel,
+    UnloadableBuild,
+)
 from models.protocols import Finished, SamplingParams
 
 CONTEXT = 1024
 WORDS = 16
 AGAIN = "Choose another embedder with `clew models use NAME`, or fetch it again: `clew models rm {name}`, then pull."
 REBUILD = "Rebuild llama.cpp with the command that is named there; no chat and no model is touched by that."
+ANEW = "Fetch it again: `clew models rm {name}`, then `clew models pull {name}`."
 PULL = "Fetch it with `clew models pull {name}`, or choose another with `clew models use NAME`."
 
 
@@ -99,7 +108,9 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
 
 def _advice(error: ModelError, name: str) -> str:
     of_the_build = isinstance(error, CrashingBuild | CrashingModel | UnloadableBuild)
-    return REBUILD if of_the_build else PULL.format(name=name)
+    if of_the_build:
+        return REBUILD
+    return (ANEW if isinstance(error, DamagedModel | TruncatedModel) else PULL).format(name=name)
 
 
 def _name(model: str) -> str:

@@ -35,7 +35,7 @@ def web(
             "--port 0 for any that is free.")  # fmt: skip
         raise typer.Exit(ExitCode.FAILED) from error
     say(f"clew listens on {LOOPBACK} only. Open this address in a browser here; Ctrl+C ends it and its chats.")
-    asyncio.run(serve(home.root, listening, put))
+    raise typer.Exit(asyncio.run(serve(home.root, listening, put)))
 
 
 def _why(port: int, error: OSError) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
+from tui.exit_codes import ExitCode
 from tui.web.chats import Chat
 from tui.web.guard import Guard
 from tui.web.page import FOCUS, PAGE
@@ -144,17 +145,27 @@ def listen(port: int) -> socket.socket:
     return listening
 
 
-async def serve(home: Path, listening: socket.socket, tell: Callable[[str], None]) -> None:
-    """Serve until a signal ends it, and then end every chat. `tell` is given the address to open."""
+async def serve(home: Path, listening: socket.socket, tell: Callable[[str], None]) -> ExitCode:
+    """Serve until a signal ends it, and then end every chat; the exit code. `tell` is given the address to open."""
     guard = Guard(listening.getsockname()[1])
     runner = web.AppRunner(Pages(home, guard).application(), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[ExitCode] = loop.create_future()
+
+    def end(code: ExitCode) -> None:
+        if not ended.done():
+            ended.set_result(code)
+
+    for number, code in (
+        (signal.SIGINT, ExitCode.OK),  # as it says that it is ended
+        (signal.SIGTERM, ExitCode.TERMINATED),
+        (signal.SIGHUP, ExitCode.HANGUP),
+    ):
+        loop.add_signal_handler(number, end, code)
     try:
         await web.SockSite(runner, listening).start()
         tell(guard.address)
-        await ended.wait()
+        return await ended
     finally:
         await runner.cleanup()

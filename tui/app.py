@@ -192,10 +192,9 @@ class ClewApp(Parts):
         if not (isinstance(driver, Unhurried) and driver.behind()):
             super()._display(screen, renderable)
 
-    @property
-    def is_leaving(self) -> bool:
-        """Whether the process was asked to end."""
-        return self.termination is not None and self.termination.code is not None
+    def asked_to_end(self, within_s: float) -> bool:
+        """Whether the process was asked to end, or is in that time."""
+        return self.termination is not None and self.termination.asked(within_s)
 
     def on_caught_up(self) -> None:
         """The terminal reads again, and has missed frames."""

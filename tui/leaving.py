@@ -36,6 +36,8 @@ class Leaving:
         loop = asyncio.get_running_loop()
 
         def asked(code: ExitCode) -> None:
+            if self._app.backstage is None:
+                termination.end()  # there is nothing to keep yet, and perhaps not even a screen
             if code is ExitCode.HANGUP:
                 self._app.lose_terminal()
             with suppress(RuntimeError):  # the loop has ended: so does the process

@@ -8,6 +8,7 @@ when the terminal has caught up. That the terminal is gone is heard by terminati
 
 import asyncio
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from tui.pasting import PasteParser
 from tui.termination import in_foreground
 
 BEHIND = 1 << 15  # bytes that wait; more than a frame of a large terminal
+ENDING_S = 1.5  # a shell sends SIGCONT behind the SIGTERM that ends a stopped job, and they are heard in any order
 STOP_S = 2.0  # for the last of it, when the terminal is given back
 
 
@@ -127,9 +129,8 @@ class Unhurried(Protocol):
 class Leaver(Protocol):
     """An app that tells when it was asked to end."""
 
-    @property
-    def is_leaving(self) -> bool:
-        """Whether it ends now."""
+    def asked_to_end(self, within_s: float) -> bool:
+        """Whether it was, or is in that time."""
         ...
 
 
@@ -158,9 +159,17 @@ class TerminalDriver(linux_driver.LinuxDriver):
         self.exit_event.set()
 
     def start_application_mode(self) -> None:
-        """Take the terminal, unless this program has it already, or the terminal is gone."""
+        """Take the terminal, unless this program has it already, or it is gone; from the background, wait for it.
+
+        As shells expect of a job that wants the terminal, it stops until it is continued, unless that is to end it.
+        """
         if self._has_terminal or not os.isatty(self.fileno):
             return
+        while not in_foreground(self.fileno):
+            app: object = self._app
+            if isinstance(app, Leaver) and app.asked_to_end(ENDING_S):
+                return
+            os.kill(os.getpid(), signal.SIGSTOP)
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if self._writer is not None:
             self._writer.caught_up = self._paint_anew
@@ -181,11 +190,6 @@ class TerminalDriver(linux_driver.LinuxDriver):
         """Write it, if the terminal was taken: one that begins in the background has none yet."""
         if self._writer is not None:
             super().write(data)
-
-    def _sigcont_application(self, *_: object) -> None:
-        app: object = self._app
-        if not (isinstance(app, Leaver) and app.is_leaving):  # else it goes on only to end
-            super()._sigcont_application()
 
     @property
     def _has_terminal(self) -> bool:

@@ -7,6 +7,7 @@ would, which the memory survives. Before there is a program to tell there is not
 once.
 """
 
+import errno
 import os
 import select
 import signal
@@ -49,6 +50,7 @@ class Termination:
         self._patience_s = patience_s
         self._tell: Callable[[ExitCode], object] | None = None
         self._deadline: float | None = None
+        self._asked = threading.Event()
         self._told = False
         self._interrupted = False
         self._changed = threading.RLock()  # a handler may run in the midst of the others
@@ -100,12 +102,17 @@ class Termination:
             if self.code is not None:
                 return
             self.code = code
+            self._asked.set()
             self._deadline = time.monotonic() + self._patience_s
             nobody = self._tell is None
         if nobody:
             self.end()
         self._pass_on()
         self._rouse()
+
+    def asked(self, within_s: float) -> bool:
+        """Whether a request was made, or is made in that time."""
+        return self._asked.wait(within_s)
 
     def kept(self) -> None:
         """Everything is kept: if the process was asked to end, it may now be gone in CLOSED_S."""
@@ -194,8 +201,8 @@ def in_foreground(terminal: int | None) -> bool:
     """Whether the terminal is this process's to touch; from the background, touching it would stop the process."""
     try:
         return terminal is not None and os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno == errno.ENOTTY  # no terminal of this session, so nobody's foreground
 
 
 def _attributes(terminal: int | None) -> list[Any] | None:

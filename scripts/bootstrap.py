@@ -390,7 +390,7 @@ def _wheel(project: Path, python: Path, folder: Path, level: Level, gpu: str, *,
         _say(newer)
     folder.mkdir(parents=True, exist_ok=True)
     environment = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)} | _rocm(gpu) | dict(os.environ)
-    long = "about two minutes" if gpu == "none" else f"with {gpu}, which takes long"
+    long = "about three minutes" if gpu == "none" else f"with {gpu}, which takes long"
     title = f"{'That one crashed: building' if again else 'Building'} llama.cpp {level.name} (once; {long})"
     with tempfile.TemporaryDirectory(dir=folder) as building:
         lean = Path(building) / "lean.cmake"

@@ -58,6 +58,7 @@ class Editor:
         words = command()
         if not words:
             return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
+        self._outcome = None  # what an earlier one left is taken up already
         self._free.clear()
         try:
             self._outcome = self._edit(words, draft, folder)

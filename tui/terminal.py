@@ -20,7 +20,7 @@ from textual.drivers import linux_driver
 from tui.pasting import PasteParser
 from tui.termination import in_foreground
 
-BEHIND = 1 << 15  # bytes that wait; more than a frame of a large terminal
+BEHIND = 1 << 15  # bytes that wait; about a frame of a large terminal
 ENDING_S = 1.5  # a shell sends SIGCONT behind the SIGTERM that ends a stopped job, and they are heard in any order
 STOP_S = 2.0  # for the last of it, when the terminal is given back
 

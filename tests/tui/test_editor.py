@@ -45,9 +45,9 @@ async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else
     script = tmp_path / "editor.sh"
     script.write_text(f'test -z "$SAVE" || echo saved >"$1"; echo now >{begun}; exec sleep 600\n')
     monkeypatch.setenv("VISUAL", f"sh {script}")
+    editing = editor.Editor()
     for saves, left in (("yes", "saved"), ("", None)):
         monkeypatch.setenv("SAVE", saves)
-        editing = editor.Editor()
         assert editing.end() is None
         outcome = asyncio.create_task(asyncio.to_thread(editing.edit, "draft", tmp_path / "drafts"))
         await asyncio.to_thread(begun.read_text)

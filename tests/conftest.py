@@ -50,6 +50,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marking.mark(items)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """What a test leaves open is closed in a hurry."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        rooms.leave_as_is(monkeypatch)
+        return (yield)
+
+
 @pytest.fixture(autouse=True)
 def _marks_are_true(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test does nothing that it is not marked with."""
@@ -58,11 +66,11 @@ def _marks_are_true(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What is made without a name goes with the rest, and empty graphs are copied."""
+    """What is made without a name goes with the rest, and empty memories are copied."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         rooms.keep_it_no_longer()
         rooms.temporary(tmp_path_factory.mktemp("unnamed"), monkeypatch)
-        rooms.cheap_graphs(tmp_path_factory.mktemp("template"), monkeypatch)
+        rooms.cheap_memories(tmp_path_factory.mktemp("template"), monkeypatch)
         yield
 
 

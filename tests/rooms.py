@@ -1,16 +1,20 @@
 """What makes the tests' many memories cheap: folders in RAM, empty graphs that are copies of one, memory that is kept.
 
-A log is made anew for every memory, with an identity of its own. That is all an empty graph says of it, so that a copy
-with the other name is as good as one made anew, for a fifth of the time; the opening checks it as ever.
+Every log has an identity of its own, which is all that an empty graph says of it: a copy with the other name is as good
+as one made anew, for a fifth of the time, and the opening checks it as ever.
 """
 
 import os
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from graph.codec import genesis
 
 RAM = Path("/dev/shm")
 ENOUGH_BYTES = 2 << 30
@@ -22,6 +26,8 @@ KEEPING = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
 }
+
+_ANY_LINK = genesis("any log").hex()  # where the name of a log stands in the graph that is copied
 
 
 def in_ram() -> None:
@@ -55,39 +61,88 @@ def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
-def cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on a memory without events, whose graph is opened for the first time, is given a copy of one.
+def cheap_memories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on empty logs and graphs are copies of one; and what a rebuild took is kept for the next."""
+    from graph import log, rebuild
 
-    And what a rebuild took is kept for the next.
-    """
-    from graph import rebuild
+    monkeypatch.setattr(log, "migrate", _cheap_migrate(folder))
+    _cheap_graphs(folder, monkeypatch)
+    monkeypatch.setattr(rebuild, "_give_back", lambda: None)
+
+
+def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
+    """A `migrate` that makes an empty log a copy of the one in `folder`, all but what the file knows of itself."""
+    from graph.ids import new_id, now_ms
+    from graph.migrations import migrate
+
+    empty = folder / "log.sqlite"
+    with closing(sqlite3.connect(empty, isolation_level=None)) as template:
+        migrate(template)
+
+    def migrated(db: sqlite3.Connection) -> None:
+        if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            with closing(sqlite3.connect(empty)) as template:
+                template.backup(db)
+            db.executemany("UPDATE meta SET value = ? WHERE key = ?", [(new_id(), "log"), (now_ms(), "created_at")])
+        migrate(db)
+
+    return migrated
+
+
+def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a graph that is made, and one that is opened for a log without events, be copies."""
+    from graph import store
     from graph.files import GRAPH
     from graph.memory import Memory
+    from graph.schema import META
+    from graph.store import GraphStore
     from graph.values import Progress
 
-    open_graph = Memory.open_graph
+    create, open_graph = GraphStore.create, Memory.open_graph
+    made: dict[tuple[int, str], bytes] = {}  # by version, which a test may change, and by the log's name in it
     making = threading.Lock()
-    made: list[tuple[bytes, bytes]] = []
 
-    def template() -> tuple[bytes, bytes]:
-        """An empty graph, and the hash in it that names its log."""
+    def empty(link: str) -> bytes:
         with making:
-            if not made:
-                memory = Memory.open(folder, command="test")
-                open_graph(memory, lambda _: None)
-                name = named(memory)
-                memory.close()
-                made.append(((folder / GRAPH).read_bytes(), name))
-            return made[0]
+            if (key := (store.VERSION, link)) not in made:
+                path = folder / f"{len(made)}.kuzu"
+                graph = create(path)
+                graph.execute(f"MATCH (m:`{META.name}` {{id: 0}}) SET m.link = $link", {"link": link})
+                graph.close()
+                made[key] = path.read_bytes()
+            return made[key]
 
-    def named(memory: Memory) -> bytes:
-        return memory._reader.link(0).hex().encode()
+    def created(path: Path) -> GraphStore:
+        if path.exists():
+            return create(path)
+        try:
+            path.write_bytes(empty(""))
+        except OSError:
+            path.unlink(missing_ok=True)
+            return create(path)  # which tells the trouble
+        return GraphStore.open(path)
 
     def opened(self: Memory, progress: Callable[[Progress], None]) -> None:
         if self.head() == 0 and not any(self._folder.glob("graph.*")):
-            graph, name = template()
-            (self._folder / GRAPH).write_bytes(graph.replace(name, named(self)))
+            link = self._reader.link(0).hex()
+            graph = empty(_ANY_LINK).replace(_ANY_LINK.encode(), link.encode())
+            (self._folder / GRAPH).write_bytes(graph)
         open_graph(self, progress)
 
+    monkeypatch.setattr(GraphStore, "create", created)
     monkeypatch.setattr(Memory, "open_graph", opened)
-    monkeypatch.setattr(rebuild, "_give_back", lambda: None)
+
+
+def leave_as_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs that are closed from now on are not folded together: nobody opens them again."""
+    from graph.store import GraphStore
+
+    close = GraphStore._close_alone
+
+    def closed(self: GraphStore) -> None:
+        if self._unchecked and not self.spoilt:
+            self._writer.execute("CALL force_checkpoint_on_close = false")
+            self._unchecked = 0
+        close(self)
+
+    monkeypatch.setattr(GraphStore, "_close_alone", closed)

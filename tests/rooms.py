@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,6 @@ def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
 
 def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a graph that is made, and one that is opened for a log without events, be copies."""
-    from graph import store
     from graph.files import GRAPH
     from graph.memory import Memory
     from graph.schema import META
@@ -102,9 +102,12 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[tuple[int, str], bytes] = {}  # by version, which a test may change, and by the log's name in it
     making = threading.Lock()
 
+    def version() -> int:
+        return int(import_module(GraphStore.__module__).VERSION)
+
     def empty(link: str) -> bytes:
         with making:
-            if (key := (store.VERSION, link)) not in made:
+            if (key := (version(), link)) not in made:
                 path = folder / f"{len(made)}.kuzu"
                 graph = create(path)
                 graph.execute(f"MATCH (m:`{META.name}` {{id: 0}}) SET m.link = $link", {"link": link})

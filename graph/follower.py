@@ -276,7 +276,7 @@ class Follower:
 
     def _put_in_place(self) -> None:
         """Go on with the graph that was just built."""
-        self._let_go(State.BEHIND, "The graph is being rebuilt.")
+        self._let_go(State.BEHIND, "The graph is being rebuilt.", fold=False)
         self._built = False
         rebuild.install(self._folder)
         if (self._folder / PURGE).exists():
@@ -330,13 +330,13 @@ class Follower:
             self._store, self._applied = store, store.applied()[1]
             self._wanted = max(self._wanted, wanted)
 
-    def _let_go(self, state: State, why: str) -> None:
+    def _let_go(self, state: State, why: str, *, fold: bool = True) -> None:
         with self._changed:
             store, self._store = self._store, None
             self._state, self._why = state, why
             self._changed.notify_all()
         if store is not None:
-            store.close()
+            store.close(fold=fold)
             if store.spoilt:
                 with suppress(OSError):  # a full disk; then the engine's own checks have to do
                     mark(self._folder, OPENING)

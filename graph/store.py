@@ -198,14 +198,18 @@ class GraphStore:
             self._writer.execute("CHECKPOINT")
             self._unchecked = 0
 
-    def close(self) -> None:
-        """Stop the readers, wait for them, fold in what is left, and close the file if that can be done safely."""
+    def close(self, *, fold: bool = True) -> None:
+        """Stop the readers, wait for them, fold in what is left, and close the file if that can be done safely.
+
+        Folding takes longer than the rest, and is left out for a file that another takes the place of: what was written
+        since the last checkpoint then stays in the write-ahead log beside it.
+        """
         closed = False
         while not closed:
             self._interrupt_readers()  # again and again: one that has not quite begun does not hear it
             with self._gate.alone(timeout_s=CHECKPOINT_PATIENCE_S) as closed:
                 if closed:
-                    self._close_alone()
+                    self._close_alone(fold=fold)
 
     def _interrupt_readers(self) -> None:
         with self._busy_changed:
@@ -213,10 +217,12 @@ class GraphStore:
             for connection in self._busy:
                 connection.interrupt()
 
-    def _close_alone(self) -> None:
+    def _close_alone(self, *, fold: bool) -> None:
         try:
             room.require(self._folder, room.TO_FOLLOW)  # the engine's own closing writes too
-            if self._unchecked and not self.spoilt:
+            if not fold:
+                self.execute("CALL force_checkpoint_on_close = false")
+            elif self._unchecked and not self.spoilt:
                 self.checkpoint()
         except NoRoom:
             self._keep_for_ever()  # what was committed is in the write-ahead log, for the next opening

@@ -5,6 +5,7 @@ How tests are marked and ordered is in tests/marking.py, what makes their memori
 
 import gc
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ gc.disable()
 examples.register()
 marking.watch_processes()
 rooms.in_ram()
+
+# In the background of a shell without jobs Ctrl+C is ignored, by whatever is started too, and some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Read before the fixture below hides them: where the developer's own models are.
 MODELS = os.environ.get("CLEW_MODELS")

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from functools import partialmethod
 from importlib import import_module
 from pathlib import Path
 
@@ -140,12 +141,4 @@ def leave_as_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs that are closed from now on are not folded together: nobody opens them again."""
     from graph.store import GraphStore
 
-    close = GraphStore._close_alone
-
-    def closed(self: GraphStore) -> None:
-        if self._unchecked and not self.spoilt:
-            self._writer.execute("CALL force_checkpoint_on_close = false")
-            self._unchecked = 0
-        close(self)
-
-    monkeypatch.setattr(GraphStore, "_close_alone", closed)
+    monkeypatch.setattr(GraphStore, "close", partialmethod(GraphStore.close, fold=False))

@@ -31,6 +31,33 @@ def at_top_part(app: ClewApp, text: str) -> bool:
     return 0 <= place < app.transcript.size.height
 
 
+async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(chat: Running) -> None:
+    agent = agent_with_chats(3)
+    async with chat(agent) as (app, pilot):
+        await app.open_session("S001")
+        reads = list(agent.reads)
+        assert app.chat is not None
+        assert await app.chat.show_turn(agent.turns["S001"][4].id)
+        await wait_until(pilot, lambda: at_top_part(app, "question 2"))
+        assert agent.reads == reads
+
+
+async def test_a_stale_answer_never_overwrites_a_newer_one(chat: Running) -> None:
+    agent = agent_with_chats(20)
+    agent.searching.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("ctrl+f")
+        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
+        await pilot.press(*"question 1")
+        await wait_until(pilot, lambda: agent.searched)
+        assert "searching …" in screen_text(app)
+        await pilot.press("enter")  # nothing was found yet, so there is nowhere to go
+        assert isinstance(app.screen, SearchScreen)
+        agent.searching.set()
+        await wait_until(pilot, lambda: "11 found" in screen_text(app))
+        assert [text for text, _ in agent.searched] == ["q", "question 1"]
+
+
 async def test_results_come_while_typing_and_enter_goes_to_the_turn_far_up(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
@@ -66,33 +93,6 @@ async def test_from_a_place_that_was_jumped_to_one_reads_on_in_both_directions(c
             assert text in screen_text(app)
         await pilot.press("ctrl+end")
         await wait_until(pilot, lambda: app.transcript.window.at_tail and app.transcript.follow)
-
-
-async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(chat: Running) -> None:
-    agent = agent_with_chats(3)
-    async with chat(agent) as (app, pilot):
-        await app.open_session("S001")
-        reads = list(agent.reads)
-        assert app.chat is not None
-        assert await app.chat.show_turn(agent.turns["S001"][4].id)
-        await wait_until(pilot, lambda: at_top_part(app, "question 2"))
-        assert agent.reads == reads
-
-
-async def test_a_stale_answer_never_overwrites_a_newer_one(chat: Running) -> None:
-    agent = agent_with_chats(20)
-    agent.searching.clear()
-    async with chat(agent) as (app, pilot):
-        await pilot.press("ctrl+f")
-        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
-        await pilot.press(*"question 1")
-        await wait_until(pilot, lambda: agent.searched)
-        assert "searching …" in screen_text(app)
-        await pilot.press("enter")  # nothing was found yet, so there is nowhere to go
-        assert isinstance(app.screen, SearchScreen)
-        agent.searching.set()
-        await wait_until(pilot, lambda: "11 found" in screen_text(app))
-        assert [text for text, _ in agent.searched] == ["q", "question 1"]
 
 
 @pytest.mark.parametrize("text", ['"*AND(', "🦑🦑", "\x1b[2J", "[bold]", "x" * 20_000, "words " * 3_500, "   "])

@@ -36,23 +36,6 @@ async def test_two_thousand_turns_mount_one_page_and_read_one_bounded_part(chat:
         assert app.transcript.scroll_y == app.transcript.max_scroll_y > 0
 
 
-async def test_scrolling_up_brings_older_pages_without_moving_the_line_that_is_read(chat: Running) -> None:
-    async with chat(long_agent()) as (app, pilot):
-        transcript = app.transcript
-        for _ in range(40):
-            await pilot.press("pageup")
-            await pilot.pause()
-            assert len(transcript.messages) <= MOUNTED
-        await wait_until(pilot, lambda: transcript.window.first > 0 and len(transcript.window.turns) > 60)
-        before = first_line(app)
-        await app.chat.turn_page(up=True)
-        await pilot.pause()
-        assert first_line(app) == before
-        await pilot.press("ctrl+end")
-        await wait_until(pilot, lambda: transcript.window.at_tail and transcript.follow)
-        assert transcript.messages[-1].text.startswith("answer 999")
-
-
 async def test_a_growing_reply_does_not_move_a_reader_above_it(chat: Running) -> None:
     agent = long_agent(20)
     agent.go.clear()
@@ -78,6 +61,23 @@ async def test_a_growing_reply_is_followed_at_the_end(chat: Running) -> None:
         await wait_until(pilot, lambda: "word word" in screen_text(app) and app.state.last is not None)
         await wait_until(pilot, lambda: app.transcript.scroll_y == app.transcript.max_scroll_y > before + 10)
         assert app.transcript.follow
+
+
+async def test_scrolling_up_brings_older_pages_without_moving_the_line_that_is_read(chat: Running) -> None:
+    async with chat(long_agent()) as (app, pilot):
+        transcript = app.transcript
+        for _ in range(40):
+            await pilot.press("pageup")
+            await pilot.pause()
+            assert len(transcript.messages) <= MOUNTED
+        await wait_until(pilot, lambda: transcript.window.first > 0 and len(transcript.window.turns) > 60)
+        before = first_line(app)
+        await app.chat.turn_page(up=True)
+        await pilot.pause()
+        assert first_line(app) == before
+        await pilot.press("ctrl+end")
+        await wait_until(pilot, lambda: transcript.window.at_tail and transcript.follow)
+        assert transcript.messages[-1].text.startswith("answer 999")
 
 
 async def test_any_resize_keeps_the_end_or_the_place(chat: Running) -> None:

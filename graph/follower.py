@@ -24,8 +24,7 @@ from graph import beside, rebuild, room
 from graph.errors import GraphFailure, MemoryFailure, NoRoom
 from graph.events import TextErased
 from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
-from graph.overlay import Overlay
-from graph.projection import project
+from graph.overlay import follow
 from graph.reading import LogReader
 from graph.store import GraphStore
 from graph.values import Progress
@@ -307,16 +306,11 @@ class Follower:
     def _apply_batch(self, store: GraphStore) -> None:
         room.require(self._folder, room.TO_FOLLOW)
         events = self._reader.events(after=self._applied, limit=BATCH)
-        last = events[-1].seq
         if any(isinstance(stored.event, TextErased) for stored in events):
             mark(self._folder, PURGE)
-        with store.transaction():
-            overlay = Overlay(store, self._reader.event)
-            for stored in events:
-                project(stored, overlay)
-            overlay.flush(applied=last, link=self._reader.link(last).hex())
+        follow(store, events, self._reader)
         with self._changed:
-            self._applied = last
+            self._applied = events[-1].seq
             self._changed.notify_all()
 
     def _opened(self) -> GraphStore:

@@ -3,10 +3,13 @@
 Changes to one node or relationship are gathered, so that a turn that is put, placed and counted is written once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from graph.codec import Stored
 from graph.events import Event
+from graph.projection import project
+from graph.reading import LogReader
 from graph.schema import META, NODES, RELS, NodeTable
 from graph.sink import NOTHING
 from graph.store import GraphStore
@@ -152,3 +155,13 @@ class Overlay:
         listed = ", ".join(f"n.`{name}`" for name in columns)
         rows = self._store.execute(f"MATCH (n:`{table.name}` {{id: $id}}) RETURN {listed}", {"id": id})
         return dict(zip(columns, rows[0], strict=True)) if rows else None
+
+
+def follow(store: GraphStore, events: Sequence[Stored], reader: LogReader) -> None:
+    """Bring a graph on by the events that come next, at least one, in one transaction. Raises GraphFailure."""
+    last = events[-1].seq
+    with store.transaction():
+        overlay = Overlay(store, reader.event)
+        for stored in events:
+            project(stored, overlay)
+        overlay.flush(applied=last, link=reader.link(last).hex())

@@ -112,7 +112,7 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 path = folder / f"{len(made)}.kuzu"
                 graph = create(path)
                 graph.execute(f"MATCH (m:`{META.name}` {{id: 0}}) SET m.link = $link", {"link": link})
-                graph.close()
+                graph.close(fold=True)  # also at the end of a test
                 made[key] = path.read_bytes()
             return made[key]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graph import rebuild
 from graph.memory import Memory
 from graph.values import Progress
 
@@ -18,6 +19,12 @@ def _private_files() -> Iterator[None]:
     before = os.umask(0o077)
     yield
     os.umask(before)
+
+
+@pytest.fixture(autouse=True)
+def _loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs that are made anew are loaded, as those of long logs are; where it is about short ones a test says so."""
+    monkeypatch.setattr(rebuild, "FEW", 0)
 
 
 @pytest.fixture

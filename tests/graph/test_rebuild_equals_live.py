@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from graph import rebuild
 from graph.doctor import compare
 from graph.events import (
     Event,
@@ -52,8 +53,11 @@ def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tu
             for event in conversation.events:
                 assert not memory.append(event)[0].graph_behind
             assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
-            memory.rebuild(ignore)
-            assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+            for few in (0, len(conversation.events)):  # loaded, and followed
+                with pytest.MonkeyPatch.context() as monkeypatch:
+                    monkeypatch.setattr(rebuild, "FEW", few)
+                    memory.rebuild(ignore)
+                assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
             assert {check.name for check in memory.doctor() if not check.ok} == set()
         finally:
             memory.close()

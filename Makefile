@@ -27,7 +27,7 @@ test: setup lint ## set up what is missing, then lint, check types and run the t
 	$(PYTEST) --durations=30 $(ARGS)
 
 check: setup lint ## the same with the tests that take seconds, for while you work (of the screens a few each)
-	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful) and (not ui or sample)" $(ARGS)
+	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful or restarts) and (not ui or sample)" $(ARGS)
 
 lint:
 	$(BIN)/ruff check

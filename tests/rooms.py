@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from graph.codec import genesis
+from tests import marking
 
 RAM = Path("/dev/shm")
 ENOUGH_BYTES = 2 << 30
@@ -99,7 +100,7 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from graph.store import GraphStore
     from graph.values import Progress
 
-    create, open_graph = GraphStore.create, Memory.open_graph
+    create, open_file, open_graph = GraphStore.create, GraphStore.open, Memory.open_graph
     made: dict[tuple[int, str], bytes] = {}  # by version, which a test may change, and by the log's name in it
     making = threading.Lock()
 
@@ -115,6 +116,10 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 graph.close(fold=True)  # also at the end of a test
                 made[key] = path.read_bytes()
             return made[key]
+
+    def seen(path: Path) -> GraphStore:
+        marking.saw("restarts")
+        return open_file(path)
 
     def created(path: Path) -> GraphStore:
         if path.exists():
@@ -133,6 +138,7 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             (self._folder / GRAPH).write_bytes(graph)
         open_graph(self, progress)
 
+    monkeypatch.setattr(GraphStore, "open", seen)
     monkeypatch.setattr(GraphStore, "create", created)
     monkeypatch.setattr(Memory, "open_graph", opened)
 

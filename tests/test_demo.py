@@ -23,6 +23,7 @@ def demo(tmp_path: Path) -> Iterator[Home]:
     os.umask(before)
 
 
+@pytest.mark.restarts
 def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
     with closing(Memory.open(demo.memory, command="test")) as memory:
         memory.open_graph(lambda _: None)
@@ -37,6 +38,7 @@ def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
         assert [check for check in memory.doctor() if not check.ok] == []
 
 
+@pytest.mark.restarts
 def test_a_memory_that_is_there_is_left_alone(demo: Home) -> None:
     before = (demo.memory / "log.sqlite").read_bytes()
     with pytest.raises(DemoFailed, match="left as it is"):

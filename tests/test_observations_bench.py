@@ -206,6 +206,7 @@ def chosen(conversations: Sequence[Conversation], *ids: str) -> list[Conversatio
     return [conversation for conversation in conversations if conversation.id in ids]
 
 
+@pytest.mark.restarts
 def test_a_perfect_model_leaves_what_the_file_says(conversations: list[Conversation]) -> None:
     few = chosen(conversations, "new_fact-03", "state_change-01", "joke-01")
     found = run_with(Run("perfect", Perfect()), few)["overall"]
@@ -215,6 +216,7 @@ def test_a_perfect_model_leaves_what_the_file_says(conversations: list[Conversat
 
 
 @pytest.mark.parametrize("way", [Way.INVALID, Way.HALLUCINATING, Way.DELETING])
+@pytest.mark.restarts
 def test_a_hostile_model_leaves_no_junk_and_takes_nothing(way: Way, conversations: list[Conversation]) -> None:
     few = chosen(conversations, "state_change-01", "question-01")
     hostile = Hostile(way)

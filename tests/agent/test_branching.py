@@ -467,6 +467,7 @@ async def test_killed_before_the_first_word_of_a_new_reply_the_chat_is_as_it_was
         assert [turn.id for turn in again.thread(session)] == before
 
 
+@pytest.mark.restarts
 async def test_killed_after_the_first_words_of_a_new_reply_they_stand_beside_the_old_one(
     make_agent: MakeAgent, home: Path, tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ async def until_asked(events: AsyncIterator[AgentEvent]) -> ApprovalWanted:
 
 
 @pytest.mark.parametrize("how", ["stop", "another message", "close"])
+@pytest.mark.restarts
 async def test_what_is_no_answer_refuses(make_agent: MakeAgent, how: str) -> None:
     agent, model = await started(make_agent)
     model.structured_replies = [REMEMBER, ANSWER, ANSWER]

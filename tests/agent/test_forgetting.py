@@ -86,6 +86,7 @@ REMOVALS: list[Event] = [TurnHidden(turn="secret"), TurnDeleted(turn="secret"), 
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS.keys())
 @pytest.mark.parametrize("event", REMOVALS, ids=lambda event: event.kind)
+@pytest.mark.restarts
 async def test_a_kill_between_the_event_and_the_forgetting_is_made_good_at_the_next_start(
     written: Written, make_agent: MakeAgent, event: Event, log: PromptLog
 ) -> None:
@@ -95,6 +96,7 @@ async def test_a_kill_between_the_event_and_the_forgetting_is_made_good_at_the_n
     assert written.left == {OTHER}
 
 
+@pytest.mark.restarts
 async def test_a_start_keeps_what_may_be_quoted(written: Written, make_agent: MakeAgent) -> None:
     written.save(QUOTING, LOGS["quoted by a tool"])
     written.append(TurnHidden(turn="secret"), TurnUnhidden(turn="secret"))
@@ -102,6 +104,7 @@ async def test_a_start_keeps_what_may_be_quoted(written: Written, make_agent: Ma
     assert written.left == {QUOTING, OTHER}
 
 
+@pytest.mark.restarts
 async def test_a_state_that_does_not_tell_what_it_holds_is_not_kept(written: Written, make_agent: MakeAgent) -> None:
     states = KVStates(written.home.states, limit=1 << 20)
     assert states.save(QUOTING, "model", KVState((1,), memoryview(b"")), {"marks": "of another version"})
@@ -118,6 +121,7 @@ async def delete(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("remove", [hide, delete])
+@pytest.mark.restarts
 async def test_what_a_tool_quoted_is_forgotten_at_once(
     written: Written, make_agent: MakeAgent, remove: Callable[[Agent], object]
 ) -> None:
@@ -128,6 +132,7 @@ async def test_what_a_tool_quoted_is_forgotten_at_once(
     assert written.left == {OTHER}
 
 
+@pytest.mark.restarts
 async def test_a_deleted_session_takes_its_alternatives_from_all_states(
     written: Written, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +148,7 @@ async def test_a_deleted_session_takes_its_alternatives_from_all_states(
     assert forgotten == {"secret", "first answer", "answer"}
 
 
+@pytest.mark.restarts
 async def test_an_agent_that_is_closed_at_once_ends_its_forgetting_first(
     written: Written, make_agent: MakeAgent, caplog: pytest.LogCaptureFixture
 ) -> None:

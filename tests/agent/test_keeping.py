@@ -144,6 +144,7 @@ async def test_what_was_edited_is_not_restored_beside_its_edit(make_agent: MakeA
     assert [each.id for each in await agent.review()] == [id]
 
 
+@pytest.mark.restarts
 async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     old = await agent.remember("I live in Lyon.")

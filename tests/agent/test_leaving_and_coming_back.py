@@ -1,5 +1,7 @@
 """What a quit leaves open: where the user was comes back; a message that waited for another chat can be answered."""
 
+import pytest
+
 from agent.events import ReplyEnded, TokensArrived, TurnAccepted
 from agent.home import Home
 from tests.agent.conftest import MakeAgent, collect
@@ -8,6 +10,7 @@ from tests.agent.test_service import talk, until
 from tests.fakes import FakeGenerator
 
 
+@pytest.mark.restarts
 async def test_a_first_message_that_waited_for_another_chat_comes_back_on_the_screen_and_can_be_answered(
     make_agent: MakeAgent,
 ) -> None:
@@ -32,6 +35,7 @@ async def test_a_first_message_that_waited_for_another_chat_comes_back_on_the_sc
         assert only(await collect(again.retry(session)), ReplyEnded).text == "apples"
 
 
+@pytest.mark.restarts
 async def test_the_last_session_is_where_the_user_spoke_or_looked_last(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
     assert await agent.last_session() is None

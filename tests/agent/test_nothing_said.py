@@ -13,6 +13,7 @@ from tests.agent.test_recall import only, ready, say, spelled, tell_facts
 from tests.fakes import FakeGenerator
 
 
+@pytest.mark.restarts
 async def test_the_model_is_told_that_nothing_was_said_then_and_again_after_a_restart(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
@@ -37,6 +38,7 @@ async def test_the_model_is_told_that_nothing_was_said_then_and_again_after_a_re
     assert agent.rewrites == {}
 
 
+@pytest.mark.restarts
 async def test_a_first_message_that_asks_for_the_newest_learns_that_there_is_nothing(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)

@@ -58,6 +58,7 @@ async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left
     assert await texts(agent) == ["I live in Porto."]
 
 
+@pytest.mark.restarts
 async def test_a_project_is_asked_for_as_it_was(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.remember("I row.", project="boats")
@@ -66,6 +67,7 @@ async def test_a_project_is_asked_for_as_it_was(make_agent: MakeAgent) -> None:
         assert await past.memories(Wanted(project="trains")) == []
 
 
+@pytest.mark.restarts
 async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.remember("I live in Lyon.")
@@ -80,6 +82,7 @@ async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeA
         assert files(agent) == []
 
 
+@pytest.mark.restarts
 async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.remember("I live in Lyon.")
@@ -89,6 +92,7 @@ async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent
         assert len(await texts(past)) == 1
 
 
+@pytest.mark.restarts
 async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     _, _, ended = await say(agent, None, "my secret is a sextant")
@@ -102,6 +106,7 @@ async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(
         assert await past.memories() == []
 
 
+@pytest.mark.restarts
 async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.remember("I live in Lyon.")
@@ -119,6 +124,7 @@ async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: Mak
     assert files(agent) == []
 
 
+@pytest.mark.restarts
 async def test_the_agent_closes_with_a_past_open(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.remember("I live in Lyon.")

@@ -44,6 +44,7 @@ def texts(agent: Agent) -> set[str]:
         return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
 
 
+@pytest.mark.restarts
 async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_nothing(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     _, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
@@ -96,6 +97,7 @@ async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_pro
     assert back.impact.lost == ()
 
 
+@pytest.mark.restarts
 async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_are_told(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The harbour master keeps seven grey cats.", "Something else entirely.")
@@ -131,6 +133,7 @@ async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(mak
         await agent.plan_delete_session(session)
 
 
+@pytest.mark.restarts
 async def test_a_deleted_chat_that_a_fork_had_gone_on_from_leaves_nothing_once_the_fork_is_gone_too(
     make_agent: MakeAgent,
 ) -> None:

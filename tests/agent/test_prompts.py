@@ -75,6 +75,7 @@ async def test_a_message_during_compaction_is_answered_on_the_old_prompt_and_the
     assert (await agent.status()).rewrites == {"compaction": 1}
 
 
+@pytest.mark.restarts
 async def test_a_session_that_is_looked_at_is_evaluated_before_anyone_asks(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("one"))
     session = (await collect(agent.send(None, "hello there")))[0].session  # type: ignore[union-attr]

@@ -56,6 +56,7 @@ async def delete(agent: Agent, turn: str) -> None:
     agent._purge_soon()
 
 
+@pytest.mark.restarts
 async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, _ = await say(agent, "We begin with a harmless remark.")
@@ -70,6 +71,7 @@ async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(make_agent
     assert {check.name for check in await asyncio.to_thread(agent._memory.doctor) if not check.ok} <= {"permissions"}
 
 
+@pytest.mark.restarts
 async def test_a_cache_that_holds_a_word_goes_and_any_other_file_is_named(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     told: list[str] = []
@@ -96,6 +98,7 @@ async def _listen(agent: Agent, told: list[str]) -> None:
     told += [notice.message async for notice in agent.notices() if isinstance(notice, Warned)]
 
 
+@pytest.mark.restarts
 async def test_words_that_others_say_too_are_not_counted(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, turn = await say(agent, f"My neighbour is a {SECRET} by profession.")
@@ -107,6 +110,7 @@ async def test_words_that_others_say_too_are_not_counted(make_agent: MakeAgent) 
     assert not holding(home, forms_of(["profession"]))
 
 
+@pytest.mark.restarts
 async def test_automatic_backups_lose_it_too_and_still_verify(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")
@@ -138,6 +142,7 @@ STEPS = ("purge_words", "purge", "purge_copy", "purge_done", "unkept", "that_quo
 
 
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.restarts
 async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_start(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -162,6 +167,7 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
     assert holding(home) == set()
 
 
+@pytest.mark.restarts
 async def test_what_is_deleted_while_a_purge_runs_is_purged_after_it(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, first = await say(agent, f"My neighbour is a {SECRET}.")
@@ -175,6 +181,7 @@ async def test_what_is_deleted_while_a_purge_runs_is_purged_after_it(make_agent:
     assert holding(home, forms_of([SECRET, "bassoonist"])) == set()
 
 
+@pytest.mark.restarts
 async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +199,7 @@ async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
     assert holding(home) == set()
 
 
+@pytest.mark.restarts
 async def test_a_reader_of_the_log_holds_the_end_of_a_purge_up_and_nothing_else(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +228,7 @@ KEPT = {
 
 @pytest.mark.parametrize("how", ["name", "prompt", "message", "memory"])
 @pytest.mark.parametrize("said", KEPT)
+@pytest.mark.restarts
 async def test_what_is_kept_in_another_form_of_a_word_is_not_taken_for_a_leftover(
     make_agent: MakeAgent, said: str, how: str
 ) -> None:
@@ -244,6 +253,7 @@ async def test_what_is_kept_in_another_form_of_a_word_is_not_taken_for_a_leftove
     assert not holding(home, forms_of([said.rstrip(".")])), "nobody has the sentence"
 
 
+@pytest.mark.restarts
 async def test_a_backup_made_while_a_purge_runs_loses_it_too(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +277,7 @@ async def test_a_backup_made_while_a_purge_runs_loses_it_too(
     assert holding(home) == set()
 
 
+@pytest.mark.restarts
 async def test_a_log_set_aside_as_damaged_is_spared_and_named(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     told: list[str] = []
@@ -316,6 +327,7 @@ async def test_restoring_and_counting_a_backup_leave_nothing_beside_it(make_agen
         assert sorted(backup.parent.iterdir()) == before
 
 
+@pytest.mark.restarts
 async def test_a_sentence_is_found_also_where_each_of_its_words_is_said_elsewhere(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, turn = await say(agent, f'My "secret" is {SECRET}, äh.')
@@ -328,6 +340,7 @@ async def test_a_sentence_is_found_also_where_each_of_its_words_is_said_elsewher
     assert set((await agent.purged()).leftovers) == {raw, escaped}
 
 
+@pytest.mark.restarts
 async def test_a_sentence_that_somebody_says_as_well_is_not_looked_for(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, turn = await say(agent, f"My secret is {SECRET}.")
@@ -353,6 +366,7 @@ OTHERS = (Saved("harmless", "MATCH (t:Turn) RETURN t.text"), Saved("words", "RET
           Saved("said", "RETURN 'We only need to take the boat'"))  # fmt: skip
 
 
+@pytest.mark.restarts
 async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_though_each_word_is_said_elsewhere(
     make_agent: MakeAgent,
 ) -> None:
@@ -389,6 +403,7 @@ async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_though_each
     assert GONE_TOO.format("7 saved queries") in told
 
 
+@pytest.mark.restarts
 async def test_queries_that_cannot_be_written_anew_are_named(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     _, turn = await say(agent, QUOTED)

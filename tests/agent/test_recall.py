@@ -140,6 +140,7 @@ async def test_this_conversation_is_summarized_from_its_own_thread(make_agent: M
     assert "whales sing" in spelled(model, model.prompts[-1])
 
 
+@pytest.mark.restarts
 async def test_a_restart_builds_the_same_prompt_again_and_leaves_out_what_was_hidden_since(
     make_agent: MakeAgent,
 ) -> None:

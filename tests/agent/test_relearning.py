@@ -1,5 +1,7 @@
 """What is left when proof is taken away is learned anew, in every world that has it, once, and in its order."""
 
+import pytest
+
 from agent.service import Agent
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent
@@ -36,6 +38,7 @@ async def learn(agent: Agent) -> None:
     await agent.idle()
 
 
+@pytest.mark.restarts
 async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, _) = await chat(agent, OSLO, ROME)
@@ -50,6 +53,7 @@ async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_a
     assert agent._memory.unreflected(9) == []
 
 
+@pytest.mark.restarts
 async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothing_twice(
     make_agent: MakeAgent,
 ) -> None:

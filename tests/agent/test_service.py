@@ -147,6 +147,7 @@ async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> Non
     assert [turn.text for turn in await agent.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
 
 
+@pytest.mark.restarts
 async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six")
     agent = await make_agent(model)
@@ -279,6 +280,7 @@ async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent:
         await agent.archive("nothing")
 
 
+@pytest.mark.restarts
 async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six", answers=[{"title": "count the numbers"}])
     agent = await make_agent(model)

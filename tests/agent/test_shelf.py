@@ -52,6 +52,7 @@ def test_a_prompt_log_comes_back_as_it_was() -> None:
     assert from_note({"tokens": "no"}) is None
 
 
+@pytest.mark.restarts
 async def test_after_a_restart_only_the_new_message_is_evaluated(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply of some length."))
     first = await ended(agent, None, LONG)
@@ -64,6 +65,7 @@ async def test_after_a_restart_only_the_new_message_is_evaluated(make_agent: Mak
     assert again.rewrites == {}
 
 
+@pytest.mark.restarts
 async def test_a_session_that_is_looked_at_is_fetched_before_anyone_asks(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply."))
     session = (await ended(agent, None, LONG)).session
@@ -97,6 +99,7 @@ async def test_a_model_that_is_swapped_out_leaves_its_states(make_agent: MakeAge
 
 
 @pytest.mark.parametrize("harm", [lambda data: data[:-1], lambda data: b"x" + data[1:], lambda data: b""])
+@pytest.mark.restarts
 async def test_a_damaged_state_means_evaluating_again(make_agent: MakeAgent, harm: Callable[[bytes], bytes]) -> None:
     agent = await make_agent(FakeGenerator("A reply."))
     session = (await ended(agent, None, LONG)).session
@@ -108,6 +111,7 @@ async def test_a_damaged_state_means_evaluating_again(make_agent: MakeAgent, har
     assert not path.exists()
 
 
+@pytest.mark.restarts
 async def test_without_room_nothing_is_kept_and_nothing_is_said(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply."), Settings(kv_mb=0))
     session = (await ended(agent, None, LONG)).session
@@ -116,6 +120,7 @@ async def test_without_room_nothing_is_kept_and_nothing_is_said(make_agent: Make
     assert (await ended(again, session, "Go on.")).evaluated_tokens > 200
 
 
+@pytest.mark.restarts
 async def test_a_deleted_session_leaves_no_state(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply."))
     session = (await ended(agent, None, LONG)).session
@@ -125,6 +130,7 @@ async def test_a_deleted_session_leaves_no_state(make_agent: MakeAgent) -> None:
     assert files() == []
 
 
+@pytest.mark.restarts
 async def test_the_state_of_a_session_that_is_no_more_goes_at_the_next_start(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply."))
     await ended(agent, None, LONG)

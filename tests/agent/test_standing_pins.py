@@ -1,5 +1,7 @@
 """Core blocks and pinned memories through the whole Agent: in every prompt, which still only grows at its end."""
 
+import pytest
+
 from agent.prompt import CORE, CORE_NOW
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent
@@ -36,6 +38,7 @@ async def test_a_block_enters_with_the_next_message_and_every_prompt_begins_with
     assert "number 2" in other
 
 
+@pytest.mark.restarts
 async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_agent: MakeAgent) -> None:
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)
@@ -98,6 +101,7 @@ async def test_shortening_a_prompt_folds_the_blocks_in_and_drops_what_they_said_
     assert agent.rewrites == {"compaction": 1}
 
 
+@pytest.mark.restarts
 async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
     await agent.write_block("persona", "You are Zephyrine.")

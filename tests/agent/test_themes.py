@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import pytest
+
 from agent.events import RecallDone, ReplyEnded, ToolAsked, ToolDone, ToolProgress
 from agent.themes import CAPABLE_BYTES, Theme, ThemeMaker, borne_out, plain, told
 from graph.hits import Community
@@ -110,6 +112,7 @@ def test_what_a_model_says_must_be_in_its_source() -> None:
     assert plain(Community((), (), 0)).title == "one topic"
 
 
+@pytest.mark.restarts
 async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back_after_a_restart(
     make_agent: MakeAgent,
 ) -> None:

@@ -194,6 +194,7 @@ async def test_stopping_between_the_steps_leaves_a_thread_that_goes_on(make_agen
     assert [turn.parent for turn in thread] == [None, *(turn.id for turn in thread[:-1])]
 
 
+@pytest.mark.restarts
 async def test_closing_between_the_steps_leaves_a_thread_that_goes_on(make_agent: MakeAgent) -> None:
     agent, model, _ = await with_a_fact(make_agent)
     model.structured_replies = [SEARCH, SEARCH | {"limit": 2}, ANSWER]

@@ -125,6 +125,7 @@ async def test_an_undone_fork_keeps_nothing_alive_and_comes_back_when_that_is_un
     assert not (await agent.session(fork)).archived
 
 
+@pytest.mark.restarts
 async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
@@ -225,6 +226,7 @@ async def state(agent: Agent) -> dict[str, Any]:
     }
 
 
+@pytest.mark.restarts
 async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")

@@ -44,6 +44,7 @@ async def test_a_rewind_then_an_edit_then_undo_undoes_the_edit_and_then_the_rewi
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
 
 
+@pytest.mark.restarts
 async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_counts_as_an_edit(
     make_agent: MakeAgent,
 ) -> None:

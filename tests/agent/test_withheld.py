@@ -1,5 +1,7 @@
 """A message that says not to be remembered, and one that is kept out by hand: in its chat, and nowhere else."""
 
+import pytest
+
 from agent.events import RecallDone
 from agent.settings import Settings
 from graph.ids import new_id
@@ -27,6 +29,7 @@ async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_fi
     assert (await agent.session(session)).name == "And now?"
 
 
+@pytest.mark.restarts
 async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
     session, _, ended = await say(agent, None, "Off the record: I hate my job.")
@@ -37,6 +40,7 @@ async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_
     assert [(turn.stop_reason, turn.withheld) for turn in await agent.thread(session)][-1] == ("crashed", True)
 
 
+@pytest.mark.restarts
 async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(make_agent: MakeAgent) -> None:
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)

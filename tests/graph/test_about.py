@@ -60,6 +60,7 @@ def test_only_what_is_live_in_main_counts(spoken: Memory) -> None:
     assert (found.said, found.mentioned) == (1, 0)
 
 
+@pytest.mark.restarts
 def test_it_agrees_with_the_graph_and_is_answered_beside_the_holder(spoken: Memory) -> None:
     spoken.open_graph(lambda progress: None)
     said_by = (

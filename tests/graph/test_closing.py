@@ -3,10 +3,13 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from graph.errors import GraphFailure
 from graph.memory import Memory
 
 
+@pytest.mark.restarts
 def test_closing_while_the_graph_opens_leaves_nobody_waiting(tmp_path: Path) -> None:
     for head_start in range(12):
         memory = Memory.open(tmp_path, command="test")

@@ -175,6 +175,7 @@ def test_a_full_disk_keeps_no_vector_and_everything_else(memory: Memory) -> None
     assert memory.embedded(MODEL) == (200, 200)
 
 
+@pytest.mark.restarts
 def test_a_damaged_cache_is_found_and_a_rebuild_heals_it(whole: Memory) -> None:
     talk(whole, 3)
     whole.append(reply("s3", parent="s2", text="s1"))

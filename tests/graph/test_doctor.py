@@ -67,6 +67,7 @@ def test_what_was_done_to_the_log_is_found(whole: Memory, folder: Path, change: 
         "MATCH (a:Turn {id: 's3'}), (b:Turn {id: 's0'}) CREATE (a)-[:REPLIES_TO]->(b)",
     ],
 )
+@pytest.mark.restarts
 def test_a_graph_that_says_something_else_is_found_and_a_rebuild_heals_it(whole: Memory, change: str) -> None:
     talk(whole, 5)
     whole.append(reply("s5", parent="s4", recalled=[{"id": "s0", "score": 0.5, "ranks": {"lexical": 1}}]))
@@ -76,6 +77,7 @@ def test_a_graph_that_says_something_else_is_found_and_a_rebuild_heals_it(whole:
     assert broken(whole) == []
 
 
+@pytest.mark.restarts
 def test_a_rebuild_heals_the_word_index_too(whole: Memory, folder: Path) -> None:
     talk(whole, 5)
     with sqlite3.connect(folder / "log.sqlite") as db:

@@ -266,6 +266,7 @@ def test_a_text_of_100_kb_is_told_in_a_line_and_kept_whole_where_it_is_asked_for
     assert "text" not in neighbour.details
 
 
+@pytest.mark.restarts
 def test_the_past_is_walked_too(whole: Memory) -> None:
     talk(whole, 4)
     with whole.past(3) as past:

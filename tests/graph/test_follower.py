@@ -47,6 +47,7 @@ def test_what_is_appended_is_in_the_graph_when_append_returns(whole: Memory) -> 
     assert rows == [{"t.id": "s3", "p.id": "s2", "e.id": "you"}]
 
 
+@pytest.mark.restarts
 def test_without_its_graph_the_memory_says_it_is_behind_and_goes_on(memory: Memory) -> None:
     talk(memory, 2)
     assert memory.append(said("more", parent="s1"))[0].graph_behind
@@ -57,6 +58,7 @@ def test_without_its_graph_the_memory_says_it_is_behind_and_goes_on(memory: Memo
     assert live(memory) == ["s0", "s1", "more"]
 
 
+@pytest.mark.restarts
 def test_an_opening_catches_up_what_the_graph_missed(whole: Memory, opening: Open) -> None:
     talk(whole, 2)
     memory = opening()
@@ -65,6 +67,7 @@ def test_an_opening_catches_up_what_the_graph_missed(whole: Memory, opening: Ope
     assert live(memory) == ["s0", "s1", "more"]
 
 
+@pytest.mark.restarts
 def test_a_graph_far_behind_is_rebuilt_which_is_quicker(whole: Memory, opening: Open) -> None:
     talk(whole, 2)
     memory = opening()
@@ -73,6 +76,7 @@ def test_a_graph_far_behind_is_rebuilt_which_is_quicker(whole: Memory, opening: 
     assert live(memory) == ["s0", "s1", *ids]
 
 
+@pytest.mark.restarts
 def test_a_graph_that_is_gone_comes_back(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
@@ -83,6 +87,7 @@ def test_a_graph_that_is_gone_comes_back(whole: Memory, opening: Open, folder: P
 
 
 @pytest.mark.parametrize("content", [b"", b"not a graph", b"KUZU" + b"\x00" * 5000, b"\xff" * 20_000])
+@pytest.mark.restarts
 def test_a_damaged_graph_is_set_aside_and_rebuilt(whole: Memory, opening: Open, folder: Path, content: bytes) -> None:
     ids = talk(whole, 3)
     whole.close()
@@ -94,6 +99,7 @@ def test_a_damaged_graph_is_set_aside_and_rebuilt(whole: Memory, opening: Open, 
 
 
 @pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.restarts
 def test_folders_in_the_graphs_places_make_way(
     whole: Memory, opening: Open, folder: Path, tmp_path: Path, linked: bool
 ) -> None:
@@ -116,6 +122,7 @@ def test_folders_in_the_graphs_places_make_way(
     assert (tmp_path / "precious" / "file").exists()
 
 
+@pytest.mark.restarts
 def test_a_graph_cut_short_is_rebuilt(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
@@ -126,6 +133,7 @@ def test_a_graph_cut_short_is_rebuilt(whole: Memory, opening: Open, folder: Path
     assert live(memory) == ids
 
 
+@pytest.mark.restarts
 def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
@@ -136,6 +144,7 @@ def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: 
     assert not (folder / OPENING).exists()
 
 
+@pytest.mark.restarts
 def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = talk(whole, 3)
     memory = opening()
@@ -145,6 +154,7 @@ def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, mon
     assert live(memory) == ids
 
 
+@pytest.mark.restarts
 def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder: Path, tmp_path: Path) -> None:
     talk(whole, 3)
     whole.close()
@@ -159,6 +169,7 @@ def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder:
     assert live(memory) == ["o0", "o1", "o2", "o3", "o4"]
 
 
+@pytest.mark.restarts
 def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
     whole: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +274,7 @@ def test_what_the_graph_cannot_answer_is_said(whole: Memory) -> None:
             whole.query(cypher)
 
 
+@pytest.mark.restarts
 def test_erased_text_leaves_the_graph_at_once_and_its_files_with_the_next_opening(
     whole: Memory, opening: Open, folder: Path
 ) -> None:

@@ -27,6 +27,7 @@ def test_there_is_a_fixture_for_every_version() -> None:
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST + 1))
+@pytest.mark.restarts
 def test_a_log_of_an_earlier_version_opens_with_every_word(folder: Path, opening: Open, version: int) -> None:
     folder.mkdir(mode=0o700)
     shutil.copyfile(FIXTURES / f"log-v{version}.sqlite", folder / "log.sqlite")
@@ -56,6 +57,7 @@ def test_a_log_of_version_2_brings_times_context_packs_and_vectors(folder: Path,
     assert memory.embedded("tiny@0") == (2, 7)  # with the reply that was cut off; two texts are erased and a tool's
 
 
+@pytest.mark.restarts
 def test_a_log_of_version_3_brings_what_was_learned(folder: Path, opening: Open) -> None:
     folder.mkdir(mode=0o700)
     shutil.copyfile(FIXTURES / "log-v3.sqlite", folder / "log.sqlite")
@@ -201,6 +203,7 @@ def test_old_versions_of_events_go_through_their_upcasters(
     assert decode(kind, version, structure, "said" if kind == "turn.said" else None) == event
 
 
+@pytest.mark.restarts
 def test_what_a_log_of_version_4_has_still_to_purge_is_purged(folder: Path, opening: Open) -> None:
     folder.mkdir(mode=0o700)
     shutil.copyfile(FIXTURES / "log-v4.sqlite", folder / "log.sqlite")
@@ -213,6 +216,7 @@ def test_what_a_log_of_version_4_has_still_to_purge_is_purged(folder: Path, open
     assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())
 
 
+@pytest.mark.restarts
 def test_a_log_of_version_4_brings_worlds_marks_and_where_heads_stand(folder: Path, opening: Open) -> None:
     folder.mkdir(mode=0o700)
     shutil.copyfile(FIXTURES / "log-v4.sqlite", folder / "log.sqlite")

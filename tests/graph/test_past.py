@@ -100,6 +100,7 @@ def then(whole: Memory) -> datetime:
     return moment
 
 
+@pytest.mark.restarts
 def test_what_was_known_then_is_known_and_nothing_else(whole: Memory, then: datetime) -> None:
     assert learned(whole) == [f"There is a {LATER}", f"The boat is called {LATER}"]
     with whole.past(then) as past:
@@ -116,6 +117,7 @@ def test_what_was_known_then_is_known_and_nothing_else(whole: Memory, then: date
         ]  # fmt: skip
 
 
+@pytest.mark.restarts
 def test_recall_finds_what_was_there_then_also_what_was_hidden_and_left_since(whole: Memory, then: datetime) -> None:
     assert "q2" not in asked(whole, "the harbour of Whitby")
     with whole.past(then) as past:
@@ -135,6 +137,7 @@ def shapes(value: Any) -> Any:
     return value
 
 
+@pytest.mark.restarts
 def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: datetime) -> None:
     now = datetime.now(UTC)
     questions: dict[str, Callable[[Memory | Past], Any]] = {
@@ -176,6 +179,7 @@ def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: da
         assert past.unreflected_count() == 0
 
 
+@pytest.mark.restarts
 def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory, then: datetime) -> None:
     def plans(memory: Memory | Past) -> dict[str, list[str]]:
         queries: list[str] = []
@@ -202,6 +206,7 @@ def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory,
         assert set(before[shape]) <= set(today[shape]), shape
 
 
+@pytest.mark.restarts
 def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> None:
     store(whole, TurnDeleted(turn="q1"))
     with whole.past(then) as past:
@@ -211,6 +216,7 @@ def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> No
         assert "q1" not in asked(past, "boat Wren")
 
 
+@pytest.mark.restarts
 def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files(
     whole: Memory, folder: Path, then: datetime
 ) -> None:
@@ -226,6 +232,7 @@ def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files(
         assert len(past.thread("s")) == 3
 
 
+@pytest.mark.restarts
 def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, folder: Path, then: datetime) -> None:
     erased: list[Progress] = []
 
@@ -252,6 +259,7 @@ def test_before_the_first_event_there_is_nothing_and_the_first_is_named(whole: M
         whole.past(99).__enter__()
 
 
+@pytest.mark.restarts
 def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
     whole: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +283,7 @@ def test_an_empty_memory_has_no_past(whole: Memory) -> None:
         whole.past(datetime.now(UTC)).__enter__()
 
 
+@pytest.mark.restarts
 def test_a_time_to_come_is_now_and_a_number_is_right_after_that_event(whole: Memory) -> None:
     talk(whole, 4)
     with whole.past(datetime.now(UTC) + timedelta(days=9)) as past:
@@ -283,6 +292,7 @@ def test_a_time_to_come_is_now_and_a_number_is_right_after_that_event(whole: Mem
         assert [turn.id for turn in past.thread("s")] == ["s0", "s1"]
 
 
+@pytest.mark.restarts
 def test_an_append_is_in_the_past_whole_or_not_at_all(whole: Memory) -> None:
     talk(whole, 2)
     at = store(whole, said("x", parent="s1"), reply("y", parent="x"), said("z", parent="y"))
@@ -292,6 +302,7 @@ def test_an_append_is_in_the_past_whole_or_not_at_all(whole: Memory) -> None:
         assert past.thread("s")[-1].id == "s1"
 
 
+@pytest.mark.restarts
 def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -> None:
     talk(whole, 40)
     go, one, stop = threading.Event(), threading.Event(), threading.Event()
@@ -331,6 +342,7 @@ def test_what_a_killed_process_left_goes_at_the_next_opening(opening: Open, fold
     assert not (folder / FOLDER).exists()
 
 
+@pytest.mark.restarts
 def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memory_closes_first(
     opening: Open, folder: Path
 ) -> None:
@@ -346,6 +358,7 @@ def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memo
             learned(past)
 
 
+@pytest.mark.restarts
 def test_a_what_if_is_seen_as_it_was_then(whole: Memory) -> None:
     talk(whole, 4)
     store(

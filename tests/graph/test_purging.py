@@ -53,6 +53,7 @@ def tell_a_secret_and_leave_it(memory: Memory) -> None:
     memory.append(TurnDeleted(turn="t"))
 
 
+@pytest.mark.restarts
 def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes_on(
     whole: Memory, folder: Path
 ) -> None:
@@ -70,6 +71,7 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     assert [check for check in whole.doctor() if not check.ok] == []
 
 
+@pytest.mark.restarts
 def test_nothing_reads_a_text_that_waits_to_be_purged(whole: Memory) -> None:
     tell_a_secret(whole)
     whole.append(TurnDeleted(turn="t"))
@@ -80,6 +82,7 @@ def test_nothing_reads_a_text_that_waits_to_be_purged(whole: Memory) -> None:
             assert db.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH ?", (SECRET,)).fetchall() == []
 
 
+@pytest.mark.restarts
 def test_words_of_kept_texts_are_not_looked_for(whole: Memory) -> None:
     tell_a_secret(whole)
     whole.append(
@@ -154,6 +157,7 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
     assert [check for check in memory.doctor() if not check.ok] == []
 
 
+@pytest.mark.restarts
 def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     whole.append(said("v", parent="u", text="Zanzibar"))
@@ -173,6 +177,7 @@ def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder
     assert whole.query("MATCH (t:Turn {id: 'v'}) RETURN t.text AS text") == [{"text": None}]
 
 
+@pytest.mark.restarts
 def test_the_graph_follows_while_another_is_built_in_its_place(whole: Memory) -> None:
     tell_a_secret(whole)
     whole.append(TurnDeleted(turn="t"))
@@ -242,6 +247,7 @@ def test_closing_ends_the_process_that_builds(opening: Open, folder: Path, monke
     assert not (folder / NEW).exists()
 
 
+@pytest.mark.restarts
 def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(opening: Open, folder: Path) -> None:
     memory = opening()
     memory.open_graph(ignore)
@@ -255,6 +261,7 @@ def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(o
     assert [check for check in memory.doctor() if not check.ok] == []
 
 
+@pytest.mark.restarts
 def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Open, folder: Path) -> None:
     memory = opening()
     memory.open_graph(ignore)
@@ -273,6 +280,7 @@ def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Ope
     assert holding(folder) == []
 
 
+@pytest.mark.restarts
 def test_a_reader_of_the_log_keeps_the_purge_pending_and_the_writer_goes_on(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     whole.append(TurnDeleted(turn="t"))
@@ -320,6 +328,7 @@ def test_said_and_deleted_in_one_append_leaves_the_word_index_too(memory: Memory
     assert holding(folder) == []
 
 
+@pytest.mark.restarts
 def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     copy = folder.parent / "copies" / "log.sqlite"
@@ -346,6 +355,7 @@ def test_a_copy_that_cannot_be_opened_is_told(folder: Path, memory: Memory) -> N
         purge_copy(broken, folder)
 
 
+@pytest.mark.restarts
 def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +374,7 @@ def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
     assert holding(folder) == []
 
 
+@pytest.mark.restarts
 def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
     whole: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

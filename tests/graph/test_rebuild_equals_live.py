@@ -100,6 +100,7 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
             memory.close()
 
 
+@pytest.mark.restarts
 def test_the_tables_are_those_worked_out_by_hand() -> None:
     """A short history with everything that has a rule of its own; events are numbered from 1."""
     packed = [

@@ -45,6 +45,7 @@ def texts(memory: Memory) -> list[str | None]:
     return [turn.text for turn in memory.thread("s")]
 
 
+@pytest.mark.restarts
 def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
     whole: Memory, opening: Open, folder: Path, file: Path
 ) -> None:
@@ -69,6 +70,7 @@ def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
     assert not (folder / WITNESS).exists()
 
 
+@pytest.mark.restarts
 def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
     memory: Memory, opening: Open, folder: Path, file: Path
 ) -> None:
@@ -156,6 +158,7 @@ def test_damage_in_the_middle_of_a_copy_is_found(memory: Memory, folder: Path, f
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST))
+@pytest.mark.restarts
 def test_a_backup_of_every_earlier_version_is_brought_to_the_newest(opening: Open, folder: Path, version: int) -> None:
     folder.mkdir(mode=0o700)
     ready, kept = restore(folder, FIXTURES / f"log-v{version}.sqlite")
@@ -196,6 +199,7 @@ def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: O
     assert len(opening().thread("s")) == 300
 
 
+@pytest.mark.restarts
 def test_a_log_that_opens_and_is_not_what_was_written_gives_way_too(
     whole: Memory, opening: Open, folder: Path, file: Path
 ) -> None:
@@ -278,6 +282,7 @@ def die_at(name: str, *, after: bool, work: Callable[[], object]) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
+@pytest.mark.restarts
 def test_no_graph_is_missed_that_there_is_no_log_of(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(whole, 4)
     copy_log(folder, file)

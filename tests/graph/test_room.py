@@ -98,6 +98,7 @@ def test_a_graph_out_of_room_waits_and_goes_on_when_there_is_room(
     assert [row["id"] for row in whole.query(LIVE)] == ["s0", "s1", "more", "then"]
 
 
+@pytest.mark.restarts
 def test_without_room_the_engine_is_not_even_opened(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(memory, 2)
     free = room.left
@@ -112,6 +113,7 @@ def test_without_room_the_engine_is_not_even_opened(memory: Memory, monkeypatch:
     assert memory.graph_ready
 
 
+@pytest.mark.restarts
 def test_closing_without_room_keeps_what_was_committed(
     whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +135,7 @@ def test_half_built_graphs_make_way_before_the_log_is_written(folder: Path, memo
     assert not list(folder.glob(NEW + "*"))
 
 
+@pytest.mark.restarts
 def test_a_graph_whose_engine_failed_is_rebuilt(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
 

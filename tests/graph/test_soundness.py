@@ -60,6 +60,7 @@ def wrong(memory: Memory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("bad", SPOILT.values(), ids=SPOILT.keys())
+@pytest.mark.restarts
 def test_a_damaged_vector_is_left_out_told_and_made_again(chats: Memory, folder: Path, bad: bytes) -> None:
     embed(chats, MEANING)
     before = found(chats)
@@ -84,6 +85,7 @@ def test_a_damaged_vector_is_left_out_told_and_made_again(chats: Memory, folder:
 
 
 @pytest.mark.parametrize("dimension", [77, 3, 0, -4, 10**15, 2**62])
+@pytest.mark.restarts
 def test_an_embedder_with_a_wrong_dimension_leaves_it_to_the_words_until_a_rebuild(
     chats: Memory, folder: Path, dimension: int
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_dimension_that_changes_under_a_running_recall_lets_go_of_what_was_rea
     assert next(iter(found(chats))) == "b1"
 
 
+@pytest.mark.restarts
 def test_vectors_of_no_embedder_are_told_and_dropped(chats: Memory, folder: Path) -> None:
     embed(chats, MEANING)
     spoil(folder, "UPDATE vectors SET embedder = 9")
@@ -124,6 +127,7 @@ def test_vectors_of_no_embedder_are_told_and_dropped(chats: Memory, folder: Path
     assert chats.embedders() == []
 
 
+@pytest.mark.restarts
 def test_a_rebuild_keeps_every_sound_vector(chats: Memory) -> None:
     embed(chats, MEANING)
     before = chats.embedders()
@@ -131,6 +135,7 @@ def test_a_rebuild_keeps_every_sound_vector(chats: Memory) -> None:
     assert chats.embedders() == before
 
 
+@pytest.mark.restarts
 def test_more_damage_than_goes_at_once_is_dropped(opening: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph.log.FORGOTTEN_AT_ONCE", 2)
     monkeypatch.setattr("graph.soundness.BATCH", 3)

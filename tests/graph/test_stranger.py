@@ -91,6 +91,7 @@ def test_a_first_start_cut_short_before_its_first_transaction_is_still_a_first_s
     log.close()
 
 
+@pytest.mark.restarts
 def test_a_log_behind_a_link_is_a_log(whole: Memory, folder: Path, tmp_path: Path, opening: Open) -> None:
     talk(whole, 2)
     whole.close()

@@ -27,6 +27,7 @@ def cut(folder: Path, seq: int) -> None:
     db.close()
 
 
+@pytest.mark.restarts
 def test_last_events_that_are_gone_are_told_once_and_stay_a_finding(whole: Memory, opening: Open, folder: Path) -> None:
     talk(whole, 5)
     whole.close()
@@ -48,6 +49,7 @@ def test_last_events_that_are_gone_are_told_once_and_stay_a_finding(whole: Memor
     assert findings(memory) == {}
 
 
+@pytest.mark.restarts
 def test_a_backup_that_has_them_ends_the_finding(whole: Memory, opening: Open, folder: Path) -> None:
     talk(whole, 5)
     whole.close()

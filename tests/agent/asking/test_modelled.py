@@ -104,6 +104,7 @@ async def test_a_model_that_fails_the_probe_is_never_asked_again(make_agent: Mak
     assert await agent.translates_by_model() is False
 
 
+@pytest.mark.restarts
 async def test_a_common_question_asks_no_model(make_agent: MakeAgent) -> None:
     model = Writing()
     found = await (await ready(make_agent, model)).translate("Who did I mention most?")
@@ -111,6 +112,7 @@ async def test_a_common_question_asks_no_model(make_agent: MakeAgent) -> None:
 
 
 @pytest.mark.parametrize("question", ["", "  ", "?" * 1000])
+@pytest.mark.restarts
 async def test_what_is_no_question_asks_no_model(make_agent: MakeAgent, question: str) -> None:
     model = Writing()
     with pytest.raises(NotUnderstood, match="ready queries"):
@@ -216,6 +218,7 @@ async def test_cancelling_ends_it_and_leaves_nothing(make_agent: MakeAgent, tmp_
     assert (await agent.translate(QUESTION)).cypher == GOOD
 
 
+@pytest.mark.restarts
 async def test_a_model_that_goes_away_meanwhile_is_told_of(make_agent: MakeAgent) -> None:
     class Leaving(Writing):
         async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:

@@ -24,6 +24,7 @@ async def hear(agent: Agent, told: list[str]) -> None:
     told.extend([notice.message async for notice in agent.notices() if isinstance(notice, Warned)])
 
 
+@pytest.mark.restarts
 async def test_what_was_run_and_saved_is_there_after_another_start(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)
     assert await agent.keep_query(Ran("RETURN 1", AT, {"a": 1}, 1, 2.5))
@@ -61,6 +62,7 @@ async def test_damage_is_told_once(make_agent: MakeAgent) -> None:
     ]
 
 
+@pytest.mark.restarts
 async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     told: list[str] = []
@@ -85,6 +87,7 @@ async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: Mak
     assert "Words of what was deleted were in a saved query, which went with them." in told
 
 
+@pytest.mark.restarts
 async def test_a_query_with_words_that_were_said_again_stays(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")

@@ -285,6 +285,7 @@ async def test_a_reply_that_was_stopped_is_reflected_on_too(make_agent: MakeAgen
     assert await texts(agent) == [OSLO]
 
 
+@pytest.mark.restarts
 async def test_what_was_hidden_while_nobody_reflected_is_seen_to_at_the_next_start(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!"))
     session, first = await say(agent, OSLO)
@@ -321,6 +322,7 @@ async def journey(agent: Agent, *, each: bool) -> list[tuple[str | None, str]]:
     return [(memory.text, memory.status) for memory in reversed(found)]
 
 
+@pytest.mark.restarts
 async def test_what_waited_is_learned_in_the_order_it_was_said(
     make_agent: MakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

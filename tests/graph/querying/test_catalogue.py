@@ -48,6 +48,7 @@ def test_an_empty_memory_has_a_catalogue_too(whole: Memory) -> None:
     assert counts(whole.schema()) == counted_plainly(whole)
 
 
+@pytest.mark.restarts
 def test_the_catalogue_of_the_past_counts_what_was_there_then(full: Memory) -> None:
     with full.past(4) as past:
         assert {each.name: each.count for each in past.schema().nodes}["Turn"] == 3

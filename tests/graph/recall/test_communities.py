@@ -57,6 +57,7 @@ def test_what_is_alike_is_one_community_with_its_own_words(whole: Memory, model:
     assert {"tide", "pools"} <= set(words["sea"])
 
 
+@pytest.mark.restarts
 def test_the_same_memory_gives_the_same_communities(whole: Memory) -> None:
     fill(whole)
     embed(whole)

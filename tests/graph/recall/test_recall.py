@@ -231,6 +231,7 @@ def test_another_embedder_takes_over_and_its_vectors_are_its_own(chats: Memory, 
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"
 
 
+@pytest.mark.restarts
 def test_a_graph_that_is_closed_or_behind_says_so(opening: Open) -> None:
     memory = opening()
     talk(memory, 2)
@@ -243,6 +244,7 @@ def test_a_graph_that_is_closed_or_behind_says_so(opening: Open) -> None:
         memory.recall("s0", now=NOW, timezone=UTC)
 
 
+@pytest.mark.restarts
 def test_a_rebuilt_graph_answers_the_same(chats: Memory, ask: Ask) -> None:
     embed(chats, {"My sourdough never rises": ["bread"]})
     chats.append(TurnHidden(turn="a3"))
@@ -251,6 +253,7 @@ def test_a_rebuilt_graph_answers_the_same(chats: Memory, ask: Ask) -> None:
     assert ask("starfish sourdough", vector=toward("bread")) == before
 
 
+@pytest.mark.restarts
 def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None:
     memory = opening()
     memory.open_graph(ignore)

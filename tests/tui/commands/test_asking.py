@@ -139,6 +139,7 @@ def known(place: Home) -> tuple[list[str | None], int]:
         memory.close()
 
 
+@pytest.mark.restarts
 def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +149,7 @@ def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
     assert known(place) == (["I live in Oslo."], 0)
 
 
+@pytest.mark.restarts
 def test_a_model_that_is_trusted_learns_from_a_question_later(ask: Run, place: Home) -> None:
     judge(place, 1.0)
     model = FakeGenerator("Nice!")
@@ -155,6 +157,7 @@ def test_a_model_that_is_trusted_learns_from_a_question_later(ask: Run, place: H
     assert known(place) == ([], 1)
 
 
+@pytest.mark.restarts
 def test_a_small_model_need_not_be_probed_for_peoples_own_sentences_to_be_kept(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +166,7 @@ def test_a_small_model_need_not_be_probed_for_peoples_own_sentences_to_be_kept(
     assert known(place) == (["I live in Oslo."], 0)
 
 
+@pytest.mark.restarts
 def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +180,7 @@ def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
     assert known(place)[1] == len(cities) - reflecting.BRIEFLY
 
 
+@pytest.mark.restarts
 def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is_left(
     ask: Run, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +198,7 @@ def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is
     assert known(place) == ([], 1)
 
 
+@pytest.mark.restarts
 def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Run, place: Home) -> None:
     ask("one", project="garden")
     ask("two")
@@ -212,6 +218,7 @@ def test_a_session_that_is_not_there_stores_nothing(ask: Run, place: Home, wante
     assert exchanges(place) == []
 
 
+@pytest.mark.restarts
 def test_a_session_that_is_not_clear_stores_nothing(ask: Run, place: Home) -> None:
     ask("one")
     ask("two")
@@ -220,6 +227,7 @@ def test_a_session_that_is_not_clear_stores_nothing(ask: Run, place: Home) -> No
     assert len(exchanges(place)) == 2
 
 
+@pytest.mark.restarts
 def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Run, place: Home) -> None:
     seen: list[str] = []
 
@@ -331,6 +339,7 @@ def test_a_signal_while_the_model_loads_keeps_the_message_and_ends_130(
     assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Hello?", None)]
 
 
+@pytest.mark.restarts
 def test_what_the_model_says_is_data_in_a_pipe_and_harmless_on_a_terminal(
     ask: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,6 +363,7 @@ def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
     assert exchange.reply is not None
 
 
+@pytest.mark.restarts
 def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Run, place: Home, settings: Settings) -> None:
     loader = OneModel(lambda: FakeGenerator("Yes."))
     ask("one", loader=loader)

@@ -81,6 +81,7 @@ def test_without_a_memory_there_is_nothing_to_back_up(clew: Clew) -> None:
     assert clew("backup", "--list", "--json").json == []
 
 
+@pytest.mark.restarts
 def test_a_restore_shows_what_it_changes_asks_and_keeps_what_was_there(
     clew: Clew, remember: Remember, record: Record, file: Path
 ) -> None:
@@ -194,6 +195,7 @@ def test_an_export_is_no_way_to_overwrite_something(clew: Clew, remember: Rememb
     assert clew("export", "-o", str(there), "--force").code == ExitCode.OK
 
 
+@pytest.mark.restarts
 def test_deletions_that_an_export_brings_are_made_and_purged(
     clew: Clew, remember: Remember, record: Record, tmp_path: Path
 ) -> None:

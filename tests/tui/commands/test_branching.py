@@ -64,6 +64,7 @@ def test_a_reply_is_made_anew_and_a_message_edited_by_the_real_model(spawn: Run,
     assert spawn("doctor").code == 0
 
 
+@pytest.mark.restarts
 def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, remember: Run, home: Path) -> None:
     said = remember("one", "I.")
     second = remember("two", "II.", session=said.session)
@@ -86,6 +87,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, rem
     assert path(home, said.session) == []
 
 
+@pytest.mark.restarts
 def test_a_rewind_to_what_is_no_place_is_refused_by_name(clew: Run, remember: Run, record: Run, home: Path) -> None:
     said = remember("one", "I.")
     second = remember("two", "II.", session=said.session)
@@ -106,6 +108,7 @@ def test_a_rewind_to_what_is_no_place_is_refused_by_name(clew: Run, remember: Ru
     assert path(home, said.session) == [said.turn, second.turn, second.reply]
 
 
+@pytest.mark.restarts
 def test_a_fork_is_a_chat_of_its_own_and_a_what_if_a_world_of_its_own(clew: Run, remember: Run, home: Path) -> None:
     said = remember("one", "I.", title="Numbers")
     remember("two", "II.", session=said.session)
@@ -124,6 +127,7 @@ def test_a_fork_is_a_chat_of_its_own_and_a_what_if_a_world_of_its_own(clew: Run,
     assert f"what-if {what_if['session']}" in clew("show", what_if["session"]).out
 
 
+@pytest.mark.restarts
 def test_a_fork_needs_a_place(clew: Run, remember: Run) -> None:
     said = remember("one")
     elsewhere = remember("two")
@@ -163,6 +167,7 @@ def test_what_stands_in_a_turns_place_is_shown_with_it(clew: Run, remember: Run,
     assert "‹2/2›" in clew("show", said.session).out
 
 
+@pytest.mark.restarts
 def test_ids_that_several_chats_share_name_the_chat_they_were_said_in(
     clew: Run, remember: Run, record: Run, home: Path
 ) -> None:
@@ -196,6 +201,7 @@ def test_an_empty_id_means_nothing(clew: Run, remember: Run, command: tuple[str,
 
 
 @pytest.mark.parametrize("command", ["tree", "fork", "regenerate"])
+@pytest.mark.restarts
 def test_where_there_is_no_chat_it_is_said_how_to_begin_one(clew: Run, remember: Run, command: str) -> None:
     said = remember("Hello.", "Hi.")
     assert clew("delete", said.session, "--yes").code == 0

@@ -30,6 +30,7 @@ def learned(turn: str, text: str = "Sails from Lisbon") -> ObservationMade:
     return observed("01MEMORYOFTHEFERRY00000000", turn, text=text)
 
 
+@pytest.mark.restarts
 def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
@@ -46,6 +47,7 @@ def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
     assert {"The ferry leaves at nine.", "Sails from Lisbon"} <= texts(home)
 
 
+@pytest.mark.restarts
 def test_delete_of_a_message_erases_it_and_what_was_learned_and_keeps_the_reply(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
@@ -62,6 +64,7 @@ def test_delete_of_a_message_erases_it_and_what_was_learned_and_keeps_the_reply(
     assert "deleted already" in again.err
 
 
+@pytest.mark.restarts
 def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
     clew: Clew, remember: Remember, home: Path
 ) -> None:
@@ -72,6 +75,7 @@ def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
     assert texts(home) == {"Another chat.", "Yes."}
 
 
+@pytest.mark.restarts
 def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
@@ -89,6 +93,7 @@ def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
     assert texts(home) == {"Another chat.", "Yes."}
 
 
+@pytest.mark.restarts
 def test_words_that_are_left_in_a_file_end_a_delete_with_an_error_and_are_told_of_once(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
@@ -104,12 +109,14 @@ def test_words_that_are_left_in_a_file_end_a_delete_with_an_error_and_are_told_o
     assert clew("delete", two.turn, "--yes").code == ExitCode.OK
 
 
+@pytest.mark.restarts
 def test_where_one_of_several_ids_is_unknown_nothing_is_deleted(clew: Clew, remember: Remember, home: Path) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     assert clew("delete", one.turn, "01NOTHING", "--yes").code == ExitCode.NOT_FOUND
     assert texts(home) == {"The ferry leaves at nine.", "Noted."}
 
 
+@pytest.mark.restarts
 def test_typing_the_word_deletes_and_anything_else_does_not(
     clew: Clew, remember: Remember, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +142,7 @@ class Typed:
         return self.line
 
 
+@pytest.mark.restarts
 def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Remember, record: Record) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     record(learned(one.turn))
@@ -155,6 +163,7 @@ def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Rememb
     assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
 
 
+@pytest.mark.restarts
 def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, remember: Remember) -> None:
     one, two = remember("The ferry leaves at nine.", "Noted."), remember("Another chat.", "Yes.")
     assert clew("undo").code == ExitCode.FAILED
@@ -168,6 +177,7 @@ def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, rememb
     assert clew("undo", "1").code == ExitCode.NOT_FOUND
 
 
+@pytest.mark.restarts
 def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     mark = clew("marks", "--add", "before the trip", "--json").json
@@ -188,6 +198,7 @@ def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember:
     assert clew("marks", "--add", "x", "--rm", "y").code == ExitCode.USAGE
 
 
+@pytest.mark.restarts
 def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     mark = clew("marks", "--add", "before", "--json").json["id"]
@@ -203,6 +214,7 @@ def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -
     assert "you: (hidden)" in again.out
 
 
+@pytest.mark.restarts
 def test_what_is_only_shown_says_that_nothing_was_changed(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     mark = clew("marks", "--add", "before", "--json").json["id"]
@@ -213,6 +225,7 @@ def test_what_is_only_shown_says_that_nothing_was_changed(clew: Clew, remember: 
         assert clew(*asked).err.endswith("Nothing was changed.\n")
 
 
+@pytest.mark.restarts
 def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, remember: Remember, record: Record) -> None:
     record(learned(remember("The ferry leaves at nine.").turn))
     by_hand = clew("remember", "I own a boat.", "--json").json["id"]
@@ -220,6 +233,7 @@ def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, reme
     assert "stay in their chats" in clew("delete", "01MEMORYOFTHEFERRY", "--memory", "--dry-run").out
 
 
+@pytest.mark.restarts
 def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
     remember("The ferry leaves at nine.", "Noted.")
     assert clew("marks", "--add", "").err == "clew: A mark needs a name. Nothing was marked.\n"
@@ -232,6 +246,7 @@ def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
     assert clew("marks", "--add", "here").code == ExitCode.OK
 
 
+@pytest.mark.restarts
 def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remember, record: Record) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     record(SessionRenamed(session=one.session, text="Ferries"))
@@ -248,6 +263,7 @@ def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remem
 
 
 @pytest.mark.parametrize("command", ["delete", "hide", "unhide"])
+@pytest.mark.restarts
 def test_an_id_that_is_cut_too_short_is_told_so(clew: Clew, remember: Remember, command: str) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     assert "6 characters or more" in clew(command, one.turn[:5]).err

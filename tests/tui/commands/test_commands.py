@@ -112,6 +112,7 @@ def test_a_home_that_cannot_be_made_is_73(clew: Run, tmp_path: Path) -> None:
     assert "Nothing was changed" in ended.err
 
 
+@pytest.mark.restarts
 def test_reading_commands_work_on_a_home_that_cannot_be_written(
     clew: Run, home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_the_advice_fits_the_cause(
 
 @pytest.mark.parametrize("name", ["_settings", "_privacy", "_disk", "_queries", "_versions", "_memory"])
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), TypeError("no"), KeyError("kind")])
+@pytest.mark.restarts
 def test_a_surprise_in_any_check_is_a_finding_and_the_others_are_made(
     home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
 ) -> None:
@@ -82,6 +83,7 @@ def test_a_log_that_cannot_be_written_is_still_read(home: Path, remember: Run, m
     assert "nothing that was stored is lost" in wrong(checks)["log"].advice
 
 
+@pytest.mark.restarts
 def test_where_the_log_is_wrong_no_rebuild_is_advised(home: Path, remember: Run) -> None:
     remember("one")
     db = sqlite3.connect(home / "memory" / "log.sqlite")
@@ -93,6 +95,7 @@ def test_where_the_log_is_wrong_no_rebuild_is_advised(home: Path, remember: Run)
     assert not any("rebuild" in check.advice or "nothing is lost" in check.advice for check in found.values())
 
 
+@pytest.mark.restarts
 def test_queries_that_cannot_be_read_are_told_with_what_to_do(home: Path, remember: Run) -> None:
     remember("one")
     assert "queries" not in {check.name for check in looked_over(home)}, "nobody asked anything yet"

@@ -19,6 +19,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.restarts
 def test_a_folder_that_vanished_is_told_with_what_left_the_memory(clew: Run, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     shutil.rmtree(folder)
@@ -30,6 +31,7 @@ def test_a_folder_that_vanished_is_told_with_what_left_the_memory(clew: Run, fol
     assert clew("ingest", "--json").json == []
 
 
+@pytest.mark.restarts
 def test_removing_an_unknown_document_names_a_command_that_lists_them(clew: Run, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     ended = clew("ingest", "--remove", "01ARZ3NDEK")
@@ -38,6 +40,7 @@ def test_removing_an_unknown_document_names_a_command_that_lists_them(clew: Run,
     assert "Cheese" in clew("ingest").out
 
 
+@pytest.mark.restarts
 def test_one_piece_is_a_piece(clew: Run, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     told = " ".join(clew("ingest").out.split())

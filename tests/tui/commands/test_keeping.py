@@ -49,6 +49,7 @@ def candidate(remember: Run, record: Run) -> str:
     return id
 
 
+@pytest.mark.restarts
 def test_what_is_remembered_is_listed_with_everything_there_is_to_it(clew: Run) -> None:
     made = stated(clew, "I live in Lyon.")
     assert set(made) == KEYS
@@ -66,6 +67,7 @@ def test_what_is_remembered_is_listed_with_everything_there_is_to_it(clew: Run) 
     assert "I live in Lyon." in page.out
 
 
+@pytest.mark.restarts
 def test_memories_are_narrowed_down(clew: Run, candidate: str) -> None:
     lyon = stated(clew, "I live in Lyon.", "--kind", "identity")["id"]
     clew("projects", "--make", "boats")
@@ -101,6 +103,7 @@ def test_nothing_is_learned_yet_and_no_memory_is_made_by_asking(clew: Run, home:
     assert not (home / "memory" / "log.sqlite").exists()
 
 
+@pytest.mark.restarts
 def test_a_candidate_is_decided_on_once(clew: Run, candidate: str) -> None:
     assert [each["id"] for each in clew("review", "--json").json] == [candidate]
     ended = clew("review", "--promote", candidate[:12], "--json")
@@ -117,6 +120,7 @@ def test_a_candidate_is_decided_on_once(clew: Run, candidate: str) -> None:
     assert clew("review", "--promote", candidate, "--reject", candidate).code == 2
 
 
+@pytest.mark.restarts
 def test_a_correction_has_a_story(clew: Run) -> None:
     old = stated(clew, "I live in Lyon.")
     new = clew("correct", old["id"][:14], "I live in Porto.", "--json").json
@@ -135,6 +139,7 @@ def test_a_correction_has_a_story(clew: Run) -> None:
     assert "from: " in page
 
 
+@pytest.mark.restarts
 def test_without_yes_where_nobody_can_be_asked_it_only_shows_what_would_be_forgotten(clew: Run) -> None:
     made = stated(clew, "I live in Lyon.")
     ended = clew("forget", made["id"])
@@ -162,6 +167,7 @@ def test_at_a_terminal_forgetting_is_asked_for_by_a_word(clew: Run, environment:
     assert clew("memories", "--all", "--json").json == []
 
 
+@pytest.mark.restarts
 def test_a_memory_or_a_message_is_pinned_by_the_beginning_of_its_id(clew: Run, remember: Run) -> None:
     said = remember("The tide pools were the best.")
     made = stated(clew, "I live in Lyon.")
@@ -176,6 +182,7 @@ def test_a_memory_or_a_message_is_pinned_by_the_beginning_of_its_id(clew: Run, r
     assert "no memory and no turn" in missing.err
 
 
+@pytest.mark.restarts
 def test_a_core_block_is_written_shown_and_emptied(clew: Run) -> None:
     assert clew("blocks", "persona", "You", "are", "terse.").code == 0
     (block,) = clew("blocks", "--json").json
@@ -188,6 +195,7 @@ def test_a_core_block_is_written_shown_and_emptied(clew: Run) -> None:
     assert clew("blocks", "--json").json == []
 
 
+@pytest.mark.restarts
 def test_projects_are_made_listed_and_archived(clew: Run, remember: Run) -> None:
     remember("The tide pools were the best.", project="travel")
     assert clew("projects", "--make", "boats", "--about", "All about rowing").code == 0
@@ -198,6 +206,7 @@ def test_projects_are_made_listed_and_archived(clew: Run, remember: Run) -> None
     assert clew("projects", "--archive", "cars").code == 66
 
 
+@pytest.mark.restarts
 def test_a_project_that_there_is_not_is_an_error_that_names_those_there_are(clew: Run) -> None:
     clew("projects", "--make", "Zoo")
     for argv in (("remember", "The lions sleep.", "--project", "Zop"), ("memories", "--project", "Zop")):
@@ -208,6 +217,7 @@ def test_a_project_that_there_is_not_is_an_error_that_names_those_there_are(clew
     assert clew("memories", "--json").json == []
 
 
+@pytest.mark.restarts
 def test_a_project_is_the_same_in_any_case_of_letters(clew: Run) -> None:
     clew("projects", "--make", "Zoo")
     assert stated(clew, "The lions sleep.", "--project", "zoo")["project"] == "Zoo"
@@ -222,6 +232,7 @@ def test_asking_for_no_memories_at_all_does_not_say_that_there_are_none(clew: Ru
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
+@pytest.mark.restarts
 def test_a_stand_in_for_what_came_back_is_labelled_as_not_in_use(clew: Run, remember: Run, record: Run) -> None:
     one, two = remember("I drink tea."), remember("Tea it is, always.")
     first, second = new_id(), new_id()
@@ -247,6 +258,7 @@ def test_a_stand_in_for_what_came_back_is_labelled_as_not_in_use(clew: Run, reme
     assert "not in use" in clew("show", second).out
 
 
+@pytest.mark.restarts
 def test_restoring_a_candidate_that_was_edited_says_what_took_its_place(clew: Run, candidate: str) -> None:
     edited = clew("review", "--edit", candidate, "I like green tea.", "--json").json["id"]
     ended = clew("review", "--restore", candidate)
@@ -256,6 +268,7 @@ def test_restoring_a_candidate_that_was_edited_says_what_took_its_place(clew: Ru
     assert [each["id"] for each in clew("review", "--json").json] == [candidate]
 
 
+@pytest.mark.restarts
 def test_what_was_rejected_and_corrected_is_restored_behind_its_correction(clew: Run, candidate: str) -> None:
     clew("review", "--reject", candidate)
     clew("correct", candidate, "I like coffee.")
@@ -292,6 +305,7 @@ def test_what_is_shown_obeys_no_terminal_and_what_is_piped_is_taken(clew: Run, s
     assert "\x1b" not in clew("memories").out
 
 
+@pytest.mark.restarts
 def test_an_unknown_id_names_where_to_look(clew: Run) -> None:
     stated(clew, "I live in Lyon.")
     for argv in (("show", "01ARZ3NDEK"), ("forget", "01ARZ3NDEK"), ("correct", "01ARZ3NDEK", "x")):

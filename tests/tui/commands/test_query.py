@@ -105,6 +105,7 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember
         assert told in ended.err
 
 
+@pytest.mark.restarts
 def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("schema")
@@ -116,6 +117,7 @@ def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: 
         assert all(f"    {name} " in ended.out for name in table.names)
 
 
+@pytest.mark.restarts
 def test_the_schema_as_json_is_all_there_is(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     told = clew("schema", "--json").json

@@ -32,6 +32,7 @@ def crete(remember: Run) -> Any:
 
 
 @pytest.mark.usefixtures("words_only")
+@pytest.mark.restarts
 def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Run, crete: Any) -> None:
     ended = clew("recall", "the tide pools", "-k", "1", "--json")
     assert ended.code == 0
@@ -48,6 +49,7 @@ def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Run, crete: A
 
 
 @pytest.mark.usefixtures("words_only")
+@pytest.mark.restarts
 def test_people_read_when_who_and_why(clew: Run, crete: Any) -> None:
     ended = clew("recall", "tide", "pools")
     assert re.search(
@@ -58,6 +60,7 @@ def test_people_read_when_who_and_why(clew: Run, crete: Any) -> None:
 
 
 @pytest.mark.usefixtures("words_only")
+@pytest.mark.restarts
 def test_filters_narrow_it_down(clew: Run, crete: Any) -> None:
     def found(*options: str) -> list[str]:
         return [hit["id"] for hit in clew("recall", "tide pools dawn sourdough", "--json", *options).json]
@@ -74,6 +77,7 @@ def test_filters_narrow_it_down(clew: Run, crete: Any) -> None:
 
 @pytest.mark.usefixtures("words_only")
 @pytest.mark.parametrize("query", HARD, ids=lambda query: query[:8].encode("unicode-escape").decode())
+@pytest.mark.restarts
 def test_any_words_may_be_recalled_for(clew: Run, crete: Any, query: str) -> None:
     ended = clew("recall", "--json", "--", query)
     assert ended.code == 0
@@ -230,6 +234,7 @@ def test_the_help_of_each_says_what_it_does() -> None:
 
 
 @pytest.mark.usefixtures("words_only")
+@pytest.mark.restarts
 def test_documents_are_found_where_nothing_was_ever_said(clew: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Cheese\n\nBrine keeps cheese.\n")
     assert clew("ingest", str(tmp_path / "a.md"), "--no-embed").code == 0

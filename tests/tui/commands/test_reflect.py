@@ -32,6 +32,7 @@ def waits(clew: Clew, tmp_path: Path) -> None:
     assert clew("import", str(file), "--no-embed").code == ExitCode.OK
 
 
+@pytest.mark.restarts
 def test_what_waits_is_learned_from_once(clew: Clew, waits: None) -> None:
     ended = clew("reflect", "--no-model")
     assert (ended.code, ended.err) == (ExitCode.OK, "")
@@ -40,6 +41,7 @@ def test_what_waits_is_learned_from_once(clew: Clew, waits: None) -> None:
     assert clew("reflect", "--no-model").out == "Nothing waits to be learned from.\n"
 
 
+@pytest.mark.restarts
 def test_an_imported_chat_keeps_the_way_to_how_things_are_now(clew: Clew, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     towns = ("I live in Delft.", "I moved to Breda, I no longer live in Delft.", "I live in Utrecht now.")
@@ -51,6 +53,7 @@ def test_an_imported_chat_keeps_the_way_to_how_things_are_now(clew: Clew, tmp_pa
     assert sorted(statuses) == ["active", "superseded", "superseded"]
 
 
+@pytest.mark.restarts
 def test_the_counts_are_there_for_programs(clew: Clew, waits: None) -> None:
     assert clew("reflect", "--no-model", "--json").json == NOTHING | {"reflected": 1, "learned": 2}
     assert clew("reflect", "--no-model", "--json").json == NOTHING
@@ -62,6 +65,7 @@ def test_a_home_without_a_memory_is_given_none(clew: Clew, home: Path) -> None:
     assert not (home / "memory" / "log.sqlite").exists()
 
 
+@pytest.mark.restarts
 def test_a_model_that_is_not_there_leaves_all_as_it_is_and_names_the_way_without(
     clew: Clew, waits: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -73,6 +77,7 @@ def test_a_model_that_is_not_there_leaves_all_as_it_is_and_names_the_way_without
     assert clew("reflect", "--no-model", "--json").json == NOTHING | {"reflected": 1, "learned": 2}
 
 
+@pytest.mark.restarts
 def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(
     clew: Clew, waits: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +95,7 @@ def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(
     assert "Stopped. What was learned stays" in ended.err
 
 
+@pytest.mark.restarts
 def test_a_disk_that_is_full_is_no_success(clew: Clew, waits: None, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(self: Reflects, **how: bool) -> None:
         raise LogUnwritable("the disk is full")
@@ -101,6 +107,7 @@ def test_a_disk_that_is_full_is_no_success(clew: Clew, waits: None, monkeypatch:
 
 
 @pytest.mark.parametrize("command", [("memories",), ("memories", "--json"), ("review",)])
+@pytest.mark.restarts
 def test_what_lists_memories_says_on_stderr_that_exchanges_wait(
     clew: Clew, waits: None, command: tuple[str, ...]
 ) -> None:
@@ -109,6 +116,7 @@ def test_what_lists_memories_says_on_stderr_that_exchanges_wait(
     assert "to be learned from" not in clew(*command).err
 
 
+@pytest.mark.restarts
 def test_the_doctor_finds_that_exchanges_wait_and_that_this_is_well(clew: Clew, waits: None) -> None:
     def learning() -> dict[str, object]:
         checks = clew("doctor", "--no-model", "--json").json["checks"]

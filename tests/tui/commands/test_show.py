@@ -74,6 +74,7 @@ def test_the_beginning_of_a_turns_id_is_enough(clew: Run, remember: Run) -> None
 
 
 @pytest.mark.parametrize("id", ["01NOSUCH", "x", "", "\udcff\udcfe", "' OR 1=1 --", "%"])
+@pytest.mark.restarts
 def test_an_id_of_nothing_is_66(clew: Run, remember: Run, id: str) -> None:
     remember("one")
     ended = clew("show", "--", id)
@@ -190,6 +191,7 @@ def test_what_a_tool_quoted_of_a_deleted_turn_is_left_out(clew: Run, remember: R
         assert "Purple" not in clew("show", said.session, *form).out
 
 
+@pytest.mark.restarts
 def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
     clew: Run, remember: Run, home: Path, tmp_path: Path
 ) -> None:

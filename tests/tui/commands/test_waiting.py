@@ -36,6 +36,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "asked", [("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2")]
 )
+@pytest.mark.restarts
 def test_a_command_says_once_that_erasing_is_not_over(
     clew: Run, remember: Run, record: Run, asked: tuple[str, ...]
 ) -> None:
@@ -46,12 +47,14 @@ def test_a_command_says_once_that_erasing_is_not_over(
 
 
 @pytest.mark.usefixtures("slow")
+@pytest.mark.restarts
 def test_a_delete_says_itself_what_is_left(clew: Run, remember: Run) -> None:
     ended = clew("delete", remember("The ferry leaves at nine.").turn, "--yes")
     assert "not yet from every file: not now" in ended.err
     assert SAID not in ended.err
 
 
+@pytest.mark.restarts
 def test_a_start_that_erased_all_of_it_says_nothing(clew: Run, remember: Run, record: Run, home: Path) -> None:
     one = remember("The ferry leaves at nine.")
     record(TurnDeleted(turn=one.turn))
@@ -61,6 +64,7 @@ def test_a_start_that_erased_all_of_it_says_nothing(clew: Run, remember: Run, re
         assert memory.purging() == {}
 
 
+@pytest.mark.restarts
 def test_a_document_that_is_let_go_is_erased_when_the_command_ends(
     clew: Run, remember: Run, record: Run, home: Path
 ) -> None:
@@ -73,6 +77,7 @@ def test_a_document_that_is_let_go_is_erased_when_the_command_ends(
 
 
 @pytest.mark.usefixtures("slow")
+@pytest.mark.restarts
 def test_asking_and_importing_say_it_too(
     clew: Run, remember: Run, record: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_command_says_which_what_if_it_shows(clew: Run, wreck: str, asked: tup
         (("blocks",), "A diver"),
     ],
 )
+@pytest.mark.restarts
 def test_programs_read_the_world_with_what_is_shown(clew: Run, wreck: str, asked: tuple[str, ...], words: str) -> None:
     key = "shown_in" if asked == ("memories",) else "world"  # a memory has a world of its own
     there, here = clew(*asked, "--world", wreck, "--json"), clew(*asked, "--json")
@@ -66,12 +67,14 @@ def test_programs_read_the_world_with_what_is_shown(clew: Run, wreck: str, asked
     assert {row[key] for row in rows} <= {"main"}
 
 
+@pytest.mark.restarts
 def test_what_is_recalled_of_a_chat_is_of_its_world(clew: Run, wreck: str) -> None:
     ended = clew("recall", "boat", "--session", wreck, "--json")
     assert {hit["world"] for hit in ended.json} == {wreck}
     assert "In the what-if “Shipwreck”" in ended.err
 
 
+@pytest.mark.restarts
 def test_a_block_is_written_in_the_world_that_is_named(clew: Run, wreck: str) -> None:
     assert clew("blocks", "persona", "A ghost", "--world", wreck).code == 0
     assert clew("blocks", "--json").json == []

@@ -81,6 +81,11 @@ class Follower:
         """Whether the graph has everything and follows."""
         return self._state is State.FOLLOWING
 
+    def has(self, seq: int) -> bool:
+        """Whether the graph follows and has event `seq`: what is appended is in the log a moment before."""
+        with self._changed:
+            return self._state is State.FOLLOWING and self._applied >= seq
+
     def open(self, tell: Tell) -> None:
         """Open, catch up or rebuild; returns when the graph follows. `tell` is called on the graph's thread.
 

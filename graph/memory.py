@@ -160,6 +160,9 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         """Whether the graph has everything the log has, and follows it."""
         return self._graph.ready
 
+    def graph_has(self, seq: int) -> bool:
+        return self._graph.has(seq)
+
     def rebuild(self, progress: Callable[[Progress], None]) -> None:
         """Make graph and word index anew from the log; the old graph is set aside, and damaged vectors are dropped.
 

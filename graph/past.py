@@ -95,6 +95,9 @@ class Past(Asked):
         """Always: it stands where it is."""
         return True
 
+    def graph_has(self, seq: int) -> bool:
+        return seq <= self.seq
+
     def unreflected(self, limit: int) -> list[Unreflected]:
         """Nothing: what is over is not learned from."""
         return []

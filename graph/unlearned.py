@@ -33,6 +33,10 @@ class Unlearned(Readings):
         """Whether the graph has everything the log has, and follows it."""
 
     @abstractmethod
+    def graph_has(self, seq: int) -> bool:
+        """Whether the graph follows, and has event `seq`."""
+
+    @abstractmethod
     def query(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
     ) -> list[dict[str, Any]]:
@@ -59,8 +63,13 @@ class Unlearned(Readings):
             return max(COUNTED, sum(self._left.open(db)))
 
     def _living(self, db: sqlite3.Connection, turns: Collection[str], world: str) -> set[str]:
-        """Those of the turns that a world sees and that are not kept out of memory."""
-        if world == MAIN_WORLD and self.graph_ready:
+        """Those of the turns that a world sees and that are not kept out of memory.
+
+        A graph that lags behind this very snapshot is not asked: what it does not have yet would be out until something
+        brings it back.
+        """
+        head = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+        if world == MAIN_WORLD and self.graph_has(head):
             return {row["id"] for row in self.query(_LIVING, {"ids": list(turns)})} if turns else set()
         paths, listed = Paths(db), json.dumps(list(turns))
         rows = db.execute(

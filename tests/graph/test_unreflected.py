@@ -58,6 +58,15 @@ def test_exchanges_that_ended_come_as_they_were_said_until_a_reflection_names_th
     assert [each.session for each in either.unreflected(2)] == ["s", "t"]
 
 
+def test_what_is_looked_for_before_the_graph_has_it_is_found(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as lagging:
+        lagging.setattr(whole._graph, "follow", lambda seq: True)  # it is told of what is in the log already
+        talk(whole, 2)
+        assert left(whole) == [("s0", "s1")]
+    assert whole._graph.follow(whole.head())
+    assert left(whole) == [("s0", "s1")]
+
+
 def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(either: Memory) -> None:
     talk(either, 2)
     either.append(

@@ -68,7 +68,10 @@ def test_a_reader_that_has_caught_up_is_told_once_and_only_if_something_was_miss
     writer.stop()
 
 
-def test_stopping_gives_up_on_a_reader_that_does_not_read(pipe: tuple[int, int]) -> None:
+def test_stopping_gives_up_on_a_reader_that_does_not_read(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.terminal.STOP_S", 0.05)
     writer = TerminalWriter(pipe[1])
     writer.start()
     writer.write(MUCH)

@@ -113,7 +113,8 @@ match step:
     case "append": die()
     case "word indexes": memory._graph.purge = die
     case "half the word indexes": memory._log.rewrite_words = lambda index, first: index == "learned" and die()
-    case "building": rebuild._load = die
+    case "building": rebuild.follow = die
+    case "loading": rebuild.FEW, rebuild._load = 0, die
     case "set aside": rebuild._move = die
     case "in place": follower.open_trusted = die
     case "graph": memory._graph._clear = die
@@ -133,6 +134,7 @@ memory.purge_done(memory.purging())
         "word indexes",
         "half the word indexes",
         "building",
+        "loading",
         "set aside",
         "in place",
         "graph",

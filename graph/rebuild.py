@@ -28,7 +28,7 @@ from graph.tables import Tables, fold
 from graph.values import Progress
 
 PAGE = 2_000  # events read at a time
-FEW = 30  # events that are followed one by one: loading takes 10 ms a table, however little there is
+FEW = 30  # events that are followed, in one transaction: loading takes 10 ms a table, however little there is
 ROWS = 131_072  # rows loaded at a time: one node group, which the engine would rewrite for every smaller piece
 
 NEW, ASIDE = FILE + ".new", FILE + ".aside"
@@ -55,6 +55,7 @@ def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None])
         progress(Progress("rebuilding", head, head))
         room.require(folder, room.TO_FOLLOW)
 
+    whole = False
     try:
         if tables is None:
             breathe()
@@ -64,11 +65,12 @@ def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None])
             with store.transaction():
                 statement = f"MATCH (m:`{META.name}` {{id: 0}}) SET m.applied = $applied, m.link = $link"
                 store.execute(statement, {"applied": head, "link": reader.link(head).hex()})
+        whole = True
     finally:
         store.close()
         del tables
         _give_back()
-        if store.spoilt:
+        if store.spoilt or not whole:
             _give_way(folder)
     if store.spoilt:
         raise GraphFailure("The new graph could not be written to its end. Every word is safe in the log.")

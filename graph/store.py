@@ -220,9 +220,11 @@ class GraphStore:
     def _close_alone(self, *, fold: bool) -> None:
         try:
             room.require(self._folder, room.TO_FOLLOW)  # the engine's own closing writes too
-            if not fold:
+            if self.spoilt:
+                pass  # it is left alone
+            elif not fold:
                 self.execute("CALL force_checkpoint_on_close = false")
-            elif self._unchecked and not self.spoilt:
+            elif self._unchecked:
                 self.checkpoint()
         except NoRoom:
             self._keep_for_ever()  # what was committed is in the write-ahead log, for the next opening

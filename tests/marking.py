@@ -26,7 +26,7 @@ SAMPLES = 2  # of each file
 SLOW = ("stateful", "process")
 ALLOWED = {"restarts": 2}  # times without the mark: whether a second graph is opened can be a matter of luck
 
-_IMPLIED_BY = {"process": ("model",), "restarts": ("process", "model", "stateful", "ui")}  # all are left out together
+_IMPLIED_BY = {"process": ("model",), "restarts": ("process", "model", "stateful", "ui")}  # which are counted as theirs
 _STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"}
 _seen: Counter[str] = Counter()
 

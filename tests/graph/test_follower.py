@@ -1,11 +1,14 @@
 """The graph follows the log, whatever happens to it: missing, damaged, outdated, foreign, failing."""
 
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from graph import opening as opening_graph
+from graph import rebuild
 from graph.errors import EventsMissing, GraphFailure, QueryFailed, QueryTimeout
 from graph.events import SessionStarted
 from graph.files import GRAPH as FILE
@@ -203,6 +206,20 @@ def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(memory: Memory, mon
     with pytest.raises(GraphFailure, match="No space left"):
         memory.query(LIVE)
     assert [check.name for check in memory.doctor() if not check.ok] == ["graph"]
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_a_log_that_makes_no_sense_is_told_and_leaves_no_half_graph(
+    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(rebuild, "FEW", few)
+    talk(memory, 4)
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        db.execute("UPDATE events SET structure = json_set(structure, '$.parent', 'nobody') WHERE turn = 's2'")
+    with pytest.raises(GraphFailure, match="nobody"):
+        memory.open_graph(ignore)
+    assert list(folder.glob(f"{rebuild.NEW}*")) == []
+    assert memory._reader.events(limit=10)
 
 
 def test_a_transaction_that_fails_changes_nothing(whole: Memory) -> None:

@@ -40,6 +40,13 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: some tests wait for a screen or a process."""
+    cores = os.cpu_count() or 1
+    return cores + cores // 2
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     rooms.keep_memory()
 

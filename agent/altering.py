@@ -5,13 +5,15 @@ every reading with the append; its bytes are purged after that.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from graph.beliefs import Document
 from graph.calling import quoted
 from graph.errors import InvalidEvent
 from graph.events import (
+    DocumentRead,
     DocumentRemoved,
     Event,
     ObservationDeleted,
@@ -21,6 +23,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
+from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded, Turn
 
@@ -30,6 +33,8 @@ from .events import MemoriesChanged, Notice, SessionsChanged
 from .marking import Marking
 from .plans import ERASING, Plan, plan
 from .prompts import Prompts
+
+NAMED = 10  # documents of a plan, told by their paths
 
 
 class Altering(Marking):
@@ -82,20 +87,39 @@ class Altering(Marking):
 
         Raises NotFound, AgentError where it is deleted already, private or being answered in, and GraphFailure.
         """
-        events, notes = await self._session_deletion(session)
+        events, shared = await self._session_deletion(session)
         self._quiet(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
-        planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events, notes=notes)
-        return replace(planned, notes=(*planned.notes, *_left_beside(planned, session)))
+        planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events)
+        return replace(planned, notes=_staying(shared, planned, session))
 
     async def plan_remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
         found = await asyncio.to_thread(self._memory.document, document)
-        pieces = f"{found.chunks} {'piece' if found.chunks == 1 else 'pieces'} of it will be erased."
+        count = len(await asyncio.to_thread(self._memory.chunk_hashes, document))
+        pieces = f"{count:,} {'piece' if count == 1 else 'pieces'} of it will be erased."
         return await self.plan(
             f"Delete the document {quoted(found.title)}",
             DocumentRemoved(document=found.id),
             notes=(pieces, "The file itself stays where it is."),
+        )
+
+    async def plan_take_out(self, paths: Collection[str]) -> Plan:
+        """What taking the documents of these paths out of the memory would do: nothing is erased, and undo works.
+
+        Raises AgentError where none of them is in the memory, and GraphFailure.
+        """
+        known = await asyncio.to_thread(self._memory.documents)
+        found = [each for each in known if each.path in paths and each.chunks]
+        if not found:
+            raise AgentError("None of these documents is in the memory any more. Nothing was changed.")
+        ingest = new_id()
+        what = f"the document {quoted(found[0].title)}" if len(found) == 1 else f"{len(found):,} documents"
+        more = [f"and {len(found) - NAMED:,} more"] if len(found) > NAMED else []
+        return await self.plan(
+            f"Take {what} out of the memory",
+            *(_emptied(each, ingest) for each in found),
+            notes=[*(each.path for each in found[:NAMED]), *more, "Nothing is erased: delete a document for that."],
         )
 
     async def plan_forget(self, id: str) -> Plan:
@@ -199,10 +223,10 @@ class Altering(Marking):
         if self.answering == session:
             raise AgentError("A reply is being written in that chat. Nothing was deleted; stop it (Esc) and try again.")
 
-    async def _session_deletion(self, session: str) -> tuple[list[Event], list[str]]:
-        """The events that delete a session, and what is to be said of it. Raises NotFound or AgentError."""
+    async def _session_deletion(self, session: str) -> tuple[list[Event], int]:
+        """The events that delete a session, and how many turns other chats share. Raises NotFound or AgentError."""
         if self.is_private(session):
-            raise AgentError("A private chat is not in any list: /new leaves it, and then nothing of it is left.")
+            raise AgentError("Nothing of a private chat is kept: it is gone when clew is left. Nothing was changed.")
         if (await asyncio.to_thread(self._memory.session, session)).deleted:
             raise AgentError(f"The chat {session} was deleted already. Nothing was changed.")
         own, shared = await asyncio.to_thread(self._memory.own_turns, session)
@@ -210,14 +234,27 @@ class Altering(Marking):
         events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
         if words:
             events.append(TextErased(events=words))
-        if not shared:
-            return events, []
-        stay = "One message stays: another chat goes on from it." if shared == 1 else None
-        return events, [stay or f"{shared} messages stay: other chats go on from them."]
+        return events, shared
 
     def _stated(self, proof: set[str]) -> set[str]:
         """The notes and the proposals among the proof of some observations: they were said for nothing else."""
         return {turn.id for turn in self._memory.quotable(proof).values() if turn.role in ("note", "tool")}
+
+
+def _emptied(document: Document, ingest: str) -> DocumentRead:
+    """A reading of a document by which it holds nothing."""
+    return DocumentRead.model_validate(
+        {
+            "ingest": ingest,
+            "document": document.id,
+            "category": document.type,
+            "project": document.project,
+            "tags": document.tags,
+            "size": document.size,
+            "chunks": (),
+            "text": f"{document.title}\n{document.path}",
+        }
+    )
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:
@@ -237,14 +274,16 @@ def _named(turns: Sequence[Turn], *, hidden: bool = False) -> str:
     return f"the message {said} and {len(turns) - 1} more of its exchange"
 
 
-def _left_beside(planned: Plan, session: str) -> list[str]:
-    """What is said of turns that leave with a chat, and are not erased: the chats they were said in have them still."""
-    count = sum(turn.session != session for turn in planned.impact.gone if turn.id in planned.impact.kept)
-    if not count:
-        return []
-    if count == 1:
-        return ["The message that leaves was said in another chat, and stays as another version there."]
-    return [f"{count} messages that leave were said in other chats, and stay as other versions there."]
+def _staying(shared: int, planned: Plan, session: str) -> tuple[str, ...]:
+    """What is said of turns that a chat shares and that nothing happens to; its impact tells of the others."""
+    told = sum(turn.session == session for turn in planned.impact.gone if turn.id in planned.impact.kept)
+    match shared - told:
+        case 0:
+            return ()
+        case 1:
+            return ("One message stays: another chat goes on from it.",)
+        case count:
+            return (f"{count} messages stay: other chats go on from them.",)
 
 
 def _that(exchange: bool) -> str:

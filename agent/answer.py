@@ -22,6 +22,7 @@ from .packs import Fresh, Pack, pack_of
 from .prompt import Limits, PromptLog
 from .prompts import Prompts
 from .recall import Bounds, Message, Recaller, Recollection
+from .relevance import open_quotes
 from .reply import Reply, stream_reply
 from .settings import Settings
 from .steps import Accepted, Answering, Halt, Outbox, Record, Steps, kept_out
@@ -106,16 +107,16 @@ class Answerer:
         """Everything that the model is given: the turn a reply follows, the prompt, and its context pack."""
         taken = at.taken
         prepared = await self._prompts.prepare(taken.session, at.generator, at.limits)
-        found = await self._look(
-            Message(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn), at
-        )
+        message = Message(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn)
+        found = await self._look(message, at, brief=prepared.doubted)
         if found is None:
             return None
         fresh = Fresh(taken.turn, (*prepared.new_pins, *pack_of(found.hits)))
         log = await self._prompts.before_reply(taken.session, at.generator, at.limits, fresh)
-        shown = set(log.quoted.get(taken.turn, ()))
-        hits = tuple(hit for hit in found.hits if hit.id in shown)
-        at.out(RecallDone(taken.session, taken.turn, found.route, hits, found.took_ms, found.note))
+        there = log.held
+        hits = tuple(hit for hit in found.hits if hit.id in there)
+        quotes = open_quotes(hits, taken.text) if prepared.doubted else ()
+        at.out(RecallDone(taken.session, taken.turn, found.route, hits, found.took_ms, found.note, quotes))
         self._generator = at.generator
         parent, log = await self._steps.take(
             at,
@@ -125,12 +126,13 @@ class Answerer:
             themes=found.route == "themes",
             known=_nothing_found(found, self.settings.recall_limit),
         )
-        return parent, log, tuple(item for item in fresh.pack if item.id in shown)
+        return parent, log, tuple(item for item in fresh.pack if item.id in there)
 
-    async def _look(self, message: Message, at: Answering) -> Recollection | None:
+    async def _look(self, message: Message, at: Answering, *, brief: bool) -> Recollection | None:
         if not self.settings.recall:
             return Recollection("none")
-        bounds = Bounds(self.settings.recall_limit, min(self.settings.recall_tokens, at.limits.recalled))
+        tokens = min(self.settings.recall_tokens, at.limits.recalled)
+        bounds = Bounds(self.settings.recall_limit, tokens, brief=brief)
         return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
 
     async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
@@ -160,6 +162,7 @@ class Answerer:
             session=taken.session,
             reply_turn=reply_turn,
             save=save,
+            progress=at.read,
         )
         async with aclosing(stream):
             async for event in stream:

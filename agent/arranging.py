@@ -17,6 +17,7 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.values import Turn
+from graph.visibility import EVERYONE, Viewer
 
 from .blocks import block_name, block_text
 from .conversation import Conversation
@@ -68,16 +69,27 @@ class Arranging:
 
     # -- core blocks ----------------------------------------------------------------------------------------------
 
-    async def blocks(self, *, world: str = MAIN_WORLD) -> list[CoreBlock]:
-        """The core blocks, which are in every prompt of a world."""
-        return await asyncio.to_thread(self._memory.blocks, world)
+    async def blocks(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[CoreBlock]:
+        """The core blocks, which are in every prompt of a world, and there of a project, or of none."""
+        return await asyncio.to_thread(self._memory.blocks, world, project=project)
 
-    async def write_block(self, name: str, text: str, *, world: str = MAIN_WORLD) -> None:
-        """Say what a core block says from the next message on in a world; empty, it is gone. Raises AgentError."""
+    async def write_block(self, name: str, text: str, *, world: str = MAIN_WORLD, project: str | None = None) -> None:
+        """Say what a core block says from the next message on, in the chats of a project or (None) in all.
+
+        Empty, it is gone; then a project has again what all have. Raises AgentError.
+        """
         block, says = block_name(name), block_text(text)
-        if not says and block not in {each.name for each in await self.blocks(world=world)}:
-            raise AgentError(f"There is no core block {block} to empty. Nothing was changed.")
-        await self._keep(CoreWritten(block=block, world=world, by="user", text=says))
+        if not says:
+            there = await self.blocks(world=world, project=project)
+            known = next((each for each in there if each.name == block), None)
+            if known is None:
+                raise AgentError(f"There is no core block {block} to empty. Nothing was changed.")
+            if known.project != project:
+                raise AgentError(
+                    f"The core block {block} is in the prompts of all projects. Nothing was changed; it can be taken "
+                    "away in a chat of no project."
+                )
+        await self._keep(CoreWritten(block=block, world=world, project=project, by="user", text=says))
         if not says:
             await self._prompts.forget_turns(())  # no state keeps what is gone
 

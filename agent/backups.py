@@ -12,7 +12,17 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graph.backups import AUTOMATIC, BEFORE_RESTORE, DAMAGED, ENDING, MADE, MANUAL, backups_of, stamp_of
+from graph.backups import (
+    AUTOMATIC,
+    BEFORE_RESTORE,
+    DAMAGED,
+    ENDING,
+    MADE,
+    MANUAL,
+    backups_of,
+    forget_cut_off,
+    stamp_of,
+)
 from graph.copying import PART, remove
 from graph.errors import MemoryFailure
 from graph.reading import LogReader
@@ -122,8 +132,7 @@ def tidy(memory: Path) -> None:
     """Keep the newest automatic backups, and nothing that a backup which was cut off left behind. Raises OSError."""
     for old in automatic(memory)[:-KEPT]:
         old.unlink(missing_ok=True)
-    for left in backups_of(memory).glob(f"{AUTOMATIC}*{ENDING}{PART}"):
-        remove(left)
+    forget_cut_off(memory)
 
 
 def files_of(memory: Path) -> list[Path]:

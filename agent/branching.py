@@ -225,12 +225,11 @@ def _staying(count: int, of: int) -> list[str]:
     """What to say of turns that leave one path and stand on another, or where the what-if left."""
     if not count:
         return []
-    who = (
-        ("It stays" if count == 1 else "They stay")
-        if count == of
-        else f"{count} of them {'stays' if count == 1 else 'stay'}"
-    )
-    return [f"{who} in memory: another chat, or the one that this left, holds {'it' if count == 1 else 'them'}."]
+    if count < of:
+        which = f"{count} of {of} messages {'stays' if count == 1 else 'stay'}"
+    else:
+        which = {1: "The message stays", 2: "Both messages stay"}.get(of, f"All {of} messages stay")
+    return [f"{which} in memory: another chat, or the one that this left, holds {'it' if count == 1 else 'them'}."]
 
 
 def _settings(session: str, of: Session) -> list[Event]:

@@ -58,9 +58,9 @@ class Changes:
             case Forget():
                 return self._forgetting(self._meant(call.mark, there, world))
             case Correct():
-                return self._correcting(call, self._meant(call.mark, there, world), turn, there, world)
+                return self._correcting(call, self._meant(call.mark, there, world), turn, there, project, world)
             case WriteBlock():
-                return self._writing(call, turn, there, world)
+                return self._writing(call, turn, there, project, world)
 
     async def do(self, planned: Planned) -> None:
         """Do what was planned. Raises LogUnwritable."""
@@ -98,7 +98,13 @@ class Changes:
             forgotten=gone,
         )
 
-    def _correcting(self, call: Correct, old: Observation, turn: str, held: set[str], world: str) -> Planned:
+    def _correcting(
+        self, call: Correct, old: Observation, turn: str, held: set[str], project: str | None, world: str
+    ) -> Planned:
+        if old.project != project:  # the new words would be told everywhere
+            raise AgentError(
+                f"The memory {mark_of(old.id)} is not of this project alone: only the user can correct it."
+            )
         if old.status not in ("candidate", "active"):
             raise AgentError(f"The memory {mark_of(old.id)} is not in use any more.")
         text = neutral(call.text)
@@ -106,13 +112,14 @@ class Changes:
         made = made.model_copy(update={"origin": "model", "confidence": CONFIDENCE})
         return Planned(f"Correct: {old.text} → {text}", f'Corrected: "{text}"', (made,), (made.observation,))
 
-    def _writing(self, call: WriteBlock, turn: str, held: set[str], world: str) -> Planned:
+    def _writing(self, call: WriteBlock, turn: str, held: set[str], project: str | None, world: str) -> Planned:
         name, text = block_name(call.name), block_text(call.text)
-        before: CoreBlock | None = next((each for each in self._memory.blocks(world) if each.name == name), None)
-        if not text and before is None:
-            raise AgentError(f"There is no core block {name}.")
+        blocks = self._memory.blocks(world, project=project)
+        before: CoreBlock | None = next((each for each in blocks if each.name == name), None)
+        if not text and (before is None or before.project != project):
+            raise AgentError(f"There is no core block {name} here.")
         sources = self._sources(text, turn, held, world)
-        written = CoreWritten(block=name, world=world, by="agent", sources=sources, text=text)
+        written = CoreWritten(block=name, world=world, project=project, by="agent", sources=sources, text=text)
         return Planned(
             f"Write the core block {name}: {text}" if text else f"Empty the core block {name}",
             f"The core block {name} was written." if text else f"The core block {name} was emptied.",

@@ -10,22 +10,23 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from graph.errors import MemoryFailure
-from graph.events import Event, HeadMoved, Role, TurnTaken, Undone
+from graph.events import Event, HeadMoved, Role, TurnHidden, TurnTaken, Undone
 from graph.memory import Memory
 from graph.values import Recorded
 from models.errors import ModelError
 from models.protocols import Generator
 
-from .accepting import RETRIED, Accepting, Taking
+from .accepting import RETRIED, Accepting, Taking, last_message
 from .answer import Answerer, Done
 from .approvals import Approvals
 from .changes import Changes
 from .errors import AgentError
-from .events import AgentEvent, Failed, Notice, SessionsChanged, TurnAccepted, Warned
+from .events import AgentEvent, Failed, Notice, QueueHeld, SessionsChanged, TurnAccepted, Warned
 from .foreground import Foreground
 from .models import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
+from .queue import Queue
 from .reachable import BUSY
 from .recall import Recaller
 from .settings import Settings
@@ -34,6 +35,7 @@ from .text import clean_message
 from .tools import Toolbox
 
 CHAT = "chat"  # the client that shows questions and can be answered
+TOO_LATE = "That message is being answered, or was already. Nothing was changed; Esc stops a reply."
 
 
 class Conversation:
@@ -79,6 +81,7 @@ class Conversation:
         self._spoken = spoken
         self._taker = Accepting(memory, client=client)
         self._accepting = asyncio.Lock()
+        self._queue = Queue()
         self._pending: Counter[str] = Counter()
         self._newest: dict[str, str] = {}  # the last message of a session, which may wait for its turn on the path
         self._tasks: set[asyncio.Task[None]] = set()
@@ -114,28 +117,77 @@ class Conversation:
     async def quiet(self, session: str) -> AsyncIterator[None]:
         """Nothing is answered in a session, and nothing taken meanwhile. Raises AgentError where a reply is due."""
         async with self._accepting:
-            if self._pending[session]:
+            if self._due(session):
                 raise AgentError(BUSY)
             yield
 
     def stop(self) -> bool:
-        """Stop the reply in the making, keeping what came; False if there is none. Queued messages go on."""
+        """Stop the reply in the making, keeping what came; False if there is none.
+
+        What is queued behind it in its chat is on hold from then on: `go_on` has it answered, `withdraw` takes it back.
+        """
         if self.answering is None:
             return False
+        if waiting := self._queue.of(self.answering):
+            self._queue.hold(*waiting)
+            self._notify(QueueHeld(self.answering, waiting))
         self._answerer.stop()
         return True
+
+    def go_on(self, session: str) -> bool:
+        """Answer the messages of a session that a stop put on hold; False if there are none."""
+        held = self._queue.held(session)
+        self._queue.release(*held)
+        if held:
+            self._notify(QueueHeld(session, ()))
+        return bool(held)
+
+    async def withdraw(self, session: str, turn: str) -> str:
+        """Take back a message whose turn has not come: it is hidden and will not be answered. Returns its words.
+
+        Raises AgentError where it is too late, and MemoryFailure; then it stays in the queue, on hold.
+        """
+        taken = self._queue.find(session, turn)
+        if taken is None:
+            raise AgentError(TOO_LATE)
+        self._queue.hold(turn)  # it is not taken up meanwhile
+        try:
+            left = await asyncio.to_thread(self._hide_waiting, taken)
+            self._queue.withdraw(turn)
+        finally:
+            self._notify(QueueHeld(session, self._queue.held(session)))
+        self._newest.pop(session, None)
+        if newest := self._queue.newest(session) or left:
+            self._newest[session] = newest
+        self._notify(SessionsChanged(session))
+        return taken.text
+
+    def _hide_waiting(self, taken: Accepted) -> str | None:
+        """Hide a message that waits, and let its chat stand where it stood before; the last message that is left."""
+        events: list[Event] = [TurnHidden(turn=taken.turn)]
+        if self._memory.session(taken.session).head == taken.turn:  # it waits for the reply of another chat
+            events.append(HeadMoved(session=taken.session, turn=self._memory.turn(taken.turn).parent))
+        self._record(*events)
+        return last_message(self._memory.thread(taken.session, limit=RETRIED))
+
+    def _due(self, session: str) -> int:
+        """How many messages of a session are being answered, or will be without anybody's word."""
+        return self._pending[session] - len(self._queue.held(session))
 
     async def drop(self, session: str) -> None:
         """End all that is being said in a session: its queued messages are not taken up, its reply is stopped."""
         self._dropped.add(session)
+        self._queue.release(*self._queue.held(session))
         if self.answering == session and self._current is not None:
-            self.stop()
+            self._answerer.stop()
             await asyncio.wait({self._current})
 
     async def close(self) -> None:
         """Stop the reply, keep its text, and leave queued messages for the next start."""
         self._closing = True
-        self.stop()
+        self._queue.release_all()
+        if self.answering is not None:
+            self._answerer.stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _run(self, work: Callable[[Outbox], Coroutine[None, None, None]]) -> AsyncGenerator[AgentEvent, None]:
@@ -160,15 +212,21 @@ class Conversation:
         self.approvals.refuse_all()  # the user goes on: that is no leave
         async with self._accepting:
             waits = self.floor.locked()
-            queued = session is not None and self._pending[session] > 0
+            queued = session is not None and self._due(session) > 0
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
+            self._queue.join(taken, out)
         self._spoken(taken.session)
         out(TurnAccepted(taken.session, taken.turn, text, queued=waits, new_session=session is None))
         if taken.first or taken.withheld:
             self._notify(SessionsChanged(taken.session))  # it has its first words for a title, or lost some
         try:
-            await self._answer_in_turn(taken, out)
+            while self._queue.waits(taken.turn):
+                with self._foreground.held():
+                    async with self.floor:
+                        if self._queue.take(taken.turn):
+                            await self._answer_now(taken, out)
+                await self._queue.released(taken.turn)
         finally:
             self._pending[taken.session] -= 1
 
@@ -210,14 +268,16 @@ class Conversation:
         """Tell of a message that counts as pending, and answer it."""
         out(TurnAccepted(taken.session, taken.turn, taken.text, queued=queued, new_session=False))
         try:
-            await self._answer_in_turn(taken, out)
+            with self._foreground.held():
+                async with self.floor:
+                    await self._answer_now(taken, out)
         finally:
             self._pending[taken.session] -= 1
 
     async def _retry(self, session: str, out: Outbox) -> None:
         path = await asyncio.to_thread(self._memory.thread, session, limit=RETRIED)
         last = next((turn for turn in reversed(path) if turn.role != Role.TOOL), None)
-        if last is None or last.role != Role.USER or self._pending[session]:
+        if last is None or last.role != Role.USER or self._due(session):
             out(Failed("No message here waits for an answer. Nothing was changed."))
             return
         self._pending[session] += 1
@@ -232,33 +292,29 @@ class Conversation:
         )
         await self._answer_accepted(taken, out, queued=self.floor.locked())
 
-    async def _answer_in_turn(self, taken: Accepted, out: Outbox) -> None:
-        with self._foreground.held():
-            await self._answer_at_floor(taken, out)
-
-    async def _answer_at_floor(self, taken: Accepted, out: Outbox) -> None:
-        async with self.floor:
-            if self._closing:
-                return
-            if taken.session in self._dropped:
-                out(Failed("This chat was deleted before the message was answered.", taken.turn))
-                return
-            self.answering = taken.session
-            self._current = asyncio.current_task()
-            self._answerer.begin()
-            try:
-                if taken.queued:
-                    await asyncio.to_thread(self._take_up, taken)
-                answer = self._answerer.answer if taken.anew is None else self._answer_anew
-                done = await answer(taken, out)
-                await asyncio.to_thread(self._keep_answer_out, taken)
-                if done is not None and not self._closing and taken.session not in self._dropped:
-                    self._follow_up(taken, done)
-            except (MemoryFailure, ModelError) as error:
-                out(Failed(f"{error} {taken.is_safe}", taken.turn, error))
-            finally:
-                self.answering = None
-                self._answerer.end()
+    async def _answer_now(self, taken: Accepted, out: Outbox) -> None:
+        """Answer a message; whoever calls has the floor."""
+        if self._closing:
+            return
+        if taken.session in self._dropped:
+            out(Failed("This chat was deleted before the message was answered.", taken.turn))
+            return
+        self.answering = taken.session
+        self._current = asyncio.current_task()
+        self._answerer.begin()
+        try:
+            if taken.queued:
+                await asyncio.to_thread(self._take_up, taken)
+            answer = self._answerer.answer if taken.anew is None else self._answer_anew
+            done = await answer(taken, out)
+            await asyncio.to_thread(self._keep_answer_out, taken)
+            if done is not None and not self._closing and taken.session not in self._dropped:
+                self._follow_up(taken, done)
+        except (MemoryFailure, ModelError) as error:
+            out(Failed(f"{error} {taken.is_safe}", taken.turn, error))
+        finally:
+            self.answering = None
+            self._answerer.end()
 
     async def _answer_anew(self, taken: Accepted, out: Outbox) -> Done | None:
         """Answer a message once more; where nothing comes of that, the head is back before it is told."""

@@ -6,6 +6,7 @@ from graph.calling import quoted
 from graph.errors import NotFound
 from graph.events import (
     CoreWritten,
+    DocumentRead,
     DocumentRemoved,
     Event,
     HeadMoved,
@@ -60,13 +61,30 @@ def what_was(memory: Memory, deed: Deed) -> str:
                 return "forgot a memory"
     if deleted := [event for event in events if isinstance(event, TurnDeleted)]:
         return f"deleted {_messages(memory, deleted)}"
+    if read := {event.document: event for event in events if isinstance(event, DocumentRead)}:
+        return _read_in([event for event in read.values() if event.chunks]) or _taken_out(list(read.values()))
     return _what_of_chats(memory, events) or _what_of_memories(memory, events) or "changed something"
+
+
+def _read_in(read: Sequence[DocumentRead]) -> str:
+    return f"read in {_documents(read)}" if read else ""
+
+
+def _taken_out(read: Sequence[DocumentRead]) -> str:
+    return f"took {_documents(read)} out of the memory"
+
+
+def _documents(read: Sequence[DocumentRead]) -> str:
+    """Documents: one by its title, several by their number."""
+    if len(read) > 1:
+        return f"{len(read)} documents"
+    return f"the document {quoted((read[0].text or 'erased').partition(chr(10))[0])}"
 
 
 def _undid(memory: Memory, undone: Sequence[int]) -> str:
     """What an undoing undid; an export can bring one of what is no change by hand."""
     try:
-        return f"undid: {what_was(memory, memory.deed(undone[0]))}" if undone else "undid nothing"
+        return f"undid a change ({what_was(memory, memory.deed(undone[0]))})" if undone else "undid nothing"
     except NotFound:
         return "undid something that is no change by hand"
 

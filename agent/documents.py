@@ -30,10 +30,10 @@ class Documents(Altering):
         project: str | None = None,
         tags: Sequence[str] = (),
     ) -> IngestReport:
-        """Take in a file or all documents of a folder: new and changed ones are read, vanished ones leave.
+        """Take in a file or all documents of a folder: new and changed ones are read, vanished ones named (`missing`).
 
         `progress` is called on the event loop. Cancelled, the files that were read stay, and the same call goes on
-        from there. Raises DocumentUnreadable for a single file, and then nothing is changed.
+        from there. Raises DocumentMissing, or DocumentUnreadable for a single file, and then nothing is changed.
         """
         loop, memory = asyncio.get_running_loop(), self._memory
 
@@ -48,7 +48,6 @@ class Documents(Altering):
             )
         finally:
             self._tell(MemoriesChanged())
-            self._purge_soon()  # of what vanished
 
     async def documents(self) -> list[Document]:
         """All documents, the one read last first."""

@@ -18,6 +18,14 @@ class TurnAccepted:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnWithdrawn:
+    """The message was taken back before its turn came: it is hidden, and will not be answered. Ends the iterator."""
+
+    session: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyStarted:
     """The turn is taken up and the model is asked; `cut_tokens` were left out of a message too long for the context."""
 
@@ -27,6 +35,16 @@ class ReplyStarted:
     model: str
     prompt_tokens: int
     cut_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRead:
+    """The model has read `done` of the `total` tokens that are new to it; told now and then where they are many."""
+
+    session: str
+    turn: str
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +98,8 @@ Route = Literal["recall", "recent", "thread", "themes", "none"]
 class RecallDone:
     """What the reply will be given of the memory, and how it was looked for; comes before ReplyStarted.
 
-    `hits` are those put before the model, once each; `note` says why there are none where that needs saying.
+    `hits` are those put before the model, once each; `note` says why there are none where that needs saying. `quotes`
+    are the best of them where they are to be read beside the reply, each cut to what answers: the model may waste them.
     """
 
     session: str
@@ -89,6 +108,7 @@ class RecallDone:
     hits: tuple[Hit, ...]
     took_ms: float
     note: str = ""
+    quotes: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +159,14 @@ class ApprovalWanted:
 
 AgentEvent = (
     TurnAccepted
+    | TurnWithdrawn
     | RecallDone
     | ApprovalWanted
     | ToolAsked
     | ToolProgress
     | ToolDone
     | ReplyStarted
+    | PromptRead
     | TokensArrived
     | ReplyEnded
     | Failed
@@ -157,6 +179,13 @@ class MemoryReady:
 
     turns: int
     recovered: int  # replies cut off by the last stop, now truncated turns
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAwaited:
+    """Another clew has the memory for a moment, and it is waited for; the message says which."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +241,14 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueHeld:
+    """The messages of a chat that wait until `Agent.go_on` (a stop put them on hold), in their order; empty: none."""
+
+    session: str
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """The prompt is being shortened in the background, or that ended; tokens before and after."""
 
@@ -252,6 +289,7 @@ class MemoriesChanged:
 
 Notice = (
     MemoryReady
+    | MemoryAwaited
     | Learned
     | Reflecting
     | MemoriesChanged
@@ -261,6 +299,7 @@ Notice = (
     | ModelFailed
     | EmbeddingProgress
     | SessionsChanged
+    | QueueHeld
     | Compaction
     | Warned
 )

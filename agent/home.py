@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,6 +20,7 @@ class Cached(StrEnum):
     TRUSTED = "trusted.json"
     TRANSLATORS = "trusted-queries.json"
     PROBED = "probed.json"
+    OFFERED = "offered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ class Home:
         return self.cache / Cached.PROBED
 
     @property
+    def offered(self) -> Path:
+        """Says from when on a better model may be offered again."""
+        return self.cache / Cached.OFFERED
+
+    @property
     def drafts(self) -> Path:
         """The folder of what is being written, and was not sent yet."""
         return self.cache / "drafts"
@@ -125,9 +132,7 @@ class Home:
 
 def keep_place(home: Home, session: str) -> None:
     """Note the session the user is in, whole or not at all. Raises OSError."""
-    partial = home.place.with_suffix(".part")
-    partial.write_text(session, encoding="utf-8")
-    partial.replace(home.place)
+    _note(home.place, session)
 
 
 def read_place(home: Home) -> str | None:
@@ -136,3 +141,23 @@ def read_place(home: Home) -> str | None:
         return home.place.read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def put_off_offer(home: Home, until: date) -> None:
+    """Note that no better model is to be offered before that day. Raises OSError."""
+    _note(home.offered, until.isoformat())
+
+
+def offer_is_due(home: Home, today: date) -> bool:
+    """Whether a better model may be offered; what cannot be read puts nothing off."""
+    try:
+        return date.fromisoformat(home.offered.read_text(encoding="utf-8").strip()) <= today
+    except (OSError, ValueError):
+        return True
+
+
+def _note(path: Path, text: str) -> None:
+    """Write a small file whole or not at all. Raises OSError."""
+    partial = path.with_suffix(".part")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graph.memory import Memory
 
 from .errors import EmptyMessage
-from .importing.chats import Chat, Message, message_source
+from .importing.chats import Chat, Message, message_source, unmarked
 from .text import clean_message
 
 CLIENT = "import"
@@ -115,7 +115,8 @@ class Imported:
         missing = [turn for turn in turns if turn not in self._texts]
         kept = self._memory.quotable(missing)
         for turn in missing:
-            self._texts[turn] = kept[turn].text if turn in kept else None
+            text = kept[turn].text if turn in kept else None
+            self._texts[turn] = unmarked(text).strip() if text is not None else None
 
     def forget_texts(self) -> None:
         """Keep the texts at hand of what waits only."""
@@ -130,6 +131,6 @@ class Imported:
 def clean(text: str) -> str | None:
     """A text as the log keeps it, None if nothing is left of it."""
     try:
-        return clean_message(text)
+        return clean_message(unmarked(text))
     except EmptyMessage:
         return None

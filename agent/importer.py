@@ -17,15 +17,19 @@ from itertools import islice
 from pathlib import Path
 
 from graph.brought import Merged
-from graph.events import Event, HeadMoved, SessionStarted, SessionTitled, TurnSaid
+from graph.errors import LogUnwritable
+from graph.events import Event, HeadMoved, SessionArchived, SessionStarted, SessionTitled, TurnSaid
 from graph.ids import new_id, now_ms
 from graph.memory import Memory
 from graph.merging import Merge
+from graph.sqlite import NOTHING_STORED
 
+from .errors import ExportUnreadable
 from .imported import CLIENT, Imported, clean
 from .importing.chats import Chat, Message, chat_source
 from .importing.clew import NAME, ClewExport
 from .importing.formats import Export, clew_export, open_export
+from .importing.reading import SAFE
 from .jobs import Jobs
 from .title import verbatim
 
@@ -59,6 +63,7 @@ class ImportReport:
     chats_new: int = 0
     chats_grown: int = 0
     chats_known: int = 0
+    archived: int = 0  # of the new ones
     new: int = 0
     known: int = 0
     gone: int = 0
@@ -68,6 +73,8 @@ class ImportReport:
     naive: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)  # the first broken lines: number and why
     bad_count: int = 0
+    missing: int = 0  # events that an export of clew's own counts in its header and does not have
+    counted: int = 0  # by its headers
     stopped: bool = False
     last_session: str | None = None  # of those that gained something
     merged: Merged | None = None  # of an export of clew's own: what became of its events
@@ -92,7 +99,8 @@ class Place:
     grown: bool = False
     turns: dict[str, str | None] = field(default_factory=dict)  # by message; an empty message is the one before it
     times: dict[str, int | None] = field(default_factory=dict)
-    first: list[tuple[str, str]] = field(default_factory=list)  # ids and texts of the first turns
+    path: frozenset[str] = frozenset()  # messages on the way to where the export stands
+    first: list[tuple[str, str | None]] = field(default_factory=list)  # ids and texts (None: gone) of its first turns
 
 
 class Importer:
@@ -115,10 +123,21 @@ class Importer:
         self._waiting: list[Event] = []
         self._log = Imported(memory)
         self._seen = self._total = 0
+        self._stored = 0  # messages that are in the log now
         self._report = ImportReport("")
 
     def run(self, path: Path) -> ImportReport:
-        """Import a file. Raises ExportMissing or ExportUnreadable, and then nothing is imported; or a MemoryFailure."""
+        """Import a file. Raises ExportMissing, ExportUnreadable or a MemoryFailure, which says what was imported."""
+        try:
+            return self._run(path)
+        except (LogUnwritable, ExportUnreadable) as error:
+            if not self._stored:
+                raise
+            why = str(error).removesuffix(NOTHING_STORED).removesuffix(SAFE).strip()
+            stored = f"{self._stored:,} {'message was' if self._stored == 1 else 'messages were'} imported before that"
+            raise type(error)(f"{why} {stored} and stay; the same command goes on from there.") from error
+
+    def _run(self, path: Path) -> ImportReport:
         report = self._report = ImportReport(str(path))
         self._progress(ImportProgress(0, 0))
         own = clew_export(path)
@@ -144,11 +163,13 @@ class Importer:
     def _merge(self, export: ClewExport, report: ImportReport) -> ImportReport:
         """Import an export of clew's own: its events, each under its own id."""
         report.format, report.bad, report.bad_count = NAME, export.bad, export.bad_count
+        report.missing, report.counted = export.missing, export.counted
         merge = Merge(export.whole)
         done = report.merged = merge.done
         self._total = len(export.order)
         for batch in export.batches():
             self._memory.merge(batch, merge)
+            self._stored = done.turns
             self._seen += len(batch)
             self._progress(ImportProgress(self._seen, self._total))
             if self._stopping():
@@ -176,8 +197,11 @@ class Importer:
         beside = self._log.beside(chat, place.variant)
         near = self._near(chat)
         last: str | None = None
+        place.path = _path(chat)
         for message in chat.messages:
             last = self._message(chat, place, message, known, beside.get(message.key), near) or last
+        if last is not None or self._shows(place):
+            self._waiting += self._titling(chat, place)
         if last is not None:
             self._waiting += self._closing(chat, place, last)
         # The next part, if there is one, goes on at the head; nothing else of this one is asked for again.
@@ -201,7 +225,7 @@ class Importer:
             self._report.gone += self._log.text(turn) is None
             place.turns[message.key] = turn
             place.follows = place.follows or turn == place.head
-            self._titled_by(place, turn, text)
+            self._titled_by(place, message, turn)
             return None
         if beside is not None and self._log.text(beside) is None:
             self._report.skipped[ID_ERASED if chat.identified else LIKE_ERASED] += 1
@@ -230,36 +254,47 @@ class Importer:
         self._log.say(source, turn, text)
         self._report.new += 1
         place.grown = True
-        self._titled_by(place, turn, text)
+        self._titled_by(place, message, turn)
         return turn
 
-    def _titled_by(self, place: Place, turn: str, text: str) -> None:
-        """Have a turn among the chat's first, whose words its title may carry."""
-        if not place.titled and len(place.first) < TITLED_BY and self._log.text(turn) == text:
-            place.first.append((turn, text))
+    def _titled_by(self, place: Place, message: Message, turn: str) -> None:
+        """Have a turn among the first on the chat's path, whose words its title may carry."""
+        if not place.titled and len(place.first) < TITLED_BY and message.key in place.path:
+            place.first.append((turn, self._log.text(turn)))
 
     def _begin(self, chat: Chat, place: Place, at: int | None) -> None:
         source = chat_source(chat, place.variant)
         self._waiting.append(SessionStarted(session=place.session, client=CLIENT, source=source, said_at=at))
+        if chat.archived:
+            self._waiting.append(SessionArchived(session=place.session))
+            self._report.archived += 1
         self._log.unsaid[source] = place.session
         place.begun = True
 
+    def _titling(self, chat: Chat, place: Place) -> list[Event]:
+        """The title of a chat that has none. Where a first turn is gone, the export's title may tell of that one."""
+        there = [(turn, text) for turn, text in place.first if text is not None]
+        if place.titled or not there:
+            return []
+        place.titled = True
+        if chat.title is None or (chat.titled_by_content and len(there) < len(place.first)):
+            (turn, text), *_ = there
+            return [SessionTitled(session=place.session, sources=(turn,), text=verbatim(text))]
+        sources = tuple(turn for turn, _ in there) if chat.titled_by_content else ()
+        return [SessionTitled(session=place.session, sources=sources, text=chat.title)]
+
+    def _shows(self, place: Place) -> bool:
+        """Whether a chat that is here without a title shows its first turns, so that a title from them would show."""
+        if place.new or place.titled or not place.first:
+            return False
+        path = {turn.id for turn in self._memory.thread(place.session) if not (turn.hidden or turn.withheld)}
+        return all(turn in path for turn, _ in place.first)
+
     def _closing(self, chat: Chat, place: Place, last: str) -> list[Event]:
-        """What comes with the last new turn of a chat: its title if it has none, and its head if that is another."""
-        events: list[Event] = []
-        if not place.titled and place.first:
-            turns = tuple(turn for turn, _ in place.first)
-            if chat.title is None:
-                events.append(SessionTitled(session=place.session, sources=turns[:1], text=verbatim(place.first[0][1])))
-            else:
-                sources = turns if chat.titled_by_content else ()
-                events.append(SessionTitled(session=place.session, sources=sources, text=chat.title))
-            place.titled = True
+        """What comes with the last new turn of a chat: its head, if that is another."""
         self._report.last_session = place.session
         head = place.turns.get(chat.head or "") if place.follows else place.head
-        if head is not None and head != last:
-            events.append(HeadMoved(session=place.session, turn=head))
-        return events
+        return [HeadMoved(session=place.session, turn=head)] if head is not None and head != last else []
 
     def _find(self, chat: Chat, export: Export, number: int) -> Place:
         """The session of a chat that was imported before, or the place of a new one.
@@ -284,7 +319,7 @@ class Importer:
                     deleted=about.deleted,
                     head=about.head,
                     follows=about.head is None,
-                    titled=about.name is not None,
+                    titled=self._memory.is_titled(session),
                 )
             variant += 1
         return found or Place(new_id(), variant, new=True)
@@ -305,6 +340,7 @@ class Importer:
         """Write what waits, in one transaction. Raises Stopped, after it, if the import was asked to end."""
         if self._waiting:
             self._memory.append(*self._waiting)
+            self._stored += sum(isinstance(event, TurnSaid) for event in self._waiting)
             self._waiting.clear()
             self._log.unsaid.clear()
         self._progress(ImportProgress(self._seen, self._total))
@@ -327,6 +363,17 @@ class Imports:
             loop.call_soon_threadsafe(progress, step)
 
         return await self._jobs.run(lambda stopping: Importer(self._memory, progress=tell, stopping=stopping).run(path))
+
+
+def _path(chat: Chat) -> frozenset[str]:
+    """The messages of a chat from its first to the one at which it stands."""
+    before = {message.key: message.parent for message in chat.messages}
+    path: set[str] = set()
+    key = chat.head
+    while key is not None and key in before:
+        path.add(key)
+        key = before[key]
+    return frozenset(path)
 
 
 def _parts(export: Export, number: int) -> Iterator[Chat]:

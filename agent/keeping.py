@@ -5,6 +5,8 @@ same candidate the second finds it reviewed. What is stated by hand is a note (a
 """
 
 import asyncio
+import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -29,6 +31,7 @@ from .text import clean_message
 
 ANY = Wanted()
 LONGEST = 500  # characters of an observation: a sentence or two
+TAG = re.compile(r"[\w -]{1,32}")
 STANDS = {
     "candidate": "waits for review",
     "active": "is in use already",
@@ -76,15 +79,17 @@ class Keeping(Arranging, Altering):
         *,
         kind: ObservationKind | None = None,
         project: str | None = None,
+        tags: Iterable[str] = (),
         world: str = MAIN_WORLD,
     ) -> Observation:
-        """Learn something by hand in a world; said again, what is known gains proof instead.
+        """Learn something by hand in a world; said again, what is in use in the same scope gains proof instead.
 
-        Raises EmptyMessage, AgentError for a text that is too long, and GraphFailure; then nothing was stored.
+        Raises EmptyMessage, AgentError for a text that is too long or a tag that is none, and GraphFailure; then
+        nothing was stored.
         """
-        said = statement(text)
+        said, scope = statement(text), tags_of(tags)
         async with self._one_change:
-            return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project, world))
+            return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project, scope, world))
 
     async def correct(self, id: str, text: str, *, world: str | None = None) -> Observation:
         """State how a memory really is: a revision, whose sources are the note and all that the old one came from.
@@ -120,6 +125,8 @@ class Keeping(Arranging, Altering):
         """Take a candidate into use; `restore` undoes it. Raises NotFound, Ambiguous, or AgentError."""
         async with self._one_change:
             found = await self._candidate(id)
+            if (same := await asyncio.to_thread(self._in_use, found)) is not None:
+                raise AgentError(f"The same is in use already, as {same.id}. Nothing was changed; reject this one.")
             await self._note(ObservationPromoted(observation=found.id))
 
     async def reject(self, id: str) -> None:
@@ -192,13 +199,24 @@ class Keeping(Arranging, Altering):
             )
         return found
 
-    def _remembering(self, said: str, kind: ObservationKind | None, project: str | None, world: str) -> list[Event]:
-        near = self._memory.memories(Wanted(text=said, world=world), now=datetime.now(UTC))
-        known = [each for each in near if each.project == project and notes.same(said, each.text)]
+    def _remembering(
+        self, said: str, kind: ObservationKind | None, project: str | None, tags: tuple[str, ...], world: str
+    ) -> list[Event]:
+        known = self._same(said, project, tags, world)
         if known:
             return notes.supporting(self._memory, said, known[0], world=world)
         guessed = kind or notes.guess_kind(said)
-        return notes.remembering(self._memory, said, kind=guessed, project=project, world=world)
+        return notes.remembering(self._memory, said, kind=guessed, project=project, tags=tags, world=world)
+
+    def _same(self, said: str, project: str | None, tags: tuple[str, ...], world: str) -> list[Observation]:
+        """What is in use and says the same in the same scope; what is under review may say it too."""
+        near = self._memory.memories(Wanted(text=said, status="active", world=world), now=datetime.now(UTC))
+        return [e for e in near if (e.project, e.tags) == (project, tags) and notes.same(said, e.text)]
+
+    def _in_use(self, found: Observation) -> Observation | None:
+        """What is in use and says what a candidate says, in another series."""
+        same = self._same(found.text or "", found.project, found.tags, found.world)
+        return next((each for each in same if each.series != found.series), None)
 
     async def _changed(self, events: list[Event]) -> Observation:
         """Store what was stated; the observation that it made or supported."""
@@ -240,6 +258,17 @@ def _settled(story: Story, world: str) -> list[Event]:
 
 def _now(holds: Observation) -> str:
     return f'What holds is "{holds.text}"; `clew correct {holds.id} TEXT` corrects that.'
+
+
+def tags_of(given: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are kept: sorted, each once, without a # before them. Raises AgentError."""
+    tags = {" ".join(tag.split()).removeprefix("#") for tag in given}
+    for tag in tags:
+        if not TAG.fullmatch(tag):
+            raise AgentError(
+                f"“{tag[:40]}” is no tag: one has letters, digits, spaces, - and _, at most 32. Nothing was stored."
+            )
+    return tuple(sorted(tags))
 
 
 def statement(text: str) -> str:

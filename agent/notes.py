@@ -58,7 +58,13 @@ def same(text: str, other: str | None) -> bool:
 
 
 def remembering(
-    memory: Memory, text: str, *, kind: ObservationKind, project: str | None, world: str = MAIN_WORLD
+    memory: Memory,
+    text: str,
+    *,
+    kind: ObservationKind,
+    project: str | None,
+    tags: tuple[str, ...] = (),
+    world: str = MAIN_WORLD,
 ) -> list[Event]:
     """A note, and the observation that it states, in a world."""
     events, turn = noted(memory, text, project=project, world=world)
@@ -68,6 +74,7 @@ def remembering(
         series=id,
         world=world,
         project=project,
+        tags=tags,
         category=kind,
         status="active",
         confidence=1.0,
@@ -102,6 +109,7 @@ def revision(text: str, old: Observation, sources: Sequence[str], *, world: str 
         supersedes=old.id,
         world=world or old.world,
         project=old.project,
+        tags=old.tags,
         category=old.kind,
         status="active",
         confidence=1.0,

@@ -14,7 +14,7 @@ from graph.events import Recalled
 from graph.hits import Hit
 from graph.memory import Memory
 from graph.quoted import Believed
-from graph.values import Turn
+from graph.values import Session, Turn
 from models.protocols import Generator
 
 from .events import Notice, Warned
@@ -65,17 +65,17 @@ class Packs:
         log: PromptLog | None,
         fresh: Fresh | None,
         *,
-        world: str,
+        session: Session,
     ) -> Quotes:
-        """The quotes that belong to a path of a world; what `log` quotes and may not any more is among `gone`."""
+        """The quotes that belong to a path of a session; what `log` quotes and may not any more is among `gone`."""
         packs = packs_of(path, fresh)
-        pinned = self._memory.pinned(world)
+        pinned = self._memory.pinned(session.world, project=session.project)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
         given = [*path, *pinned]
-        said = self._memory.quotable(ids - {turn.id for turn in given})
+        said = self._memory.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
-        there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, world)}
+        there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, session)}
         asks = {turn.id: turn.text or "" for turn in path}
         return Quotes(
             packs={
@@ -87,18 +87,18 @@ class Packs:
             gone=frozenset(ids - there.keys()),
         )
 
-    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str], *, world: str) -> Pack:
-        """The pins of a world that a prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(self._memory.pinned(world), generator, limits)
+    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str], *, session: Session) -> Pack:
+        """The pins that a session's prompt has room for and does not hold: they enter it with the next message."""
+        pins = self._pins(self._memory.pinned(session.world, project=session.project), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
-    def _learned(self, ids: set[str], world: str) -> dict[str, Believed | Chunk]:
-        """Those of the ids that are observations or chunks which may be quoted in a world."""
+    def _learned(self, ids: set[str], session: Session) -> dict[str, Believed | Chunk]:
+        """Those of the ids that are observations or chunks which may be quoted in a session."""
         if not ids:
             return {}
-        believed = self._memory.believed(ids, world=world)
-        return {**believed, **self._memory.chunks(ids - believed.keys())}
+        believed = self._memory.believed(ids, world=session.world, project=session.project)
+        return {**believed, **self._memory.chunks(ids - believed.keys(), project=session.project)}
 
     def _quote(self, found: Turn | Believed | Chunk, item: Recalled, about: str) -> Quote:
         bound = PIN_BOUND if "pin" in item.ranks else BOUND

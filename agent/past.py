@@ -18,6 +18,7 @@ from graph.hits import Filters, Hit
 from graph.memory import Memory
 from graph.past import Past
 from graph.values import Progress, Session, Turn
+from graph.visibility import EVERYONE, Viewer
 
 from .embedding import Embedding
 from .graphing import Graphing
@@ -61,9 +62,9 @@ class PastView(Graphing, Querying):
         """What would have been recalled then."""
         return await self._recaller.recall(query, limit=limit, filters=filters)
 
-    async def blocks(self, *, world: str = MAIN_WORLD) -> list[CoreBlock]:
+    async def blocks(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[CoreBlock]:
         """The core blocks as they were."""
-        return await asyncio.to_thread(self._past.blocks, world)
+        return await asyncio.to_thread(self._past.blocks, world, project=project)
 
     async def pinned(self, *, world: str = MAIN_WORLD) -> list[Turn]:
         """The turns that were pinned, oldest first."""

@@ -13,6 +13,8 @@ from graph.beliefs import CoreBlock, Observation
 from graph.errors import GraphFailure
 from graph.events import Recalled
 from graph.memory import Memory
+from graph.values import Session
+from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 
 from .blocks import PREFIX, block_id, version_of
@@ -30,10 +32,10 @@ class Pins:
         self._notify = notify
         self._told: set[str] = set()
 
-    def fresh(self, generator: Generator, limits: Limits, held: frozenset[str], world: str) -> Pack:
+    def fresh(self, generator: Generator, limits: Limits, held: frozenset[str], session: Session) -> Pack:
         """What a prompt has room for and does not hold: it enters it with the next message, blocks first."""
-        blocks = [quote for quote in self._blocks(generator, limits, world) if quote.id not in held]
-        pinned = [quote for quote in self._pinned(generator, limits, world) if quote.id not in held]
+        blocks = [quote for quote in self._blocks(generator, limits, session) if quote.id not in held]
+        pinned = [quote for quote in self._pinned(generator, limits, session) if quote.id not in held]
         return (
             *(Recalled(id=each.id, kind="block", ranks={"pin": n}) for n, each in enumerate(blocks, start=1)),
             *(Recalled(id=each.id, kind="observation", ranks={"pin": n}) for n, each in enumerate(pinned, start=1)),
@@ -47,14 +49,14 @@ class Pins:
         *,
         log: PromptLog | None,
         packs: Mapping[str, Pack],
-        world: str,
+        session: Session,
     ) -> Quotes:
         """A prompt's quotes with what is in every prompt; `packs` are those that `quotes` was made from."""
-        core, pinned = self._blocks(generator, limits, world), self._pinned(generator, limits, world)
+        core, pinned = self._blocks(generator, limits, session), self._pinned(generator, limits, session)
         now = {quote.id: quote for quote in (*core, *pinned)}
         held = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         known = {id for id in held if _is_block(id)}
-        gone = self._gone_blocks(known - now.keys(), world)
+        gone = self._gone_blocks(known - now.keys(), session.world, session.project)
         whole = dict(quotes.packs)
         for turn, pack in packs.items():
             there = {quote.id for quote in whole.get(turn, ())}
@@ -79,19 +81,20 @@ class Pins:
             gone -= self._memory.chunks(gone).keys() if gone else set()
         return gone | self._gone_blocks(blocks, world)
 
-    def _gone_blocks(self, ids: set[str], world: str | None) -> set[str]:
+    def _gone_blocks(self, ids: set[str], world: str | None, project: Viewer = EVERYONE) -> set[str]:
         """Those versions of blocks that were emptied since, or that came from what may not be shown any more."""
         if not ids:
             return set()
-        there = self._memory.block_versions((version_of(id) for id in ids), world=world)
+        there = self._memory.block_versions((version_of(id) for id in ids), world=world, project=project)
         return {id for id in ids if version_of(id) not in there}
 
-    def _blocks(self, generator: Generator, limits: Limits, world: str) -> tuple[Quote, ...]:
-        blocks = [quote_block(block) for block in self._memory.blocks(world)]
+    def _blocks(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
+        blocks = [quote_block(block) for block in self._memory.blocks(session.world, project=session.project)]
         return self._fitting(blocks, generator, limits.blocks, "core blocks", "Shorten one: /blocks lists them")
 
-    def _pinned(self, generator: Generator, limits: Limits, world: str) -> tuple[Quote, ...]:
-        pinned = [quote_memory(each) for each in self._memory.pinned_observations(world)]
+    def _pinned(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
+        memories = self._memory.pinned_observations(session.world, project=session.project)
+        pinned = [quote_memory(each) for each in memories]
         return self._fitting(pinned, generator, limits.pins, "pinned memories", "Unpin some of them")
 
     def _fitting(

@@ -177,6 +177,6 @@ def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> 
 
 
 def _pieces(memory: Memory, events: Iterable[Event]) -> set[str]:
-    """The pieces of the documents that are removed."""
+    """The pieces of the documents that are removed, those of earlier readings among them."""
     removed = [event.document for event in events if isinstance(event, DocumentRemoved)]
-    return {piece.id for document in removed for piece in memory.document_chunks(document)}
+    return {piece for document in removed for piece in memory.chunk_hashes(document).values()}

@@ -7,6 +7,7 @@ behind is removed by the next one.
 
 import asyncio
 import os
+import resource
 import shutil
 import stat
 import tempfile
@@ -20,6 +21,7 @@ from graph.events import SessionStarted
 from graph.ids import new_id
 from graph.lock import MemoryLock
 from graph.memory import Memory
+from graph.values import Session
 from models.states import KVStates
 
 from .conversation import Conversation
@@ -53,7 +55,7 @@ class PrivateChats:
 
     def __init__(self, folder: Path, memory: Memory, shared: Shared) -> None:
         settings = shared.settings.model_copy(update={"recall": False, "tools": "off", "reflect": False})
-        self._folder = folder
+        self.folder = folder
         self.memory = memory
         self._sessions: set[str] = set()
         self._prompts = Prompts(
@@ -80,7 +82,11 @@ class PrivateChats:
 
     @classmethod
     def open(cls, shared: Shared) -> "PrivateChats":
-        """Make a folder for private chats, for this user alone, and a memory in it. Raises OSError or MemoryFailure."""
+        """Make a folder for private chats, for this user alone, and a memory in it. Raises OSError or MemoryFailure.
+
+        From then on a crash of this process leaves no core file: that would hold every word.
+        """
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=_place()))  # 0700
         try:
             return cls(folder, Memory.open(folder, command="clew (private)"), shared)
@@ -98,6 +104,10 @@ class PrivateChats:
         self._sessions.add(session)
         return session
 
+    def sessions(self) -> list[Session]:
+        """The private chats, newest activity first."""
+        return self.memory.sessions()
+
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""
         self.conversation.use(settings.model_copy(update={"recall": False, "tools": "off", "reflect": False}))
@@ -109,7 +119,7 @@ class PrivateChats:
         await self._prompts.pause()
         await self._prompts.shelf.written()
         await asyncio.to_thread(self.memory.close)
-        await asyncio.to_thread(_remove, self._folder)
+        await asyncio.to_thread(_remove, self.folder)
 
 
 def sweep() -> None:

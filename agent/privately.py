@@ -1,8 +1,10 @@
 """Private chats through the Agent: their ids work like any other's for sending, reading and stopping."""
 
 import asyncio
+from pathlib import Path
 
 from graph.memory import Memory
+from graph.values import Session
 
 from .conversation import Conversation
 from .events import Notice
@@ -43,6 +45,15 @@ class Privately:
             )
             self._private = await asyncio.to_thread(PrivateChats.open, shared)
         return await self._private.begin()
+
+    async def private_sessions(self) -> list[Session]:
+        """The private chats there are, newest activity first; they are gone when clew is left."""
+        return [] if self._private is None else await asyncio.to_thread(self._private.sessions)
+
+    @property
+    def private_folder(self) -> Path | None:
+        """Where what is written of private chats may lie: it goes with them. None where there is none yet."""
+        return None if self._private is None else self._private.folder
 
     def is_private(self, session: str) -> bool:
         """Whether a chat keeps nothing."""

@@ -5,9 +5,10 @@ that moved (cut to the common prefix), a turn that was hidden or erased (cut bef
 prompt always fits the next one, and only new tokens are evaluated. Text enters through `Generator.frame` alone, which
 cannot turn it into control tokens. The log is a cache: it is rebuilt from the memory when a session is opened.
 
-What was recalled for a message stands inside its frame, after its words, as quoted data with a line that ends it; what
-the user pinned stands after the system frame, or inside the frame it was new with. Each turn is quoted once in a log,
-and not where its own frame is there. A frame whose quotes may not be shown any more is cut, like a hidden turn.
+What was recalled for a message stands inside its frame as quoted data: after its words, with a line that ends it, or
+directly before them for a model that needs it nearer. What the user pinned stands after the system frame, or inside the
+frame it was new with. Each turn is quoted once in a log, and not where its own frame is there. A frame whose quotes may
+not be shown any more is cut, like a hidden turn.
 """
 
 from collections import Counter
@@ -80,7 +81,8 @@ class Quotes:
     """What is quoted beside the turns of a path: for a user's turn its context pack, core blocks, and what is pinned.
 
     `gone` is what may not be quoted any more: hidden, erased or deleted since it was. `stale` is not quoted anew, as
-    there is a later text, but may stay where it stands until the log is built anew.
+    there is a later text, but may stay where it stands until the log is built anew. With `before` they stand directly
+    before the message, the best last, in every frame that is made from now on.
     """
 
     packs: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
@@ -88,6 +90,7 @@ class Quotes:
     core: tuple[Quote, ...] = ()
     gone: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
+    before: bool = False
 
 
 BARE = Quotes()
@@ -121,8 +124,12 @@ class PromptLog:
     @property
     def held(self) -> set[str]:
         """Everything whose words the log holds, in a frame of its own or quoted."""
-        quoted = {id for ids in self.quoted.values() for id in ids}
-        return quoted | set(self.pins) | {mark.turn for mark in self.marks}
+        return self.turns | {id for ids in self.quoted.values() for id in ids} | set(self.pins)
+
+    @property
+    def turns(self) -> set[str]:
+        """What has a frame of its own in it."""
+        return {mark.turn for mark in self.marks}
 
     def hash(self) -> str:
         """A SHA-256 over the token ids, so that an audit can tell equal prompts."""
@@ -154,7 +161,7 @@ def build(
     limit: dict[str, int] = {}
     for turn in reversed(shown(turns, quotes)):
         limit[turn.id] = min(limits.of(turn), max(room, limits.low_water // 4))
-        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()))
+        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), before=quotes.before)
         if len(frame) > room and len(kept) >= 2 and any(each.role == "user" for each in kept):
             break
         room -= len(frame)
@@ -249,7 +256,7 @@ def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
 
 def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
     due = _due(quotes, turn, log.held)
-    frame, left_out = _frame(generator, turn, limit, due)
+    frame, left_out = _frame(generator, turn, limit, due, before=quotes.before)
     log.marks.append(Mark(turn.id, len(log.tokens)))
     log.tokens += frame
     if left_out:
@@ -269,22 +276,38 @@ def _cut(log: PromptLog, keep: int) -> None:
     log.systems = [(start, text) for start, text in log.systems if start < end]
 
 
-def _frame(generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote] = ()) -> tuple[list[int], int]:
+def _frame(
+    generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote] = (), *, before: bool = False
+) -> tuple[list[int], int]:
     """A turn's frame, its words of at most about `limit` tokens, and how many were left out of their middle."""
     text = turn.text or ""
     if turn.role == "tool":
         text = f"{ANSWERED}\n{lines_of(text)}"
     role: FrameRole = "assistant" if turn.role == "assistant" else "user"
-    core = [quote for quote in quotes if quote.id.startswith(PREFIX)]
-    others = [quote for quote in quotes if not quote.id.startswith(PREFIX)]
-    recalled = "".join(f"\n\n{part}" for part in (block(CORE_NOW, core), block(HEADER, others, END)) if part)
     frame = generator.frame(role, text)
-    if len(frame) <= limit:
-        return (generator.frame(role, text + recalled) if recalled else frame), 0
-    tokens = generator.tokenize(text)
-    note = LEFT_OUT.format(len(tokens))
-    keep = max(2, limit - (len(frame) - len(tokens)) - len(generator.tokenize(note)) - 4)
-    head, tail = tokens[: keep // 2], tokens[len(tokens) - keep // 2 :]
-    left_out = len(tokens) - len(head) - len(tail)
-    kept = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
-    return generator.frame(role, kept + recalled), left_out
+    left_out = 0
+    if len(frame) > limit:
+        tokens = generator.tokenize(text)
+        note = LEFT_OUT.format(len(tokens))
+        keep = max(2, limit - (len(frame) - len(tokens)) - len(generator.tokenize(note)) - 4)
+        head, tail = tokens[: keep // 2], tokens[len(tokens) - keep // 2 :]
+        left_out = len(tokens) - len(head) - len(tail)
+        text = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
+    elif not quotes:
+        return frame, 0
+    return generator.frame(role, _with_quotes(text, quotes, before=before)), left_out
+
+
+def _with_quotes(text: str, quotes: Sequence[Quote], *, before: bool) -> str:
+    """A message with what is quoted beside it: after its words, or before them, as its user tells it, the best last.
+
+    bench/told.py measures both: the default model says the answer about as often, in fewer tokens.
+    """
+    core = block(CORE_NOW, [quote for quote in quotes if quote.id.startswith(PREFIX)])
+    others = [quote for quote in quotes if not quote.id.startswith(PREFIX)]
+    if before:
+        told = "\n".join([HEADER, *(quote.told or quote.line for quote in reversed(others))] if others else [])
+        parts = (core, told, text)
+    else:
+        parts = (text, core, block(HEADER, others, END))
+    return "\n\n".join(part for part in parts if part)

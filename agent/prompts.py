@@ -9,7 +9,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.memory import Memory
@@ -29,11 +29,16 @@ KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a session's prompt holds ahead of a reply, as ids; its oldest turn; and the pins that are new to it."""
+    """What a session's prompt holds ahead of a reply, as ids; its oldest turn; and the pins that are new to it.
+
+    A `doubted` model is given little, and it may have wasted what it was given before: `held` is then without what the
+    prompt only quotes, which is found and shown again, though not quoted again.
+    """
 
     held: frozenset[str]
     first_turn: str | None
     new_pins: Pack
+    doubted: bool = False
 
 
 class Prompts:
@@ -47,12 +52,14 @@ class Prompts:
         default_system: str,
         states: KVStates,
         guide: Callable[[Generator], str] = lambda generator: "",
+        doubts: Callable[[Generator], bool] = lambda generator: False,
         leaving: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._memory = memory
         self._notify = notify
         self._default_system = default_system
         self._guide = guide  # what a model that has tools is told of them, after the system prompt
+        self._doubts = doubts  # which models are given what was recalled directly before the message
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
         self._packs = Packs(memory, notify)
         self._pins = Pins(memory, notify)
@@ -166,10 +173,13 @@ class Prompts:
     def _prepared(self, key: Key, log: PromptLog, limits: Limits) -> Prepared:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
         path = self._memory.thread(key.session, limit=len(log.marks) + 4)
-        held = frozenset(log.held | {turn.id for turn in unanswered(path)})
-        world = self._memory.session(key.session).world
-        standing = self._pins.fresh(key.model, limits, held, world)
-        return Prepared(held, log.first_turn, (*standing, *self._packs.new_pins(key.model, limits, held, world=world)))
+        waiting = {turn.id for turn in unanswered(path)}
+        held = frozenset(log.held | waiting)
+        session = self._memory.session(key.session)
+        standing = self._pins.fresh(key.model, limits, held, session)
+        pins = (*standing, *self._packs.new_pins(key.model, limits, held, session=session))
+        doubted = self._doubts(key.model)
+        return Prepared(frozenset(log.turns | waiting) if doubted else held, log.first_turn, pins, doubted)
 
     def _update(
         self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
@@ -241,10 +251,11 @@ class Prompts:
         log: PromptLog | None,
         fresh: Fresh | None,
     ) -> Quotes:
-        """All that a path's prompt quotes: what its replies were given, and what is in every prompt of its world."""
-        quotes = self._packs.quotes(path, generator, limits, log, fresh, world=session.world)
+        """All that a path's prompt quotes: what its replies were given, and what is in every prompt of its kind."""
+        quotes = self._packs.quotes(path, generator, limits, log, fresh, session=session)
         packs = packs_of(path, fresh)
-        return self._pins.complete(quotes, generator, limits, log=log, packs=packs, world=session.world)
+        quotes = self._pins.complete(quotes, generator, limits, log=log, packs=packs, session=session)
+        return replace(quotes, before=self._doubts(generator))
 
     def _keep(self, key: Key, log: PromptLog) -> None:
         self._logs[key] = log

@@ -50,9 +50,15 @@ class Proposing(Keeping):
     """The part of the Agent that takes proposals."""
 
     async def propose(
-        self, text: str, *, by: str, kind: ObservationKind | None = None, in_use: bool = False
+        self,
+        text: str,
+        *,
+        by: str,
+        kind: ObservationKind | None = None,
+        project: str | None = None,
+        in_use: bool = False,
     ) -> Proposal:
-        """Take what a program says is to be remembered, of no project, for review or (`in_use`) at once.
+        """Take what a program says is to be remembered, of a project or of none, for review or (`in_use`) at once.
 
         Raises EmptyMessage, AgentError for a text that is too long or a review queue that is full, and GraphFailure;
         then nothing was stored.
@@ -63,7 +69,7 @@ class Proposing(Keeping):
             near = await asyncio.to_thread(
                 self._memory.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
             )
-            same = [each for each in near if each.project is None and notes.same(said, each.text)]
+            same = [each for each in near if each.project == project and notes.same(said, each.text)]
             if (known := _known(same)) is not None:
                 return known
             if not in_use and len(await self.review(limit=MOST_WAITING)) >= MOST_WAITING:
@@ -71,17 +77,19 @@ class Proposing(Keeping):
                     f"{MOST_WAITING} memories wait for the user's review already. Nothing was stored; "
                     "it can be proposed again when the user has reviewed some (`clew review`)."
                 )
-            events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, in_use)
+            events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, project, in_use)
             await self._note(*events)
             return Proposal("in use" if in_use else "waits", (await self.memory(_made(events))).observation)
 
-    def _proposing(self, said: str, by: str, kind: ObservationKind | None, in_use: bool) -> list[Event]:
+    def _proposing(
+        self, said: str, by: str, kind: ObservationKind | None, project: str | None, in_use: bool
+    ) -> list[Event]:
         """The call as a turn, its session where that is not there yet, and the observation."""
-        session, parent = self._memory.notes_session(None, client=CLIENT), None
+        session, parent = self._memory.notes_session(project, client=CLIENT), None
         events: list[Event] = []
         if session is None:
             session = new_id()
-            events.append(SessionStarted(session=session, client=CLIENT))
+            events.append(SessionStarted(session=session, project=project, client=CLIENT))
             events.append(SessionTitled(session=session, sources=(), text=TITLE))
         else:
             parent = self._memory.session(session).head
@@ -98,6 +106,7 @@ class Proposing(Keeping):
         made = ObservationMade(
             observation=id,
             series=id,
+            project=project,
             category=kind or notes.guess_kind(said),
             status="active" if in_use else "candidate",
             confidence=CONFIDENCE,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from graph.absence import Forms, files_under, look, look_into
-from graph.backups import DAMAGED, ENDING, backups_of
+from graph.backups import DAMAGED, ENDING, MADE, backups_of, forget_cut_off
 from graph.errors import MemoryFailure
 from graph.files import LOG
 from graph.memory import Memory
@@ -183,6 +183,8 @@ class Purges:
 def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None]) -> list[str]:
     """Erase in the automatic backups what is erased in the memory; what could not be is deleted, and told."""
     problems = []
+    with suppress(OSError):
+        forget_cut_off(home.memory)
     copies = sorted(set(backups_of(home.memory).glob("*.sqlite")) - set(_set_aside(home)))
     for done, path in enumerate(copies):
         progress(Progress("purging", done, len(copies)))
@@ -278,8 +280,9 @@ def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[
 
 
 def _settings_of(home: Home) -> Iterator[bytes]:
-    """What is kept as it is, whatever is deleted: no word of a chat gets there by itself."""
-    for path in (home.config, home.native_log, home.trusted, home.translators, home.probed):
+    """What is kept as it is, whatever is deleted: no word of a chat gets there by itself, nor where a backup lies."""
+    made = backups_of(home.memory) / MADE
+    for path in (home.config, home.native_log, home.trusted, home.translators, home.probed, made):
         with suppress(OSError):
             yield path.read_bytes() + b"\n"
 

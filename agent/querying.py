@@ -29,12 +29,14 @@ class Querying:
         limit: int = ROWS,
         world: str = MAIN_WORLD,
         live_only: bool = False,
+        project: str | None = None,
         first: First | None = None,
     ) -> Answer:
         """Ask the graph a query of one's own, which only reads; cancelling the task ends it.
 
         `first` is called on the event loop with the first rows, before they are counted. Only what is live in main is
-        there when it is `live_only`. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
+        there when it is `live_only`, and of that what a chat of a `project`, or of none, sees. Raises Refused before it
+        runs, QueryFailed, QueryTimeout or GraphFailure.
         """
         loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
@@ -51,6 +53,7 @@ class Querying:
                 limit=limit,
                 world=world,
                 live_only=live_only,
+                project=project,
                 first=None if first is None else tell,
                 cancelled=cancelled,
             )

@@ -25,6 +25,8 @@ MARK = 6  # characters of an id
 STOP = frozenset(STOP_WORDS.split())
 JOINERS = "\u200c\u200d"  # they hold scripts and emoji together, and end nothing
 SPEAKERS = {"user": "user", "assistant": "assistant"}
+NAMELESS = frozenset(("user", "assistant", "tool"))
+TELLERS = {"user": "I told you", "note": "I told you", "assistant": "you said"}
 MORE = "…"
 
 
@@ -45,10 +47,14 @@ class Said(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A turn as a prompt quotes it: one line, safe to put among others."""
+    """A turn as a prompt quotes it: one line, safe to put among others.
+
+    `told` is the same as the user would say it, which a model makes more of that is too small for lists of data.
+    """
 
     id: str
     line: str
+    told: str = ""
 
 
 def neutral(text: str) -> str:
@@ -61,9 +67,10 @@ def quote(said: Said, *, about: str = "", bound: int = BOUND, zone: tzinfo | Non
 
     With its `mark` a tool can be asked for the whole turn.
     """
-    day = said.at.astimezone(zone).date().isoformat()
+    day = said.at.astimezone(zone)
     words = excerpt(neutral(said.text or ""), about, bound)
-    return Quote(said.id, f'- {mark_of(said.id) + " " if mark else ""}{day}, {speaker(said)}: "{words}"')
+    line = f'- {mark_of(said.id) + " " if mark else ""}{day.date().isoformat()}, {speaker(said)}: "{words}"'
+    return Quote(said.id, line, _told(said, day, words))
 
 
 def quote_hit(
@@ -83,15 +90,16 @@ def quote_memory(
     said: Said, *, about: str = "", bound: int = BOUND, zone: tzinfo | None = None, mark: bool = False
 ) -> Quote:
     """An observation as `- date, memory of speaker: "what was learned"`: nobody's very words, and no message."""
-    day = said.at.astimezone(zone).date().isoformat()
+    day = said.at.astimezone(zone)
     words = excerpt(neutral(said.text or ""), about, bound)
-    return Quote(said.id, f'- {mark_of(said.id) + " " if mark else ""}{day}, memory of {speaker(said)}: "{words}"')
+    line = f'- {mark_of(said.id) + " " if mark else ""}{day.date().isoformat()}, memory of {speaker(said)}: "{words}"'
+    return Quote(said.id, line, _told(said, day, words))
 
 
 def quote_chunk(id: str, place: str, text: str, *, about: str = "", bound: int = BOUND, mark: bool = False) -> Quote:
     """A piece of a document as `- title › heading: "words"`; `place` is the title with the headings."""
-    words = excerpt(neutral(text), about, bound)
-    return Quote(id, f'- {mark_of(id) + " " if mark else ""}{neutral(place)[:PLACE]}: "{words}"')
+    words, source = excerpt(neutral(text), about, bound), neutral(place)[:PLACE]
+    return Quote(id, f'- {mark_of(id) + " " if mark else ""}{source}: "{words}"', f'{source} says: "{words}"')
 
 
 def mark_of(id: str) -> str:
@@ -103,6 +111,13 @@ def speaker(said: Said) -> str:
     """Who said it, as a model should read it: the user's own name for themselves is no use to it."""
     name = neutral(said.speaker)[:40]
     return SPEAKERS.get(said.role, "tool") if name in ("you", "assistant", "") else name
+
+
+def _told(said: Said, day: datetime, words: str) -> str:
+    """Who said it when, in the words of a user who reminds a model of it."""
+    name = speaker(said)
+    teller = TELLERS.get(said.role) if name in NAMELESS else None
+    return f'On {day.day} {day:%B %Y} {teller or f"{name} said"}: "{words}"'
 
 
 def block(header: str, quotes: Iterable[Quote], end: str = "") -> str:

@@ -18,12 +18,12 @@ from graph.errors import SURPRISES, MemoryFailure
 from graph.events import Strategy
 from graph.hits import Filters, Hit, Reason, Vector
 from graph.recall.intent import Intent, read_intent
-from graph.values import Exchange, Turn
+from graph.values import Exchange, Session, Turn
 from models.protocols import Generator
 
 from .events import Route
 from .quoting import quote_hit
-from .relevance import relevant, roles_asked, says_something
+from .relevance import FEW, relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
@@ -37,10 +37,11 @@ OF_US = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most that is put before the model: turns, and tokens of their quotes."""
+    """The most that is put before the model: turns, and tokens of their quotes; `brief` where it can use but few."""
 
     turns: int
     tokens: int
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,11 @@ class Recaller:
         found = Recollection(intent.route)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                world = await asyncio.to_thread(self._memory.world_of, message.session)
-                hits = await self._hits(message, intent, bounds, world)
+                session = await asyncio.to_thread(self._memory.session, message.session)
+                hits = await self._hits(message, intent, bounds, session)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
+                if bounds.brief and intent.route == "recall":
+                    most = min(most, FEW)
                 fresh = [hit for hit in hits if hit.id not in message.held]
                 taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))
                 found = replace(found, hits=tuple(taken), note=_note(intent, hits, taken))
@@ -130,26 +133,32 @@ class Recaller:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    async def _hits(self, message: Message, intent: Intent, bounds: Bounds, world: str) -> list[Hit]:
+    async def _hits(self, message: Message, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         match intent.route:
             case "recent":
-                return await asyncio.to_thread(self._recent, message, intent, bounds, world)
+                return await asyncio.to_thread(self._recent, message, intent, bounds, session)
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
             case "recall" if await asyncio.to_thread(says_something, intent):
-                filters = Filters(world=world, exclude=message.held, roles=roles_asked(message.text))
+                filters = Filters(
+                    world=session.world,
+                    project=session.project,
+                    exclude=message.held,
+                    roles=roles_asked(message.text),
+                )
                 hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
-                return await asyncio.to_thread(relevant, hits, message.text, intent)
+                return await asyncio.to_thread(relevant, hits, message.text, intent, read=bounds.brief)
             case _:
                 return []
 
-    def _recent(self, message: Message, intent: Intent, bounds: Bounds, world: str) -> list[Hit]:
+    def _recent(self, message: Message, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
         timed = intent.since is not None or intent.until is not None
         exchanges: list[Exchange] = self._memory.recent(
             "exchange",
             bounds.turns + 1,
-            world=world,
+            world=session.world,
+            project=session.project,
             since=intent.since,
             until=intent.until,
             exclude_session=None if timed else message.session,

@@ -7,18 +7,21 @@ has nothing to do with it mostly below .3. They read English; in other languages
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from graph.hits import Hit
 from graph.recall.intent import Intent
 
-from .quoting import content_words, neutral
+from .quoting import content_words, excerpt, neutral
 
 NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated English it is mostly below .3
 RELATED = 0.3  # and from which it is, where a word is shared too
 WORTH = 0.6  # of the best hit's score: what is much weaker is not worth its tokens
-LENT = 0.8  # of it, for a turn that is there for its neighbour's sake
+LENT = 0.8  # of it, for a turn that is there for its neighbour's sake; of the best cosine, for meaning alone
 SURE = 0.5  # cosine from which the meaning of an observation is reason enough: short sentences come near to much
 NEAREST = 0.6  # cosine for what the assistant said, where nobody asks for that
+FEW = 3  # quotes that a small model can use, and that are read beside its reply
+LONGEST_READ = 160  # characters of one that is read there
 NEW = 1 / 3  # of a hit's words must not be in the message already
 MEANING = frozenset({"semantic", "observation"})  # strategies whose score is a cosine
 SMALL_TALK = frozenset(
@@ -47,6 +50,13 @@ REQUEST = re.compile(
     r"|draw|create|continue|repeat|rewrite|think|imagine|what|which|who|how|why|where|when)\b",
     re.IGNORECASE,
 )
+QUESTION = re.compile(
+    r"\s*(?:(?:do|does|did|is|are|am|was|were|has|have|had|can|could|should|will|would)"
+    r" (?:i|you|we|he|she|they|it|there|my|our|the)\b|remind me\b(?! to\b))",
+    re.IGNORECASE,
+)
+QUESTION_MARKS = frozenset("?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}")
+ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
 
 
@@ -65,21 +75,27 @@ def asked_words(intent: Intent) -> set[str]:
     return set(content_words(intent.words)) - SMALL_TALK
 
 
-def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
+def relevant(hits: Sequence[Hit], text: str, intent: Intent, *, read: bool = False) -> list[Hit]:
     """Without the hits that are too weak to be worth their tokens, and those that only say the message again.
 
-    A turn that a kept one led to needs no words of its own, but must come close to the best.
+    A turn that a kept one led to needs no words of its own, but must come close to the best. With `read` they are read
+    by people too, who see at a glance what is beside the point: then less is enough for a question about oneself.
     """
     asked = asked_words(intent)
     said = {neutral(text).casefold()}
     back = LOOKS_BACK.search(text) is not None
+    own = read and asks(text) and ONESELF.search(text) is not None
+    nearest = max((meaning(hit) for hit in hits), default=0.0)
     tells = "?" not in text  # a question may repeat what it wants confirmed
     kept: dict[str, Hit] = {}
-    for hit in hits:
+    best = max((hit.score for hit in hits), default=0.0)
+    for place, hit in enumerate(hits):
         words = neutral(hit.text).casefold()
-        worth = hit.score / hits[0].score if hits[0].score > 0 else 1.0
-        near = strong(hit, asked, back=back) or (worth >= LENT and lent(hit, kept, back=back))
-        if words in said or worth < WORTH or not near or (tells and repeats(hit.text, text)):
+        forms = [hit, *corrected(hit, hits[place + 1 :])]
+        worth = max(each.score for each in forms) / best if best > 0 else 1.0
+        near = any(strong(each, asked, back=back) for each in forms) or (worth >= LENT and lent(hit, kept, back=back))
+        fits = (near and worth >= WORTH) or (own and told(hit) and meaning(hit) >= LENT * nearest)
+        if words in said or not fits or (tells and repeats(hit.text, text)):
             continue
         said.add(words)
         kept[hit.id] = hit
@@ -87,12 +103,17 @@ def relevant(hits: Sequence[Hit], text: str, intent: Intent) -> list[Hit]:
     return [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
 
 
+def corrected(hit: Hit, later: Sequence[Hit]) -> list[Hit]:
+    """The turns behind an observation that it was made from: it stands before them because it puts them right."""
+    return [each for each in later if each.kind == "turn" and each.id in hit.sources] if hit.sources else []
+
+
 def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
     """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for.
 
     What the assistant said itself it can say again: where nobody looks `back`, only what is very near counts.
     """
-    cosine = max((reason.score for reason in hit.reasons if reason.strategy in MEANING), default=0.0)
+    cosine = meaning(hit)
     shared = len(asked & set(content_words(hit.text)))
     if hit.kind == "observation":
         half = shared * 2 >= max(len(asked), 2)
@@ -100,6 +121,20 @@ def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
     if hit.role == "assistant" and not back:
         return cosine >= NEAREST
     return cosine >= NEAR or (shared > 0 and cosine >= RELATED) or shared * 2 >= max(len(asked), 2)
+
+
+def told(hit: Hit) -> bool:
+    """Whether a hit may answer a question about oneself: what somebody told, and related in meaning.
+
+    Nothing but the memory knows such answers, and they may share no word with the question: "what do I do for a living"
+    and "I work as a bookbinder" do not. So what its words weigh beside those of others says little, too.
+    """
+    return hit.role != "assistant" and hit.kind != "chunk" and meaning(hit) >= RELATED
+
+
+def meaning(hit: Hit) -> float:
+    """The cosine of a hit with the message; 0 where it was found otherwise."""
+    return max((reason.score for reason in hit.reasons if reason.strategy in MEANING), default=0.0)
 
 
 def lent(hit: Hit, kept: Collection[str], *, back: bool) -> bool:
@@ -127,3 +162,20 @@ def only_asks(hit: Hit) -> bool:
     if hit.kind != "turn" or hit.role != "user" or OF_ONESELF.search(hit.text):
         return False
     return bool(sentences) and all("?" in each or REQUEST.match(each) for each in sentences)
+
+
+def asks(text: str) -> bool:
+    """Whether a message wants to know something: it has a question mark, or a sentence that begins as a question."""
+    sentences = SENTENCE.findall(text)
+    return not QUESTION_MARKS.isdisjoint(text) or any(REQUEST.match(each) or QUESTION.match(each) for each in sentences)
+
+
+def open_quotes(hits: Sequence[Hit], text: str) -> tuple[Hit, ...]:
+    """What is read beside the reply to a question: the best hits, each cut to the stretch that answers; else none.
+
+    What is pinned was not recalled for the question, and what this chat said itself stands above.
+    """
+    if not asks(text):
+        return ()
+    best = [hit for hit in hits if all(reason.strategy not in ("pin", "thread") for reason in hit.reasons)]
+    return tuple(replace(hit, text=excerpt(" ".join(hit.text.split()), text, LONGEST_READ)) for hit in best[:FEW])

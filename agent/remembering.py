@@ -1,19 +1,22 @@
 """What the faces ask the memory through the Agent: recall, search, the recent, the pinned, names and themes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from graph.events import MAIN_WORLD, PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
 from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
 from graph.memory import Memory
+from graph.quoted import Believed
 from graph.values import Exchange, Turn
+from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 
 from .altering import Altering
 from .prompts import Prompts
 from .recall import Recaller
+from .relevance import open_quotes
 from .themes import Overview, Progress, Theme, ThemeMaker
 
 ALL = Filters()
@@ -34,6 +37,9 @@ class Remembering(Altering):
     async def _chat_model(self) -> Generator | None:
         raise NotImplementedError
 
+    def _doubts_named(self, name: str) -> bool:
+        raise NotImplementedError
+
     async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         """What was said that matters for a query, each hit with why. Raises GraphFailure while the graph is behind."""
         return await self._recaller.recall(query, limit=limit, filters=filters)
@@ -45,37 +51,68 @@ class Remembering(Altering):
         until: datetime | None = None,
         *,
         world: str = MAIN_WORLD,
+        project: Viewer = EVERYONE,
     ) -> list[Exchange]:
         """The newest exchanges that a world sees, by when they were said; times are aware, `until` exclusive."""
-        return await asyncio.to_thread(self._memory.recent, "exchange", limit, since=since, until=until, world=world)
+        return await asyncio.to_thread(
+            self._memory.recent, "exchange", limit, since=since, until=until, world=world, project=project
+        )
 
-    async def about(self, name: str, *, world: str = MAIN_WORLD) -> About:
-        """What a world knows about one person, place or project."""
-        return await asyncio.to_thread(self._memory.about, name, world=world)
+    async def about(self, name: str, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
+        """What a world, and there a chat of a project, knows about one person, place or project."""
+        return await asyncio.to_thread(self._memory.about, name, world=world, project=project)
 
     async def search(self, text: str, limit: int = 50) -> list[Found]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
         return await asyncio.to_thread(self._memory.search, text, limit=limit)
 
-    async def themes(self, *, limit: int = 6, progress: Progress | None = None, world: str = MAIN_WORLD) -> list[Theme]:
-        """The themes across all that a world sees, named by the chat model where one loads. Raises GraphFailure."""
-        return await self._maker.find(await self._chat_model(), limit=limit, progress=progress, world=world)
+    async def themes(
+        self,
+        *,
+        limit: int = 6,
+        progress: Progress | None = None,
+        world: str = MAIN_WORLD,
+        project: Viewer = EVERYONE,
+    ) -> list[Theme]:
+        """The themes across all that a world, and there a chat of a project, sees.
 
-    async def overview(self, *, limit: int = 6, progress: Progress | None = None, world: str = MAIN_WORLD) -> Overview:
-        """The themes of a world, and the whole of them in a sentence or two. Raises GraphFailure."""
-        return await self._maker.overview(await self._chat_model(), limit=limit, progress=progress, world=world)
+        They are named by the chat model where one loads. Raises GraphFailure.
+        """
+        return await self._maker.find(
+            await self._chat_model(), limit=limit, progress=progress, world=world, project=project
+        )
+
+    async def overview(
+        self,
+        *,
+        limit: int = 6,
+        progress: Progress | None = None,
+        world: str = MAIN_WORLD,
+        project: Viewer = EVERYONE,
+    ) -> Overview:
+        """The themes of what a chat of a project sees of a world, and the whole of them in a sentence or two.
+
+        Raises GraphFailure.
+        """
+        return await self._maker.overview(
+            await self._chat_model(), limit=limit, progress=progress, world=world, project=project
+        )
 
     async def context(self, reply_turn: str) -> list[Hit]:
         """What a reply was given: its context pack, and what tools found for it, but for what was erased or hidden."""
         return await asyncio.to_thread(self._context, reply_turn)
 
+    async def quotes(self, replies: Sequence[str]) -> dict[str, tuple[Hit, ...]]:
+        """What is to be read beside each of the replies, as `RecallDone.quotes` was: of its pack what is live."""
+        return await asyncio.to_thread(lambda: {reply: self._open_quotes(reply) for reply in replies})
+
     async def missed(self, reply_turn: str) -> str:
         """What a reply was told instead of quotes: that nothing was said then. Empty where it was not."""
         return await asyncio.to_thread(self._missed, reply_turn)
 
-    async def pinned(self, *, world: str = MAIN_WORLD) -> list[Turn]:
-        """The turns that are pinned in a world and that it sees, oldest first."""
-        return await asyncio.to_thread(self._memory.pinned, world)
+    async def pinned(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[Turn]:
+        """The turns that are pinned in a world and that it, and there a chat of a project, sees, oldest first."""
+        return await asyncio.to_thread(self._memory.pinned, world, project=project)
 
     async def pin(self, turn: str, *, world: str | None = None) -> None:
         """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
@@ -109,8 +146,33 @@ class Remembering(Altering):
         there = self._memory.quotable(ordered)
         hits = {hit.id: hit for hit in self._recaller.as_hits(there.values(), "tool")}
         hits |= self._learned([item for item in items.values() if item.kind == "observation"], world)
-        hits |= self._read([item for item in items.values() if item.kind == "chunk"])
+        hits |= self._read(items.values())
         return [_explained(hits[id], items[id]) for id in ordered if id in hits]
+
+    def _open_quotes(self, reply_turn: str) -> tuple[Hit, ...]:
+        """Read from the log alone, as a chat is shown before the graph is there."""
+        reply = self._memory.turn(reply_turn)
+        asked = self._message_of(reply)
+        if not reply.recalled or asked is None or not self._doubts_named(reply.model or ""):
+            return ()
+        session = self._memory.session(reply.session)
+        ids = [item.id for item in reply.recalled]
+        said = self._memory.quotable(ids, world=session.world, project=session.project)
+        hits = {hit.id: hit for hit in self._recaller.as_hits(said.values(), "tool")}
+        stated = self._memory.believed(ids, world=session.world, project=session.project)
+        hits |= {id: _as_hit(each) for id, each in stated.items()}
+        hits |= self._read(reply.recalled)
+        found = [_explained(hits[item.id], item) for item in reply.recalled if item.id in hits]
+        return open_quotes(found, asked.text or "")
+
+    def _message_of(self, reply: Turn) -> Turn | None:
+        """The message that a reply answers, where it stands: not hidden."""
+        at = reply
+        while at.parent is not None:
+            at = self._memory.turn(at.parent)
+            if at.role != "tool":
+                return None if at.hidden else at
+        return None
 
     def _learned(self, items: Sequence[Recalled], world: str) -> dict[str, Hit]:
         """The observations among a pack as hits, each in the place of its oldest source."""
@@ -133,9 +195,9 @@ class Remembering(Altering):
             )
         return hits
 
-    def _read(self, items: Sequence[Recalled]) -> dict[str, Hit]:
+    def _read(self, items: Iterable[Recalled]) -> dict[str, Hit]:
         """The chunks among a pack as hits."""
-        found = self._memory.chunks([item.id for item in items]) if items else {}
+        found = self._memory.chunks([item.id for item in items if item.kind == "chunk"])
         return {
             each.id: Hit(
                 kind="chunk",
@@ -168,6 +230,11 @@ class Remembering(Altering):
                 break
             tools.insert(0, at)
         return tools
+
+
+def _as_hit(believed: Believed) -> Hit:
+    """An observation as it is quoted."""
+    return Hit("observation", believed.id, "", None, believed.role, believed.speaker, believed.text, believed.at, 0.0)
 
 
 def _explained(hit: Hit, item: Recalled) -> Hit:

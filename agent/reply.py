@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graph.events import StopReason
 from models.errors import ModelError
-from models.protocols import Finished, Generator, SamplingParams
+from models.protocols import Finished, Generator, ReadProgress, SamplingParams
 
 from .events import TokensArrived
 from .keeper import Keeper
@@ -36,8 +36,11 @@ async def stream_reply(
     session: str,
     reply_turn: str,
     save: Callable[[str], Awaitable[None]],
+    progress: ReadProgress | None = None,
 ) -> AsyncGenerator[TokensArrived, None]:
     """Fill `reply` from the model and tell of every piece; `save` gets the whole text so far, a few times a second.
+
+    `progress` hears how far the prompt is read.
 
     Never raises for the model's sake: a failure ends the reply with what came, and its reason in `error`. Raises what
     `save` raises.
@@ -47,7 +50,7 @@ async def stream_reply(
     keeper = Keeper(save)
     reply.prompt_tokens = len(prompt)
     try:
-        async with aclosing(generator.generate(prompt, params)) as steps:
+        async with aclosing(generator.generate(prompt, params, progress=progress)) as steps:
             async for step in steps:
                 now = time.perf_counter()
                 if isinstance(step, Finished):

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.errors import SURPRISES, EventsMissing, MemoryFailure
+from graph.errors import SURPRISES, EventsMissing, MemoryFailure, MemoryHeld
+from graph.lock import is_brief
 from graph.memory import Memory
 from graph.values import Progress
 from models.errors import ModelError
@@ -23,7 +24,7 @@ from .conversation import Conversation
 from .documents import Documents
 from .embedding import Embedding
 from .errors import AgentError
-from .events import AgentEvent, GraphProgress, MemoryReady, SessionsChanged, Warned
+from .events import AgentEvent, GraphProgress, MemoryAwaited, MemoryReady, SessionsChanged, Warned
 from .foreground import Foreground
 from .home import Home, keep_place
 from .importer import ImportProgress, ImportReport, Imports
@@ -32,7 +33,6 @@ from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder
 from .past import Looking
 from .privately import Privately
 from .prompts import Prompts
-from .proposing import CLIENT as PROPOSER
 from .proposing import Proposing
 from .purging import Purges
 from .recall import Recaller
@@ -44,9 +44,14 @@ from .remembering import Remembering
 from .settings import Settings
 from .statistics import Counting
 from .telling import Telling
-from .themes import ThemeMaker
+from .themes import CAPABLE_BYTES, ThemeMaker
 from .tools import GUIDE, Toolbox, in_use
 from .undoing import Undoing
+
+MOMENT_S = 8.0  # a brief holder of the memory is waited for
+TURN_S = 60.0  # by one that is brief itself: several may be before it
+TOLD_S = 2.0  # and that is told from here on
+POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,7 @@ class Agent(
         settings: Settings,
         *,
         client: str,
+        brief: bool = False,
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
@@ -96,6 +102,7 @@ class Agent(
         self.settings = settings
         self._home = home
         self._client = client
+        self._brief = brief  # it promises to close by itself, in a moment
         self._loader = loader or llama_loader(home, settings)
         self._embedder_loader = embedder_loader or llama_embedder_loader(home, settings)
         self._started_at = time.monotonic()
@@ -114,16 +121,21 @@ class Agent(
     async def start(self, *, load_model: bool = True, load_embedder: bool = True, open_graph: bool = True) -> None:
         """Open the log, then go on in the background with the graph, the model and then the embedder, telling notices.
 
-        Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used.
+        Raises MemoryHeld if another clew holds the memory, and the other MemoryFailures if the log cannot be used. One
+        that holds it for a moment is waited for.
         """
         self._begin()
-        memory = await asyncio.to_thread(
-            Memory.open, self._home.memory, command=f"clew ({self._client})", brief=self._client == PROPOSER
-        )
-        self._memory_or_none = memory
-        states = KVStates(self._home.states, limit=self.settings.kv_mb << 20)
+        memory = self._memory_or_none = await self._open_memory()
+        kv_mb = self.settings.kv_mb
+        states = KVStates(self._home.states, limit=None if kv_mb < 0 else kv_mb << 20)
+        self._trusts = Trusts(self._home.trusted)
         self._prompts = Prompts(
-            memory, self._tell, default_system=self.settings.system_prompt, states=states, guide=self._guide
+            memory,
+            self._tell,
+            default_system=self.settings.system_prompt,
+            states=states,
+            guide=self._guide,
+            doubts=self._trusts.doubts,
         )
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
         self._jobs = Jobs()
@@ -158,6 +170,24 @@ class Agent(
         if self.settings.reflect and load_model and open_graph:
             self._reflect_from_now_on(memory)
         self._nightly.start()
+
+    async def _open_memory(self) -> Memory:
+        """The memory, as soon as who has it for a moment let go of it: waiting here can be given up."""
+        command, loop = f"clew ({self._client})", asyncio.get_running_loop()
+        began = loop.time()
+        while True:
+            try:
+                return await asyncio.to_thread(
+                    Memory.open, self._home.memory, command=command, brief=self._brief, waits_s=0.0
+                )
+            except MemoryHeld as held:
+                waited = loop.time() - began
+                if not is_brief(held.holder) or waited >= (TURN_S if self._brief else MOMENT_S):
+                    raise
+                if waited >= TOLD_S:
+                    who = f"`{held.holder.command}` (process {held.holder.pid})" if held.holder else "another clew"
+                    self._tell(MemoryAwaited(f"waiting for {who}, which has the memory"))
+            await asyncio.sleep(POLL_S)
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
@@ -218,8 +248,19 @@ class Agent(
         return self._conversation_of(session).retry(session)
 
     def stop(self) -> bool:
-        """Stop the reply in the making, keeping what came; queued messages go on."""
+        """Stop the reply in the making, keeping what came; what is queued behind it in its chat is on hold."""
         return self._conversation.stop() or (self._private is not None and self._private.conversation.stop())
+
+    def go_on(self, session: str) -> bool:
+        """Answer the messages of a session that a stop put on hold; False if there are none."""
+        return self._conversation_of(session).go_on(session)
+
+    async def withdraw(self, session: str, turn: str) -> str:
+        """Take back a message whose turn has not come, reversibly: it is hidden, and its words are returned.
+
+        Raises AgentError where it is too late, and MemoryFailure.
+        """
+        return await self._conversation_of(session).withdraw(session, turn)
 
     async def status(self) -> Status:
         """Everything `/status` shows."""
@@ -244,7 +285,8 @@ class Agent(
 
         Raises ModelError; then the one that was loaded stays.
         """
-        await self._models.get(name)
+        async with self._conversation.floor:  # a reply is written to its end by the model that began it
+            await self._models.get(name)
         if session is None:
             self.settings = self.settings.model_copy(update={"model": name})
             self._conversation.use(self.settings)
@@ -299,9 +341,17 @@ class Agent(
     def _guide(self, generator: Generator) -> str:
         return GUIDE if in_use(self.settings.tools, generator.info) else ""
 
+    def _doubts_named(self, name: str) -> bool:
+        """Whether a model that gave a reply once is doubted; of one that is not loaded only its size is known."""
+        model = self._models.current
+        if model is not None and model.info.name == name:
+            return self._trusts.doubts(model)
+        from models.store import ModelStore
+
+        return any(each.name == name and each.size < CAPABLE_BYTES for each in ModelStore(self._home.models).entries())
+
     def _make_reflector(self, memory: Memory) -> Reflector:
-        trusts = Trusts(self._home.trusted)
-        self._learning = Learning(memory, trusts, self._embedding.vectors, self._foreground)
+        self._learning = Learning(memory, self._trusts, self._embedding.vectors, self._foreground)
         return Reflector(
             memory,
             self._learning,

@@ -37,8 +37,10 @@ CONFIG_TEXT = """\
 # threads = 0
 # gpu_layers = -1
 
-# Megabytes of disk for what the model worked out of a chat, so that a long one is resumed at once (0: none).
-# kv_mb = 1024
+# Megabytes of disk for what the model worked out of long chats, so that they are resumed at once (-1: as much as one
+# chat takes that fills the context, which is 190 with the default model; 0: none). What it would read again within 5
+# seconds is not kept, as these pass while you read the chat and type.
+# kv_mb = -1
 
 # What was said before is looked up for each message, and put before the model as quotes: at most so many turns, and so
 # many tokens of them. Fewer are faster.
@@ -57,6 +59,9 @@ CONFIG_TEXT = """\
 # What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for your review,
 # "active" takes it into use at once, "off" refuses it.
 # mcp_remember = "review"
+
+# After the first reply, offer a better model of the catalogue where this computer can run one.
+# offer_model = true
 
 # Looks: "dark", "light", or the name of any theme in the palette (Ctrl+P).
 # theme = "dark"
@@ -91,7 +96,7 @@ class Settings(BaseSettings):
     low_water: Annotated[int, Field(ge=256)] = 3000
     threads: Annotated[int, Field(ge=0, le=1024)] = 0
     gpu_layers: Annotated[int, Field(ge=-1)] = -1
-    kv_mb: Annotated[int, Field(ge=0)] = 1024
+    kv_mb: Annotated[int, Field(ge=-1)] = -1
     recall: bool = True
     recall_limit: Annotated[int, Field(ge=1, le=50)] = 5
     recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 300
@@ -99,6 +104,7 @@ class Settings(BaseSettings):
     reflect: bool = True
     review: Literal["auto", "ask"] = "auto"
     mcp_remember: Literal["review", "active", "off"] = "review"
+    offer_model: bool = True
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10
     sampling: Sampling = Sampling()

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from models.errors import ModelError
 from models.protocols import Generator, KVState
-from models.states import KVStates
+from models.states import KVStates, worth_keeping
 
 from .prompt import PromptLog
 
@@ -85,7 +85,7 @@ class Shelf:
 
     def used(self, key: Key) -> None:
         """Tell that a session was answered: its state is to be saved when it leaves, or when nothing happens."""
-        if not self._states.limit:
+        if self._states.limit == 0:
             return
         self._uses.setdefault(key, Use()).changed = True
         self._cancel_timer()
@@ -192,7 +192,11 @@ class Shelf:
             if forgotten != self._forgotten:
                 use.changed = True
                 return
-            if await asyncio.to_thread(self._states.save, key.session, key.model.state_key, state, note):
+            model = key.model
+            saved = await asyncio.to_thread(
+                self._states.save, key.session, model.state_key, state, note, context=model.info.context
+            )
+            if saved:
                 use.saved = len(state.tokens)
 
     async def _taken(self, key: Key, least: int) -> tuple[Use, KVState, Any, int] | None:
@@ -203,12 +207,17 @@ class Shelf:
         current = await asyncio.to_thread(self._current, key)
         if current is None or 0 <= len(current[0]) - use.saved < least:
             return None
+        reading_s = key.model.reading_s
+        if not worth_keeping(len(current[0]), 0, reading_s):  # before anything is copied
+            return None
         use.changed = False
         try:
             state = await key.model.take_state(current[0])
         except ModelError:
             return None  # closed meanwhile: a state less
         if state is None or len(state.tokens) < WORTH:
+            return None
+        if not worth_keeping(len(state.tokens), len(state.data), reading_s):
             return None
         return use, state, current[1], forgotten
 

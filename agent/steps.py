@@ -22,7 +22,7 @@ from models.protocols import Finished, Generator, Piece, SamplingParams
 from .approvals import Approvals, Request
 from .changes import Changes
 from .errors import AgentError
-from .events import AgentEvent, ToolAsked, ToolDone, ToolProgress
+from .events import AgentEvent, PromptRead, ToolAsked, ToolDone, ToolProgress
 from .packs import Fresh
 from .prompt import Limits, PromptLog
 from .prompts import Prompts
@@ -124,6 +124,10 @@ class Answering:
     limits: Limits
     out: Outbox
 
+    def read(self, done: int, total: int) -> None:
+        """Tell how far the model has read the prompt."""
+        self.out(PromptRead(self.taken.session, self.taken.turn, done, total))
+
 
 def kept_out(taken: Accepted, turn: str) -> tuple[Event, ...]:
     """What keeps a turn out of memory that answers a message which is; it belongs into the turn's own append."""
@@ -180,7 +184,7 @@ class Steps:
             return parent, log
         made: set[str] = set()
         for _ in range(MOST_STEPS):
-            call = None if self._halt.asked else await self._choice(at.generator, log)
+            call = None if self._halt.asked else await self._choice(at, log)
             if call is None or spelled(call) in made:  # asked for again, it would answer the same
                 break
             made.add(spelled(call))
@@ -191,13 +195,14 @@ class Steps:
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         return parent, log
 
-    async def _choice(self, generator: Generator, log: PromptLog) -> Call | None:
+    async def _choice(self, at: Answering, log: PromptLog) -> Call | None:
         """The model's next call, decoded so that it can be nothing else; None where it would answer."""
+        generator = at.generator
         asked = [*log.tokens, *generator.frame("user", CHOOSE), *generator.reply_open()]
         text, whole = "", False
         try:
             async with aclosing(
-                generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=Step)
+                generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=Step, progress=at.read)
             ) as steps:
                 async for step in steps:
                     match step:

@@ -1,21 +1,36 @@
 """What a person may say: one function turns any input into text that can be kept, shown and put before a model."""
 
 import re
+import unicodedata
 
 from .errors import EmptyMessage
 
 # C0 and C1 controls but for tab and newline: they mean nothing in a message, and much to a terminal.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
+# Letters, marks and symbols that show nothing by themselves; those of the category Cf are told by that.
+INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+def fenced(name: str, content: str) -> str:
+    """A text that goes along with a message, named, in a fence of its own: it is quoted, and said by nobody."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{name}:\n{fence}\n{content.rstrip(chr(10))}\n{fence}"
+
 
 def clean_message(raw: str) -> str:
     """The message with newlines made one kind, controls and lone surrogates replaced, and the ends trimmed.
 
-    Raises EmptyMessage if nothing is left.
+    Raises EmptyMessage if nothing is left, or nothing that can be seen.
     """
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).strip()
-    if not text:
+    if not any(map(_is_seen, text)):
         raise EmptyMessage("The message is empty, so nothing was sent or stored. Write something and press Enter.")
     return text
+
+
+def _is_seen(char: str) -> bool:
+    return not (char.isspace() or unicodedata.category(char) == "Cf" or INVISIBLE.match(char))

@@ -17,6 +17,7 @@ from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters
 from graph.memory import Memory
 from graph.values import Turn
+from graph.visibility import EVERYONE, Viewer
 from models.errors import RunError
 from models.protocols import Generator, ModelInfo
 
@@ -82,13 +83,18 @@ class ThemeMaker:
         limit: int,
         progress: Progress | None = None,
         world: str = MAIN_WORLD,
+        project: Viewer = EVERYONE,
     ) -> list[Theme]:
-        """The themes of a world, named by `generator` where there is one; `progress` gets (done, all).
+        """The themes of what a chat of a project, or of none, sees of a world, named by `generator` where there is one.
 
-        Raises GraphFailure.
+        `progress` gets (done, all). Raises GraphFailure.
         """
         found = await asyncio.to_thread(
-            self._memory.communities, self._embedder(), filters=Filters(world=world), limit=limit, per=PER
+            self._memory.communities,
+            self._embedder(),
+            filters=Filters(world=world, project=project),
+            limit=limit,
+            per=PER,
         )
         themes = []
         for number, community in enumerate(found):
@@ -106,9 +112,10 @@ class ThemeMaker:
         limit: int,
         progress: Progress | None = None,
         world: str = MAIN_WORLD,
+        project: Viewer = EVERYONE,
     ) -> Overview:
-        """The themes of a world, and the whole in short. Raises GraphFailure."""
-        themes = tuple(await self.find(generator, limit=limit, progress=progress, world=world))
+        """The themes of a world, as `find` has them, and the whole in short. Raises GraphFailure."""
+        themes = tuple(await self.find(generator, limit=limit, progress=progress, world=world, project=project))
         return Overview(await _sum_up(generator, themes) if themes else "", themes)
 
     async def _name(self, generator: Generator | None, community: Community) -> Theme:

@@ -4,10 +4,11 @@ import re
 
 from pydantic import BaseModel, Field
 
+from graph.titles import LONGEST
+from graph.titles import verbatim as verbatim
 from models.errors import RunError
 from models.protocols import Generator
 
-LONGEST = 48
 EXCERPT = 600
 ASK = "Give this conversation a title of two to six words, using its own words. No quotes, no full stop."
 
@@ -19,7 +20,10 @@ class Title(BaseModel):
 
 
 async def propose_title(generator: Generator, said: str, reply: str) -> str | None:
-    """The model's title for an exchange, or None if it has none that the words bear out; background."""
+    """The model's title for an exchange, or None if it has none that what was said bears out; background.
+
+    The reply helps to find one, but its words are the model's: a chat is called by what a person wanted of it.
+    """
     prompt = [
         *generator.frame("system", "You write short titles for conversations.", first=True),
         *generator.frame("user", f"{ASK}\n\nUser: {said[:EXCERPT]}\n\nAssistant: {reply[:EXCERPT]}"),
@@ -30,23 +34,13 @@ async def propose_title(generator: Generator, said: str, reply: str) -> str | No
     except RunError:
         return None
     proposed = " ".join(answer.title.split()).strip(" \"'.:“”")
-    return proposed if grounded(proposed, f"{said} {reply}") else None
+    return proposed if grounded(proposed, said) else None
 
 
 def grounded(title: str, source: str) -> bool:
-    """Whether a title is short, and most of its longer words (two or more) occur in the source: models invent."""
+    """Whether a title is short, and its numbers and most of its longer words (two or more) occur in the source."""
     words = [word for word in re.findall(r"\w+", title.casefold()) if len(word) > 3]
     known = set(re.findall(r"\w+", source.casefold()))
-    if len(words) < 2 or len(title) > LONGEST:
+    if len(words) < 2 or len(title) > LONGEST or not known.issuperset(re.findall(r"\d+", title)):
         return False
     return sum(word in known for word in words) * 3 >= len(words) * 2
-
-
-def verbatim(said: str) -> str:
-    """The first line with words in it, cut at a word to at most LONGEST characters."""
-    line = next((line.strip() for line in said.splitlines() if re.search(r"\w", line)), said.strip())
-    line = " ".join(line.split())
-    if len(line) <= LONGEST:
-        return line
-    head, _, _ = line[: LONGEST - 1].rpartition(" ")
-    return (head or line[: LONGEST - 1]) + "…"

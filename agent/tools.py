@@ -16,7 +16,7 @@ from graph.errors import MemoryFailure
 from graph.events import Recalled
 from graph.hits import Filters, Hit, Kind
 from graph.memory import Memory
-from graph.values import Turn
+from graph.values import Session, Turn
 from models.protocols import Generator, ModelInfo
 
 from .packs import Pack
@@ -166,7 +166,7 @@ def _value(value: str | int | float | None) -> str:
 
 
 class Toolbox:
-    """Looks into the memory as the tools say: into the world of the session that asks."""
+    """Looks into the memory as the tools say: into the world of the session that asks, as its project sees it."""
 
     def __init__(
         self, memory: Memory, recaller: Recaller, maker: ThemeMaker, *, zone: Callable[[], tzinfo] = local_zone
@@ -191,27 +191,27 @@ class Toolbox:
         `progress` is told how far one that takes long has come.
         """
         try:
-            world = await asyncio.to_thread(self._memory.world_of, session)
+            here = await asyncio.to_thread(self._memory.session, session)
             match call:
                 case RecentConversations():
-                    return await asyncio.to_thread(self._recent, call, session, world)
+                    return await asyncio.to_thread(self._recent, call, here)
                 case SearchMemory():
-                    hits = await self._recaller.recall(
-                        call.query, limit=call.limit, filters=Filters(world=world, exclude=frozenset({turn}))
-                    )
-                    return self._listed(hits)
+                    seen = Filters(world=here.world, project=here.project, exclude=frozenset({turn}))
+                    return self._listed(await self._recaller.recall(call.query, limit=call.limit, filters=seen))
                 case AboutName():
-                    return await asyncio.to_thread(self._about, call, world)
+                    return await asyncio.to_thread(self._about, call, here)
                 case OpenTurn():
-                    return await asyncio.to_thread(self._open, call, list(known), world)
+                    return await asyncio.to_thread(self._open, call, list(known), here)
                 case Themes():
-                    themes = await self._maker.find(generator, limit=MOST_THEMES, progress=progress, world=world)
+                    themes = await self._maker.find(
+                        generator, limit=MOST_THEMES, progress=progress, world=here.world, project=here.project
+                    )
                     text, turns = told(themes)
                     return Answered(text or "Too little was said yet to find themes in.", turns_of(turns))
         except MemoryFailure as error:
             return failed(str(error))
 
-    def _recent(self, call: RecentConversations, session: str, world: str) -> Answered:
+    def _recent(self, call: RecentConversations, here: Session) -> Answered:
         since: datetime | None = None
         if call.since:
             try:
@@ -219,22 +219,25 @@ class Toolbox:
             except ValueError:
                 return failed(f"{neutral(call.since)} is no date. Write it as YYYY-MM-DD, or null.")
             since = since if since.tzinfo else since.replace(tzinfo=self._zone())
-        exchanges = self._memory.recent("exchange", call.limit, since=since, exclude_session=session, world=world)
+        exchanges = self._memory.recent(
+            "exchange", call.limit, since=since, exclude_session=here.id, world=here.world, project=here.project
+        )
         return self._listed([turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None])
 
-    def _about(self, call: AboutName, world: str) -> Answered:
-        about = self._memory.about(call.name, limit=10, world=world)
+    def _about(self, call: AboutName, here: Session) -> Answered:
+        about = self._memory.about(call.name, limit=10, world=here.world, project=here.project)
         if not about.turns:
             return Answered(f"Nothing was said by or about {neutral(call.name)}.")
         head = f"{neutral(about.name)} ({about.kind}): said {about.said} turns, named in {about.mentioned} others."
         listed = self._listed(about.turns)
         return Answered(f"{head}\n{listed.text}", listed.quoted)
 
-    def _open(self, call: OpenTurn, known: Sequence[str], world: str) -> Answered:
+    def _open(self, call: OpenTurn, known: Sequence[str], here: Session) -> Answered:
         asked = call.id.strip().lstrip("#").upper()
         ids = [id for id in known if id.upper() == asked or mark_of(id).lstrip("#") == asked] or [asked]
-        seen = self._memory.sees(world, ids)
-        turn = next((each for id, each in self._memory.quotable(ids).items() if id in seen or id in known), None)
+        seen = self._memory.sees(here.world, ids)
+        there = self._memory.quotable(ids, project=here.project)
+        turn = next((each for id, each in there.items() if id in seen or id in known), None)
         if turn is None:
             return failed(f"There is no turn {neutral(call.id)}. Use a mark such as #ABC123 from a list.")
         return Answered(quote(turn, bound=WHOLE, zone=self._zone(), mark=True).line, turns_of([turn.id]))

@@ -13,6 +13,7 @@ from graph.calling import quoted
 from graph.errors import CannotUndo, InvalidEvent
 from graph.events import (
     CoreWritten,
+    DocumentRead,
     Event,
     HeadMoved,
     MarkRestored,
@@ -172,6 +173,7 @@ _SORTS: dict[type[object], tuple[str, str]] = {
     PinSet: ("pin is set again", "pins are set again"),
     PinCleared: ("pin is taken off", "pins are taken off"),
     CoreWritten: ("core block says what it said", "core blocks say what they said"),
+    DocumentRead: ("document goes back to how it was read", "documents go back to how they were read"),
     ObservationRejected: ("memory is rejected again", "memories are rejected again"),
     ObservationReturned: ("review is taken back", "reviews are taken back"),
 }

@@ -179,6 +179,7 @@ def filters(case: Case) -> Filters:
         [
             Filters(session=case.session),
             Filters(project="garden"),
+            Filters(project=None),  # as a chat of none asks
             Filters(person="Anna"),
             Filters(since=NOW - timedelta(days=30)),
             Filters(roles=frozenset({"user"})),

@@ -166,7 +166,9 @@ def agent_on(home: Home, generator: LlamaGenerator) -> Agent:
     def loader(name: str, progress: Callable[[ModelProgress], None]) -> LlamaGenerator:
         return generator
 
-    return Agent(home, Settings(sampling=Sampling.model_validate(drawn)), client="bench", loader=loader)
+    return Agent(
+        home, Settings(sampling=Sampling.model_validate(drawn), offer_model=False), client="bench", loader=loader
+    )
 
 
 async def run(

@@ -173,6 +173,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.umask(0o077)
     os.environ["CLEW_MODELS"] = str(Home.resolve().models)  # the demo's own home has none
+    os.environ["CLEW_OFFER_MODEL"] = "false"
     take_all(arguments.to, tuple(shot for shot in SHOTS if not arguments.names or shot.name in arguments.names))
 
 

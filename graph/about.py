@@ -7,11 +7,13 @@ import json
 import sqlite3
 from collections import Counter
 
+from graph.belonging import Belongings
 from graph.finding import fts_query
 from graph.hits import About
 from graph.ids import as_datetime
 from graph.paths import Paths
 from graph.rows import PROJECT, SAID, TURN, turns_of
+from graph.visibility import EVERYONE, Viewer
 from graph.walks import BEGUN
 
 NOTHING = '""'  # the FTS5 query that matches no text
@@ -53,23 +55,30 @@ def speakers(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in db.execute(_SPEAKERS)]
 
 
-def about(db: sqlite3.Connection, name: str, *, limit: int, world: str) -> About:
-    """What a world sees of, or by, whoever or whatever has this name, in any case; the newest turns first."""
-    wanted = " ".join(name.split())
+def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project: Viewer = EVERYONE) -> About:
+    """What a world, and there a chat of a project, sees of, or by, whoever or whatever has this name, in any case.
+
+    The newest turns come first.
+    """
+    wanted, belongings = " ".join(name.split()), Belongings(db)
     names = [each for each in speakers(db) if each.casefold() == wanted.casefold()]
-    project, sessions = _project(db, wanted)
+    named, sessions = _project(db, wanted)
+    sessions = [session for session in sessions if belongings.open_to(project, session)]
     words = fts_query('"' + wanted.replace('"', " ") + '"')
     values = {"names": json.dumps(names), "sessions": json.dumps(sessions), "words": words or NOTHING}
     paths = Paths(db)
-    rows = [row for row in db.execute(_ABOUT, values).fetchall() if paths.in_view(row[3], row[2], world)]
+    rows = [row for row in db.execute(_ABOUT, values).fetchall() if belongings.open_to(project, row[2])]
+    rows = [row for row in rows if paths.in_view(row[3], row[2], world)]
     rows.sort(key=lambda row: (row[1], row[0]), reverse=True)
     said = sum(row[4] for row in rows)
+    if project is not EVERYONE:  # that somebody speaks elsewhere is not told either
+        names, named = (names if said else []), (named if sessions else None)
     counted = Counter(row[2] for row in rows)
     newest = json.dumps([row[0] for row in rows[: max(limit, 0)]])
     query = f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY said.told DESC, said.seq DESC"
     return About(
-        name=names[0] if names else project or wanted,
-        kind=_kind(names, project),
+        name=names[0] if names else named or wanted,
+        kind=_kind(names, named),
         said=said,
         mentioned=len(rows) - said,
         first_at=as_datetime(rows[-1][1]) if rows else None,

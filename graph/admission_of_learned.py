@@ -89,6 +89,7 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             require_name(event.project, "the project")
         case CoreWritten():
             require_name(event.block, "the block")
+            require_name(event.project, "the project")
             require_world(db, event.world)
             require_sources(db, event.sources)
         case ReflectionDone() | ReflectionFailed():

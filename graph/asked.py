@@ -27,6 +27,7 @@ from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.remembered import Remembered
 from graph.statistics import Counted
+from graph.visibility import Viewer
 
 ALL = Filters()
 
@@ -67,14 +68,15 @@ class Asked(Remembered, Entities, Egos, Catalogue, Counted):
         limit: int = console.ROWS,
         world: str = MAIN_WORLD,
         live_only: bool = False,
+        project: str | None = None,
         first: Callable[[Answer], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> Answer:
         """Read the graph with a person's own query: one statement that only reads, and its first rows.
 
         `$world` in it is `world`; it sees the whole graph, whichever that is, or, `live_only`, nothing but what is live
-        in main. `first` is called with the first rows, on the caller's thread, before they are counted; setting
-        `cancelled` ends the query, which then raises QueryTimeout.
+        in main, and there what a chat of a `project`, or of none, sees. `first` is called with the first rows, on the
+        caller's thread, before they are counted; setting `cancelled` ends the query, which then raises QueryTimeout.
 
         Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
         """
@@ -85,7 +87,7 @@ class Asked(Remembered, Entities, Egos, Catalogue, Counted):
             timeout_s=timeout_s,
             limit=limit,
             world=world,
-            live_only=live_only,
+            live_in=_live_in(live_only, project),
             first=first,
             cancelled=cancelled,
         )
@@ -94,9 +96,9 @@ class Asked(Remembered, Entities, Egos, Catalogue, Counted):
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
         console.validate(self._apart, cypher, parameters)
 
-    def prepare_console(self, *, live_only: bool = False) -> None:
+    def prepare_console(self, *, live_only: bool = False, project: str | None = None) -> None:
         """Make ready what answers people's own queries, ahead of the first. Raises GraphFailure."""
-        self._apart.prepare(live_only=live_only)
+        self._apart.prepare(live_in=_live_in(live_only, project))
 
     def recall(
         self,
@@ -132,11 +134,11 @@ class Asked(Remembered, Entities, Egos, Catalogue, Counted):
         *,
         vector: Vector | None,
         world: str,
-        project: str | None,
+        project: Viewer,
         limit: int = 15,
         status: Sequence[str] = ("candidate", "active"),
     ) -> list[Near]:
-        """The observations nearest to some words, in use or under review, of a project and of none.
+        """The observations nearest to some words, in use or under review, that a chat of a project, or of none, sees.
 
         Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
         """
@@ -173,3 +175,8 @@ class Asked(Remembered, Entities, Egos, Catalogue, Counted):
 
     def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._reader.snapshot()
+
+
+def _live_in(live_only: bool, project: str | None) -> str | None:
+    """Of what is live, whose: a project's, "" for that of none; None for all of the graph."""
+    return (project or "") if live_only else None

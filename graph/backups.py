@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from graph.copying import Copied
+from graph.copying import PART, Copied, making_copies, remove
 
 BACKUPS, MADE = "backups", "made.json"
 AUTOMATIC, BEFORE_RESTORE, DAMAGED, MANUAL = "auto-", "before-restore-", "damaged-", "clew-"
@@ -85,6 +85,13 @@ def listed(folder: Path) -> list[Backup]:
 def is_automatic(path: Path, folder: Path) -> bool:
     """Whether clew made a backup by itself: it may remove or rewrite it."""
     return path.parent == backups_of(folder) and path.name.startswith((AUTOMATIC, BEFORE_RESTORE, DAMAGED))
+
+
+def forget_cut_off(folder: Path) -> None:
+    """Remove copies that were cut off: all words are in them. Not while one is being made. Raises OSError."""
+    with making_copies(backups_of(folder), alone=True) as alone:
+        for left in backups_of(folder).glob(f"*{ENDING}{PART}") if alone else ():
+            remove(left)
 
 
 class BackedUp:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from graph.events import MAIN_WORLD, ObservationKind
+from graph.visibility import EVERYONE, SEVERAL, Viewer, for_all, sees_made
 
 Status = Literal["candidate", "active", "superseded", "invalid"]
 Trend = Literal["new", "strengthening", "stable", "weakening", "stale"]
@@ -17,6 +18,7 @@ class Observation:
 
     `confidence` is that of its making and what live supports and reinforcements add, at most 1. `sources` are the turns
     and chunks it was made from, `supports` those that say the same; both only as far as they are live, oldest first.
+    `project` is that of the chats or documents of its sources, "" where they have several.
     """
 
     id: str
@@ -35,7 +37,7 @@ class Observation:
     live: bool
     current: bool
     pinned: bool
-    proof_count: int  # live sources and supports
+    proof_count: int  # live sources, but for those it corrects, and supports
     trend: Trend
     times: tuple[datetime, ...]  # when its live sources and supports were said, oldest first
     sources: tuple[str, ...]
@@ -44,6 +46,15 @@ class Observation:
     reference_count: int  # live turns that echoed it
     last_referenced_at: datetime | None
     supersedes: str | None = None
+    proposed_by: str = ""  # the program that it is from; empty where it was told or learned
+    corrected: tuple[str, ...] = ()  # turns and chunks it was made from whose words it puts right: no proof of it
+    tags: tuple[str, ...] = ()  # given by hand, sorted
+
+
+def seen_by(viewer: Viewer, memory: Observation) -> bool:
+    """Whether a chat of a project, or of none, sees a memory."""
+    owner = SEVERAL if memory.project == "" else memory.project
+    return sees_made(viewer, owner, everywhere=for_all(memory.kind, memory.origin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,8 @@ class Story:
 class Wanted:
     """Which observations; None means any. Without `status`, those that are current. `about` is a name, in any case.
 
-    `text` is looked for in words. `dead` shows those that are not live too.
+    `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
+    for those that a chat of a project, or of none, sees.
     """
 
     status: Status | None = None
@@ -86,17 +98,22 @@ class Wanted:
     world: str = MAIN_WORLD
     dead: bool = False
     everything: bool = False  # whatever the status
+    viewer: Viewer = EVERYONE
 
 
 @dataclass(frozen=True, slots=True)
 class CoreBlock:
-    """A short text that is in every prompt of its world; `version` is the event that wrote it."""
+    """A short text that is in every prompt of its world, and of its project, if it has one.
+
+    `version` is the event that wrote it.
+    """
 
     name: str
     world: str
     text: str
     by: Literal["user", "agent"]
     version: int
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

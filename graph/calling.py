@@ -23,7 +23,9 @@ _NAMES = {
     **dict.fromkeys(("hidden", "withheld", "rating", "pin"), "message"),
     **dict.fromkeys(("memory pin", "review"), "memory"),
     "block": "core block",
+    "document": "document",
 }
+_TITLE = "SELECT text FROM events WHERE item = ? AND kind = 'document.read' ORDER BY seq DESC LIMIT 1"
 
 
 def named(db: sqlite3.Connection, facet: Facet) -> str:
@@ -37,6 +39,8 @@ def named(db: sqlite3.Connection, facet: Facet) -> str:
         case "message":
             row = db.execute(_SHOWN, (facet.item,)).fetchone()
             words = row[0] if row is not None else None
+        case "document":
+            words = (db.execute(_TITLE, (facet.item,)).fetchone()[0] or "").partition("\n")[0]
         case _:
             row = db.execute("SELECT text FROM events WHERE item = ? AND kind = 'observation.made'", (facet.item,))
             words = (row.fetchone() or (None,))[0]

@@ -5,6 +5,7 @@ Invariants:
 - The copy is made under another name beside its target and gets its own only when it is whole, examined and on the
   disk. So there is no half copy, and what goes wrong leaves what was there.
 - Texts that wait in the log to be purged, and the words of them in its indexes, are not in the copy.
+- Whoever makes a copy holds its folder, so that what a killed one left there is told from what is being made.
 """
 
 import contextlib
@@ -63,7 +64,7 @@ def copy_log(folder: Path, target: Path, *, replace: bool = False, stopping: Sto
     LogReader.open(folder).close()
     _refuse_target(source, target, replace=replace)
     part = target.with_name(target.name + PART)
-    with removed(part), _copying(target):
+    with making_copies(target.parent), removed(part), _copying(target):
         copy_file(source, part, stopping=stopping)
         scrub(part)
         found = examine(part, stopping=stopping)
@@ -73,6 +74,25 @@ def copy_log(folder: Path, target: Path, *, replace: bool = False, stopping: Sto
         part.replace(target)
         sync(target.parent)
     return Copied(target, found.log, found.version, found.head, found.sessions, found.turns, found.size, found.until)
+
+
+@contextmanager
+def making_copies(place: Path, *, alone: bool = False) -> Iterator[bool]:
+    """Hold a folder in which copies are made, beside others or `alone`; False where that cannot be had now.
+
+    The system lets go of it with the process, however that ends.
+    """
+    import fcntl
+
+    with contextlib.ExitStack() as held:
+        try:
+            folder = os.open(place, os.O_RDONLY)
+            held.callback(os.close, folder)
+            fcntl.flock(folder, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except OSError:  # somebody has it, or this disk knows no such thing
+            yield False
+        else:
+            yield True
 
 
 def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False, at_rest: bool = False) -> None:

@@ -3,7 +3,7 @@
 A facet is one thing that can be decided: where a head stands, whether a turn is hidden, what a chat is called. It is
 read as what the last event before a number left of it; and for every standing there are the events that bring it back.
 What did not exist yet stands as it has to stand to be out of the way: a chat without a head and archived, a note
-hidden, a memory rejected.
+hidden, a memory rejected, a document that holds nothing.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any, Literal
 from graph.events import (
     MAIN_WORLD,
     CoreWritten,
+    DocumentRead,
     Event,
     HeadMoved,
     ObservationMade,
@@ -53,18 +54,24 @@ Sort = Literal[
     "memory pin",
     "review",
     "block",
+    "document",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One thing that is decided: of which session, turn, observation or block; `world` where it is per world."""
+    """One thing that is decided: of which session, turn, observation, block or document; `world` where it has one.
+
+    A block may also be of a project.
+    """
 
     sort: Sort
     item: str
     world: str | None = None
+    project: str | None = None
 
 
+_EVER = 1 << 62  # after every event
 _BEGUN = "kind IN ('session.started', 'session.forked')"
 _WORLD_OF_TURN = f"""
 SELECT begun.structure ->> '$.world' FROM events AS begun WHERE begun.{_BEGUN} AND begun.session = (
@@ -120,8 +127,10 @@ def facets(event: Event) -> Iterator[Facet]:
             yield Facet("review", made)
         case ObservationMade(observation=made, origin="user"):
             yield Facet("review", made)
-        case CoreWritten(block=block, world=world, by="user"):
-            yield Facet("block", block, world)
+        case CoreWritten(block=block, world=world, project=project, by="user"):
+            yield Facet("block", block, world, project)
+        case DocumentRead(document=document):
+            yield Facet("document", document)
         case _:
             return
 
@@ -158,10 +167,13 @@ def restoring(facet: Facet, stood: Any) -> Event:
             return PinSet(turn=turn, world=world) if stood else PinCleared(turn=turn, world=world)
         case Facet("memory pin", made, world):
             return PinSet(observation=made, world=world) if stood else PinCleared(observation=made, world=world)
-        case Facet("block", block, world):
+        case Facet("block", block, world, project):
             text, by, sources = stood or ("", "user", ())
             written = {"block": block, "world": world or MAIN_WORLD, "by": by, "sources": sources, "text": text}
-            return CoreWritten.model_validate(written)
+            return CoreWritten.model_validate({**written, "project": project})
+        case Facet("document"):
+            read: DocumentRead = stood
+            return read
         case _:
             if stood == "invalid":
                 return ObservationRejected(observation=facet.item)
@@ -169,12 +181,14 @@ def restoring(facet: Facet, stood: Any) -> Event:
 
 
 def reachable(db: sqlite3.Connection, facet: Facet) -> bool:
-    """Whether what a facet is of is still there: its session, turn or memory was not deleted."""
+    """Whether what a facet is of is still there: its session, turn, memory or document was not deleted."""
     match facet.sort:
         case "block":
             return True
         case "memory pin" | "review":
             return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
+        case "document":
+            gone = "SELECT 1 FROM events WHERE item = ? AND kind = 'document.removed'"
         case "hidden" | "withheld" | "rating" | "pin":
             gone = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
         case _:
@@ -282,17 +296,28 @@ def _block(db: sqlite3.Connection, facet: Facet, before: int) -> tuple[str, str,
     """What a block said; a what-if that wrote none has that of the world it left, as it was then."""
     query = """
     SELECT structure, text FROM events WHERE kind <> 'turn.said' AND kind = 'core.written' AND seq < ?
-    AND structure ->> '$.block' = ? AND structure ->> '$.world' = ? ORDER BY seq DESC LIMIT 1
+    AND structure ->> '$.block' = ? AND structure ->> '$.world' = ? AND structure ->> '$.project' IS ?
+    ORDER BY seq DESC LIMIT 1
     """
     world = facet.world or MAIN_WORLD
-    row = db.execute(query, (before, facet.item, world)).fetchone()
+    row = db.execute(query, (before, facet.item, world, facet.project)).fetchone()
     if row is None and world != MAIN_WORLD:
         left = db.execute(_LEFT, (world,)).fetchone()
-        return _block(db, Facet("block", facet.item, left[1]), min(before, left[0])) if left is not None else None
+        there = Facet("block", facet.item, left[1], facet.project) if left is not None else None
+        return _block(db, there, min(before, left[0])) if there is not None else None
     if row is None or not row[1]:
         return None
     written = json.loads(row[0])
     return row[1], written["by"], tuple(written.get("sources", ()))
+
+
+def _document(db: sqlite3.Connection, facet: Facet, before: int) -> DocumentRead:
+    """What a document was read as; before its first reading it held nothing."""
+    then = _last(db, "item", facet.item, before, "document.read")
+    last = then or _last(db, "item", facet.item, _EVER, "document.read")
+    assert last is not None, "the facet is of a document that was read"
+    held = last[1]["chunks"] if then is not None else ()
+    return DocumentRead.model_validate({**last[1], "text": last[2], "ingest": None, "chunks": held})
 
 
 _READ: dict[str, Callable[[sqlite3.Connection, Facet, int], Any]] = {
@@ -308,4 +333,5 @@ _READ: dict[str, Callable[[sqlite3.Connection, Facet, int], Any]] = {
     "memory pin": _pin,
     "review": _review,
     "block": _block,
+    "document": _document,
 }

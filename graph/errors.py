@@ -51,8 +51,9 @@ class MemoryHeld(MemoryFailure):
 
     def __init__(self, holder: Holder | None) -> None:
         who = f"by `{holder.command}` (process {holder.pid})" if holder else "by another clew"
+        then = "Try again when that has ended" if holder and holder.brief else "Close that one first"
         super().__init__(
-            f"This memory is in use {who}. Nothing was changed. Close that one first; "
+            f"This memory is in use {who}. Nothing was changed. {then}; "
             "`clew log`, `show`, `tree`, `sessions`, `recent`, `about`, `export` and `backup` work beside it."
         )
         self.holder = holder

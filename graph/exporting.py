@@ -7,7 +7,7 @@ it was forked from, and what was learned where all sources of that are among the
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graph.brought import FORMAT
@@ -61,15 +61,17 @@ def lines(reader: LogReader, *, clew: str, at: int, session: str | None = None) 
             session_by_id(db, session)
         log = db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0]
         head = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-        yield {"clew": "export", "format": FORMAT, "log": log, "head": head, "session": session} | {
+        if session is None:
+            count, rows = head, db.execute(f"{_ROW} ORDER BY seq")
+        else:
+            seqs = Gathered(db, session).events()
+            wanted = json.dumps(sorted(seqs))
+            rows = db.execute(f"{_ROW} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq", (wanted,))
+            count = len(seqs)
+        yield {"clew": "export", "format": FORMAT, "log": log, "head": head, "events": count, "session": session} | {
             "version": clew,
             "at": at,
         }
-        if session is None:
-            rows: Iterable[Any] = db.execute(f"{_ROW} ORDER BY seq")
-        else:
-            wanted = json.dumps(sorted(Gathered(db, session).events()))
-            rows = db.execute(f"{_ROW} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq", (wanted,))
         yield from map(_line, rows)
 
 

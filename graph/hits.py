@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from graph.events import MAIN_WORLD, Strategy
 from graph.values import Turn
+from graph.visibility import EVERYONE, Viewer
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -26,11 +27,13 @@ class Vector:
 class Filters:
     """What recall may answer with. Times are aware; `since` is inclusive, `until` exclusive.
 
-    `person` is a speaker's name in any case; `exclude` are turns that the prompt holds already.
+    `project` is who looks: a chat of that project, of none (None), or the user, who sees everything; with a `session`
+    given, what that one sees. `person` is a speaker's name in any case; `exclude` are turns that the prompt holds
+    already.
     """
 
     session: str | None = None
-    project: str | None = None
+    project: Viewer = EVERYONE
     person: str | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -7,14 +7,16 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from graph.beliefs import Chunk, CoreBlock, Document, Project
+from graph.belonging import Belongings
 from graph.contents import hash_of
 from graph.errors import NotFound
 from graph.ids import as_datetime
 from graph.paths import Paths
 from graph.rows import PROJECT, SAID, TURN, Raw, said_row, turn_of
+from graph.visibility import EVERYONE, Viewer, sees_made
 from graph.walks import BEGUN
 
 _OF_KIND = "SELECT seq, structure, text FROM events WHERE kind <> 'turn.said' AND kind = ? ORDER BY seq DESC"
@@ -28,6 +30,10 @@ AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.item = read.item AND l
 _CHUNKS = """
 SELECT place.value, place.key, read.structure, read.text FROM json_each(?) AS place
 JOIN events AS read ON read.item = place.value AND read.kind = 'chunk.read' ORDER BY place.key
+"""
+_PIECES = """
+SELECT read.item, read.text FROM named JOIN events AS read USING (seq)
+WHERE named.name = ? AND named.kind = 'chunk.read' AND read.text IS NOT NULL ORDER BY read.seq
 """
 _DOCUMENTS_OF = """
 SELECT DISTINCT structure ->> '$.document' FROM events
@@ -74,22 +80,32 @@ class Sources:
         return self._paths.sees(turn, world) and not turn.withheld
 
 
-def blocks(db: sqlite3.Connection, world: str) -> list[CoreBlock]:
-    """The core blocks of a world, by name: of each the latest version whose words may be shown, if it says anything.
+def blocks(db: sqlite3.Connection, world: str, viewer: Viewer = EVERYONE) -> list[CoreBlock]:
+    """The core blocks of a world that a viewer sees, by name: of each the latest version that may be shown.
 
-    In a what-if that may be a version of the world it left, from before it did: each is named with its own world.
+    One that says nothing is left out. In a what-if that may be a version of the world it left, from before it did: each
+    is named with its own world. What a project says in a block stands for what all see in it.
     """
     paths = Paths(db)
-    sources, lineage = Sources(db, paths), paths.lineage(world)
-    found: dict[str, CoreBlock | None] = {}
+    sources, lineage, belongings = Sources(db, paths), paths.lineage(world), Belongings(db)
+    found: dict[tuple[str, str | None], CoreBlock] = {}
     for seq, structure, text in db.execute(_OF_KIND, ("core.written",)).fetchall():
         written = json.loads(structure)
-        name, of = written["block"], written["world"]
-        if name in found or text is None or not lineage.knows(of, seq):
+        name, of, project = written["block"], written["world"], written.get("project")
+        if (name, project) in found or text is None or not lineage.knows(of, seq):
             continue
-        if sources.stand(written["sources"], world):
-            found[name] = CoreBlock(name, of, text, written["by"], seq) if text.strip() else None
-    return [block for _, block in sorted(found.items()) if block is not None]
+        if sees_block(belongings, viewer, written) and sources.stand(written["sources"], world):
+            found[name, project] = CoreBlock(name, of, text, written["by"], seq, project)
+    said = [block for block in found.values() if block.text.strip()]
+    own = {block.name for block in said if block.project is not None and viewer is not EVERYONE}
+    shown = [block for block in said if block.project is not None or block.name not in own]
+    return sorted(shown, key=lambda block: (block.name, block.project or ""))
+
+
+def sees_block(belongings: Belongings, viewer: Viewer, written: dict[str, Any]) -> bool:
+    """Whether a viewer sees a version of a core block: an agent's belongs where its proof does."""
+    owner = belongings.of_sources(written["sources"]) if written["sources"] else written.get("project")
+    return sees_made(viewer, owner, everywhere=written["by"] == "user")
 
 
 def projects(db: sqlite3.Connection) -> list[Project]:
@@ -125,20 +141,26 @@ def document_chunks(db: sqlite3.Connection, id: str) -> list[Chunk]:
 
 
 def chunk_hashes(db: sqlite3.Connection, id: str) -> dict[bytes, str]:
-    """Chunk by content hash, for a document as it was read last; nothing of one that is not there."""
-    row = db.execute(f"{_READINGS} AND read.item = ?", (id,)).fetchone()
-    held = json.dumps(json.loads(row[1])["chunks"] if row is not None else [])
-    texts = ((chunk, text) for chunk, _, _, text in db.execute(_CHUNKS, (held,)) if text is not None)
+    """Chunk by content hash, of all that was ever read of a document; of several alike the one that it holds."""
+    held = set(held_chunks(db, id))
+    texts = sorted(db.execute(_PIECES, (id,)), key=lambda row: row[0] in held)
     hashed = ((hash_of(text.encode()), chunk) for chunk, text in texts)
     return {hash: chunk for hash, chunk in hashed if hash is not None}
 
 
-def chunks(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Chunk]:
-    """Those of the chunks that their document, as it was read last, holds."""
+def held_chunks(db: sqlite3.Connection, id: str) -> list[str]:
+    """The ids of the chunks that a document holds as it was read last, in order; none of one that is not there."""
+    row = db.execute(f"{_READINGS} AND read.item = ?", (id,)).fetchone()
+    return list(json.loads(row[1])["chunks"]) if row is not None else []
+
+
+def chunks(db: sqlite3.Connection, ids: Iterable[str], viewer: Viewer = EVERYONE) -> dict[str, Chunk]:
+    """Those of the chunks that their document, as it was read last, holds, and that a viewer sees."""
     wanted = set(ids)
     of = [document for (document,) in db.execute(_DOCUMENTS_OF, (json.dumps(list(wanted)),))]
     rows = db.execute(f"{_READINGS} AND read.item IN (SELECT value FROM json_each(?))", (json.dumps(of),)).fetchall()
-    return {chunk.id: chunk for row in rows for chunk in _chunks(db, row, wanted)}
+    seen = [row for row in rows if sees_made(viewer, json.loads(row[1]).get("project"), everywhere=True)]
+    return {chunk.id: chunk for row in seen for chunk in _chunks(db, row, wanted)}
 
 
 def rated(db: sqlite3.Connection, significance: int, world: str) -> Iterator[Raw]:

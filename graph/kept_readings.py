@@ -10,27 +10,29 @@ from graph.quoted import Believed, believed
 from graph.rows import turns_of
 from graph.values import Turn
 from graph.versions import versions
+from graph.visibility import EVERYONE, Viewer
 from graph.world_readings import WorldReadings
 
 
 class KeptReadings(WorldReadings):
     """Core blocks, projects, documents, notes and significance, as the log has them."""
 
-    def blocks(self, world: str = MAIN_WORLD) -> list[CoreBlock]:
+    def blocks(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[CoreBlock]:
         """The core blocks of a world that say anything, by name; a what-if has those it found where it left, too.
 
-        One that was made from words which were taken away since is read as it was before.
+        Of those, the ones that a chat of a `project`, or of none, sees: its own version of one in the place of that
+        for all. One that was made from words which were taken away since is read as it was before.
         """
         with self.snapshot() as db:
-            return kept.blocks(db, world)
+            return kept.blocks(db, world, project)
 
-    def block_versions(self, seqs: Iterable[int], *, world: str | None = None) -> set[int]:
+    def block_versions(self, seqs: Iterable[int], *, world: str | None = None, project: Viewer = EVERYONE) -> set[int]:
         """Those of some versions of core blocks that a prompt may go on holding, later ones or not.
 
-        A prompt of `world`, or (None) of the one that each was written in.
+        A prompt of `world`, or (None) of the one that each was written in, in a chat of a `project`, or of none.
         """
         with self.snapshot() as db:
-            return versions(db, seqs, world)
+            return versions(db, seqs, world, project)
 
     def projects(self) -> list[Project]:
         """Every project that was made or that a session belongs to, by name."""
@@ -53,22 +55,32 @@ class KeptReadings(WorldReadings):
             return kept.document_chunks(db, document)
 
     def chunk_hashes(self, document: str) -> dict[bytes, str]:
-        """Chunk by content hash of its whole text, for a document as it was read last; {} for an unknown one."""
+        """Chunk by content hash of its whole text, of all that was ever read of a document; {} for an unknown one."""
         with self.snapshot() as db:
             return kept.chunk_hashes(db, document)
 
-    def chunks(self, ids: Iterable[str]) -> dict[str, Chunk]:
-        """Those of the chunks that their document holds as it was read last, by their ids."""
+    def held_chunks(self, document: str) -> list[str]:
+        """The ids of the chunks that a document holds as it was read last, in order; [] for an unknown one."""
         with self.snapshot() as db:
-            return kept.chunks(db, ids)
+            return kept.held_chunks(db, document)
 
-    def believed(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Believed]:
-        """Those of the observations that a prompt may quote, with whose words they are, by their ids.
+    def chunks(self, ids: Iterable[str], *, project: Viewer = EVERYONE) -> dict[str, Chunk]:
+        """Those of the chunks that their document holds as it was read last, by their ids.
 
-        A prompt of `world`, or (None) of the one that each was learned in.
+        Of those, the ones that a chat of a `project`, or of none, sees.
         """
         with self.snapshot() as db:
-            return believed(db, ids, world)
+            return kept.chunks(db, ids, project)
+
+    def believed(
+        self, ids: Iterable[str], *, world: str | None = None, project: Viewer = EVERYONE
+    ) -> dict[str, Believed]:
+        """Those of the observations that a prompt may quote, with whose words they are, by their ids.
+
+        A prompt of `world`, or (None) of the one that each was learned in, in a chat of a `project`, or of none.
+        """
+        with self.snapshot() as db:
+            return believed(db, ids, world, project)
 
     def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
         """How many turns that a world sees were rated 0, 1, 2 and 3."""

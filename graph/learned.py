@@ -4,7 +4,7 @@
 """
 
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -138,20 +138,30 @@ class ProjectAssigned(Base):
 
 
 class CoreWritten(Base):
-    """A core block says this now, in every prompt of its world; empty, it is gone. `sources`: an agent's proof."""
+    """A core block says this now, in every prompt of its world and project; empty, it is gone.
+
+    `sources` are an agent's proof.
+    """
 
     kind: Literal["core.written"] = "core.written"
     block: str
     world: str = MAIN_WORLD
+    project: str | None = None
     by: Literal["user", "agent"]
     sources: tuple[str, ...] = ()
     text: str | None
 
 
 class DocumentRead(Base):
-    """A reading of a file: its chunks in order, those of an earlier reading among them. `text` is title and path."""
+    """A reading of a file: its chunks in order, those of an earlier reading among them. `text` is title and path.
 
+    Without chunks the document says nothing, and can be read again. The readings of one `ingest` are one change by
+    hand; of a document that is only begun, and of what undoes a reading, there is none.
+    """
+
+    version: ClassVar[int] = 2
     kind: Literal["document.read"] = "document.read"
+    ingest: str | None = None
     document: str
     category: Literal["markdown", "text", "code", "pdf"]
     project: str | None = None

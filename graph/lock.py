@@ -1,4 +1,4 @@
-"""One process at a time holds a memory, and whoever comes second learns at once who that is.
+"""One process at a time holds a memory; whoever comes second learns at once who that is, or waits where it is brief.
 
 Invariants: the operating system's lock on `lock` decides, and ends with its process however that dies. `holder.json`
 only tells the name: it is written after the lock is taken and removed before it is let go, so one left by a crash is
@@ -8,6 +8,7 @@ never believed without asking the lock.
 import errno
 import json
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,15 +34,16 @@ class MemoryLock:
         self._name = name
 
     @classmethod
-    def take(cls, folder: Path, *, command: str, brief: bool = False) -> "MemoryLock":
+    def take(cls, folder: Path, *, command: str, brief: bool = False, waits_s: float | None = None) -> "MemoryLock":
         """Take the lock; `command` is what others are told, `brief` promises to let go by oneself in a moment.
 
-        A brief holder is waited for, some seconds. Raises MemoryHeld, or LogUnwritable for the folder.
+        A brief holder is waited for, and the next one too, `waits_s` in all (None: some seconds). Raises MemoryHeld, or
+        LogUnwritable for the folder.
         """
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = _file_lock(folder)
-            _acquire(lock, folder)
+            _acquire(lock, folder, _BRIEF_S if waits_s is None else waits_s)
         except Timeout as e:
             raise MemoryHeld(_read_name(folder / _HOLDER)) from e
         except OSError as e:
@@ -82,15 +84,21 @@ def holder(folder: Path) -> Holder | None:
     return None
 
 
-def _acquire(lock: BaseFileLock, folder: Path) -> None:
+def _acquire(lock: BaseFileLock, folder: Path, waits_s: float) -> None:
     """Raises Timeout or OSError."""
-    try:
-        lock.acquire(timeout=_PATIENCE_S, poll_interval=_PATIENCE_S / 10)
-    except Timeout:
-        name = _read_name(folder / _HOLDER)
-        if name is None or not name.brief:
-            raise
-        lock.acquire(timeout=_BRIEF_S, poll_interval=_PATIENCE_S / 2)
+    until = time.monotonic() + waits_s
+    while True:
+        try:
+            lock.acquire(timeout=_PATIENCE_S, poll_interval=_PATIENCE_S / 10)
+            return
+        except Timeout:
+            if time.monotonic() >= until or not is_brief(_read_name(folder / _HOLDER)):
+                raise
+
+
+def is_brief(name: Holder | None) -> bool:
+    """Whether who holds a memory lets go by itself; so may one that has no name yet."""
+    return name is None or name.brief
 
 
 def _file_lock(folder: Path) -> BaseFileLock:

@@ -122,7 +122,7 @@ def _restoring(db: sqlite3.Connection, seq: int) -> list[Event]:
 def _covered(db: sqlite3.Connection, facet: Facet, seq: int) -> bool:
     """Whether a facet is of what did not exist then: it goes with its chat, and so needs nothing of its own."""
     match facet.sort:
-        case "head" | "shelf" | "block":
+        case "head" | "shelf" | "block" | "document":
             return False
         case "review" | "memory pin":
             made = "SELECT 1 FROM events WHERE item = ? AND kind = 'observation.made' AND seq >= ?"

@@ -14,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph import contents, rebuild
+from graph import contents, rebuild, room
 from graph.asked import ALL as ALL
 from graph.asked import Asked
-from graph.backups import BackedUp
+from graph.backups import BackedUp, forget_cut_off
 from graph.cleansing import Cleansing
 from graph.codec import Stored
 from graph.copying import remove
@@ -72,17 +72,18 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
 
     @classmethod
-    def open(cls, folder: Path, *, command: str, brief: bool = False) -> "Memory":
+    def open(cls, folder: Path, *, command: str, brief: bool = False, waits_s: float | None = None) -> "Memory":
         """Take the lock, open the log, finish what a crash left. The graph stays closed until `open_graph`.
 
-        Who is `brief` promises to close it in a moment, so that others wait instead of being refused.
+        Who is `brief` promises to close it in a moment, so that others wait (`waits_s`) instead of being refused.
         Raises MemoryHeld, LogUnwritable, LogDamaged or LogNewer.
         """
-        lock = MemoryLock.take(folder, command=command, brief=brief)
+        lock = MemoryLock.take(folder, command=command, brief=brief, waits_s=waits_s)
         try:
             with contextlib.suppress(OSError):
                 rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth
                 remove(folder / RESTORING)  # of a restore that was cut off
+                forget_cut_off(folder)
             log = Log.open(folder)
             try:
                 return cls(folder, lock, log, LogReader(folder / FILE))
@@ -212,7 +213,9 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
                 return self._graph.inspect(lambda store, at: examine_graph(store, at, self._reader))
             return [Check("graph", self._graph.ready, "it follows the log" if self._graph.ready else "it is behind")]
         except MemoryFailure as e:
-            return [Check("graph", False, str(e), "Run `clew rebuild`: the graph is made anew, nothing is lost.")]
+            full = room.left(self._folder) < room.TO_OPEN
+            advice = room.ADVICE if full else "Run `clew rebuild`: the graph is made anew, nothing is lost."
+            return [Check("graph", False, str(e), advice)]
 
     def close(self) -> None:
         """Let go of everything, the lock last. Closing twice is no harm."""

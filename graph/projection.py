@@ -165,7 +165,7 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
         case SessionTitled() as event:
             wording.erase_wording(sink, "Session", event.session, seq)
         case CoreWritten() as event:
-            wording.erase_wording(sink, "CoreBlock", wording.block_id(event.block, event.world), seq)
+            wording.erase_wording(sink, "CoreBlock", wording.block_id(event.block, event.world, event.project), seq)
         case EntityNoted() as event:
             mentions.erase_name(sink, event, seq)
         case SessionRenamed() as event if node(sink, "Session", event.session)["name_seq"] == seq:

@@ -1,6 +1,6 @@
-"""Observations as values: the rows of the graph joined with the words that prove them, whatever their number, in two
-queries. A turn that is kept out of memory proves nothing; nor does one of another world, unless that is asked for, and
-sees it.
+"""Observations as values: the rows of the graph joined with the words that prove them, whatever their number, in three
+queries. An observation belongs to the project that the words have which it was made from. A turn that is kept out of
+memory proves nothing; nor does one of another world, unless that is asked for, and sees it.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from graph.beliefs import Observation, Proof
-from graph.events import MAIN_WORLD, ObservationKind
+from graph.events import MAIN_WORLD, ObservationKind, Role
 from graph.ids import as_datetime
 from graph.in_world import InWorld
 from graph.trend import trend
@@ -27,12 +27,22 @@ RETURN = "RETURN " + ", ".join(f"o.`{name}` AS `{name}`" for name in _COLUMNS.sp
 _PROOF = """
 MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn:Chunk)
 WHERE o.id IN $ids AND {}
-RETURN o.id AS observation, label(r) AS relation, label(t) AS label, t.id AS id, r.at AS at, r.amount AS amount
+RETURN o.id AS observation, label(r) AS relation, label(t) AS label, t.id AS id, r.at AS at, r.amount AS amount,
+    t.role AS role, t.speaker AS speaker
 ORDER BY at, id
 """
 _ABOUT = """
 MATCH (o:Observation)-[:ABOUT]->(e:Entity) WHERE o.id IN $ids AND (e.name IS NOT NULL OR e.name_seq IS NULL)
 RETURN o.id AS observation, coalesce(e.name, e.id) AS name ORDER BY name
+"""
+# What a person puts right is what the revision before was made from: theirs is made from that too, and dies with it.
+_CORRECTED = """
+MATCH (o:Observation)-[:SUPERSEDES]->(b:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
+WHERE o.id IN $ids AND o.origin = 'user' RETURN DISTINCT o.id AS observation, t.id AS id
+"""
+_OWNERS = """
+MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document)
+WHERE o.id IN $ids AND s.project IS NOT NULL RETURN DISTINCT o.id AS observation, s.project AS project ORDER BY project
 """
 _IN_MAIN = "t.live AND NOT coalesce(t.withheld, false) AND coalesce(t.world, 'main') = 'main'"
 _ANYWHERE = "NOT coalesce(t.withheld, false) AND (label(t) = 'Turn' OR t.live)"
@@ -58,10 +68,13 @@ class _Found:
     """What proves one observation; times are UTC milliseconds, in order."""
 
     times: list[int] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     supports: list[str] = field(default_factory=list)
     echoes: list[int] = field(default_factory=list)
+    corrected: list[str] = field(default_factory=list)
     added: float = 0.0
+    proposed_by: str = ""
 
 
 def with_proof(
@@ -75,8 +88,13 @@ def with_proof(
     for row in query(_ABOUT, ids):
         about[row["observation"]].append(row["name"])
     proof: dict[str, _Found] = defaultdict(_Found)
+    for row in query(_OWNERS, ids):
+        proof[row["observation"]].projects.append(row["project"])
     for row in _standing(query, ids, view):
         _add(proof[row["observation"]], row)
+    if any(row["origin"] == "user" and row["supersedes"] for row in rows):
+        for row in query(_CORRECTED, ids):
+            proof[row["observation"]].corrected.append(row["id"])
     return [_observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned) for row in rows]
 
 
@@ -126,6 +144,8 @@ def _add(found: _Found, row: Row) -> None:
             found.echoes.append(row["at"])
         case "DERIVED_FROM":
             found.sources.append(row["id"])
+            if row["role"] == Role.TOOL:  # a call is a source only of what it proposes
+                found.proposed_by = row["speaker"]
             found.times.append(row["at"])
         case _:
             found.supports.append(row["id"])
@@ -133,11 +153,16 @@ def _add(found: _Found, row: Row) -> None:
 
 
 def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime, pinned: bool) -> Observation:
+    project = "" if len(found.projects) > 1 else next(iter(found.projects), None)
+    has_tags = row["scope"] != (row["project"] or "global")
     times = tuple(map(as_datetime, found.times))
+    corrected = set(found.corrected) if not set(found.sources) <= set(found.corrected) else set[str]()
     first_seen = as_datetime(row["first_seen"])
     return Observation(
-        **{name: row[name] for name in ("id", "series", "text", "status", "grounded", "origin", "world", "project")},
-        scope=row["scope"],
+        **{name: row[name] for name in ("id", "series", "text", "status", "grounded", "origin", "world")},
+        project=project,
+        scope=row["scope"] if has_tags else ",".join(found.projects) or "global",
+        tags=tuple(row["scope"].split(",")) if has_tags else (),
         kind=ObservationKind(row["kind"]),
         confidence=min(1.0, row["confidence"] + found.added),
         at=as_datetime(row["at"]),
@@ -145,7 +170,7 @@ def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime,
         live=row["live"],
         current=row["current"],
         pinned=pinned,
-        proof_count=len(found.times),
+        proof_count=len(found.times) - len(corrected.intersection(found.sources)),
         trend=trend(times, now, first_seen),
         times=times,
         sources=tuple(found.sources),
@@ -154,4 +179,6 @@ def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime,
         reference_count=len(found.echoes),
         last_referenced_at=as_datetime(found.echoes[-1]) if found.echoes else None,
         supersedes=row["supersedes"],
+        proposed_by=found.proposed_by if row["origin"] == "model" else "",  # in other words it is the user's own
+        corrected=tuple(sorted(corrected)),
     )

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from graph.belonging import Belongings
 from graph.ids import as_datetime
 from graph.kept import Sources, chunks
 from graph.paths import Paths
 from graph.rows import SAID, TURN, turn_of
+from graph.visibility import EVERYONE, Viewer, for_all, sees_made
 
 _MADE = """
 SELECT made.at, made.structure, made.text, (
@@ -36,16 +38,21 @@ class Believed:
     at: datetime
 
 
-def believed(db: sqlite3.Connection, ids: Iterable[str], world: str | None) -> dict[str, Believed]:
-    """Those of the observations that may be quoted in a world, or (None) in their own, by their ids."""
+def believed(
+    db: sqlite3.Connection, ids: Iterable[str], world: str | None, viewer: Viewer = EVERYONE
+) -> dict[str, Believed]:
+    """Those of the observations that may be quoted in a world, or (None) in their own, to a viewer, by their ids."""
     paths = Paths(db)
-    sources = Sources(db, paths)
+    sources, belongings = Sources(db, paths), Belongings(db)
     found: dict[str, Believed] = {}
     for at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
         made = json.loads(structure)
         here = world if world is not None else made["world"]
         rejected = judged in ("observation.rejected", "observation.retired")
         if rejected or made["world"] not in paths.lineage(here).worlds:
+            continue
+        owner = belongings.of_sources(made["sources"]) if viewer is not EVERYONE else None
+        if not sees_made(viewer, owner, everywhere=for_all(made["category"], made["origin"])):
             continue
         if sources.stand(made["sources"], here):
             found[made["observation"]] = _of(db, made, text, as_datetime(at))

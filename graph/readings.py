@@ -13,14 +13,18 @@ from typing import Literal, Unpack, overload
 
 from graph import exchanges
 from graph.about import about, speakers
+from graph.belonging import Belongings
 from graph.events import MAIN_WORLD
 from graph.finding import search
 from graph.hits import About, Found
 from graph.kept_readings import KeptReadings
+from graph.paths import Paths
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
+from graph.titles import given_title
 from graph.tree import TreeReadings, shared
 from graph.values import Exchange, Session, Turn
+from graph.visibility import EVERYONE, Viewer
 from graph.walks import BEGUN
 from graph.worlds import Views
 
@@ -60,6 +64,11 @@ class Readings(KeptReadings, TreeReadings):
         """One session, also an archived or deleted one. Raises NotFound."""
         with self.snapshot() as db:
             return session_by_id(db, id)
+
+    def is_titled(self, session: str) -> bool:
+        """Whether a name or title that it was given is shown of a session, and not its first words. Raises NotFound."""
+        with self.snapshot() as db:
+            return session_by_id(db, session).named_by_user or given_title(db, session, Views(db)) is not None
 
     def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
@@ -103,13 +112,20 @@ class Readings(KeptReadings, TreeReadings):
         with self.snapshot() as db:
             return exchanges.turn_named(db, id)
 
-    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]:
+    def quotable(self, ids: Iterable[str], *, world: str | None = None, project: Viewer = EVERYONE) -> dict[str, Turn]:
         """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
 
-        By their ids, and without their numbers in their sessions (`index` is 0), which would cost more than they.
+        With a `world` only those that are live there, and not kept out of memory; in a chat of a project, or of none,
+        of what it sees. By their ids, and without their numbers in their sessions (`index` is 0), which would cost more
+        than they.
         """
         with self.snapshot() as db:
-            return _quotable(db, ids)
+            belongings, paths = Belongings(db), Paths(db)
+            found = _quotable(db, ids).values()
+            there = [turn for turn in found if belongings.open_to(project, turn.session)]
+            if world is not None:
+                there = [turn for turn in there if not turn.withheld and paths.sees(turn, world)]
+            return {turn.id: turn for turn in there}
 
     def gone(self, ids: Iterable[str]) -> set[str]:
         """Those of the turns whose words nothing may keep: not quotable, or answers of tools that quote such a turn."""
@@ -176,13 +192,15 @@ class Readings(KeptReadings, TreeReadings):
                 case "session":
                     return newest.sessions(limit)
 
-    def pinned(self, world: str = MAIN_WORLD) -> list[Turn]:
+    def pinned(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Turn]:
         """The turns that are pinned in a world and that it sees, oldest first: by hand, and the newest pivotal ones.
+
+        Of those, the ones that a chat of a project, or of none, sees.
 
         A turn that was rated 3 is pinned by itself, the newest 8 of a speaker, unless it was unpinned by hand.
         """
         with self.snapshot() as db:
-            return Recent(db, world=world).pinned()
+            return Recent(db, world=world, project=project).pinned()
 
     def search(self, text: str, *, limit: int = 50) -> list[Found]:
         """Turns that hold what was typed, whatever has become of them, the best match first."""
@@ -197,10 +215,13 @@ class Readings(KeptReadings, TreeReadings):
             texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
             return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
 
-    def about(self, name: str, *, limit: int = 20, world: str = MAIN_WORLD) -> About:
-        """What there is about a person, place or project: what it said, what names it, where; newest turns first."""
+    def about(self, name: str, *, limit: int = 20, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
+        """What there is about a person, place or project: what it said, what names it, where; newest turns first.
+
+        Of what a chat of a `project`, or of none, sees.
+        """
         with self.snapshot() as db:
-            return about(db, name, limit=limit, world=world)
+            return about(db, name, limit=limit, world=world, project=project)
 
     def speakers(self) -> list[str]:
         """Everyone who ever said something."""

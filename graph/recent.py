@@ -11,8 +11,9 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from graph.belonging import Belongings, said_to
 from graph.events import MAIN_WORLD
 from graph.exchanges import project_of, replies
 from graph.ids import as_ms
@@ -20,6 +21,7 @@ from graph.paths import Paths
 from graph.pinning import turns_by_hand
 from graph.rows import SAID, SESSION, TURN, Raw, session_with, turn_of, turns_of
 from graph.values import Exchange, Session, Turn
+from graph.visibility import EVERYONE, Viewer
 from graph.walks import BEGUN
 
 _BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}
@@ -39,12 +41,16 @@ _PIVOTAL = f"""
 
 
 class Within(TypedDict, total=False):
-    """What is asked for: times are aware, `since` is inclusive, `until` exclusive; the world is main unless said."""
+    """What is asked for: times are aware, `since` is inclusive, `until` exclusive; the world is main unless said.
+
+    `project` is who looks: a chat of that project, of none (None), or else the user.
+    """
 
     world: str
     since: datetime | None
     until: datetime | None
     exclude_session: str | None
+    project: Viewer
 
 
 class Recent:
@@ -58,13 +64,17 @@ class Recent:
         since: datetime | None = None,
         until: datetime | None = None,
         exclude_session: str | None = None,
+        project: Viewer = EVERYONE,
     ) -> None:
         self._db = db
         self._world = world
         self._paths = Paths(db)
         bounds = {"since": since and as_ms(since), "until": until and as_ms(until), "exclude": exclude_session}
-        self._values = {name: value for name, value in bounds.items() if value is not None}
-        self._bounds = "".join(f" AND {_BOUNDED[name]}" for name in self._values)
+        self._values: dict[str, Any] = {name: value for name, value in bounds.items() if value is not None}
+        here, values = said_to(project)
+        self._bounds = "".join(f" AND {_BOUNDED[name]}" for name in self._values) + here
+        self._values |= values
+        self._viewer, self._belongings = project, Belongings(db)
 
     def turns(self, limit: int) -> list[Turn]:
         """Live turns, those of tools left out."""
@@ -122,7 +132,10 @@ class Recent:
 
     def _holds(self, row: Raw) -> bool:
         turn = turn_of(row, 0)
-        return not turn.withheld and self._paths.sees(turn, self._world)
+        return not turn.withheld and self._shows(turn)
 
     def _reply(self, turn: Turn) -> Turn | None:
-        return next((reply for reply in replies(self._db, turn.id) if self._paths.sees(reply, self._world)), None)
+        return next((reply for reply in replies(self._db, turn.id) if self._shows(reply)), None)
+
+    def _shows(self, turn: Turn) -> bool:
+        return self._belongings.open_to(self._viewer, turn.session) and self._paths.sees(turn, self._world)

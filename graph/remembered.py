@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from graph.beliefs import Observation, Project, Story, Wanted
+from graph.beliefs import Observation, Project, Story, Wanted, seen_by
 from graph.errors import Ambiguous, GraphFailure, NotFound
 from graph.events import MAIN_WORLD
 from graph.exchanges import SHORTEST_PREFIX
@@ -21,6 +21,7 @@ from graph.in_world import InWorld, is_wanted, standing_rows
 from graph.pinning import pinned_series
 from graph.proof import RETURN, proofs, with_proof
 from graph.unlearned import Unlearned
+from graph.visibility import EVERYONE, Viewer
 from graph.worlds import lineage_of
 
 ANY = Wanted()
@@ -55,8 +56,13 @@ _RATED = """
 MATCH (t:Turn) WHERE t.significance IS NOT NULL AND t.text IS NOT NULL RETURN t.id AS id, t.significance AS rating
 """
 _OF_PROJECTS = """
-MATCH (o:Observation) WHERE o.current AND o.world = 'main' AND o.project IS NOT NULL
-RETURN o.project AS project, count(*) AS current
+MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document)
+WHERE o.current AND o.world = 'main' AND s.project IS NOT NULL
+RETURN s.project AS project, count(DISTINCT o.id) AS current
+"""
+
+_OF_PROJECT = """
+EXISTS { MATCH (o)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document) WHERE s.project = $project }
 """
 
 SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
@@ -81,7 +87,7 @@ class Remembered(Unlearned):
             rows = self.query(f"{matching} SKIP {skip} LIMIT {page}", values)
             here = rows if view is None else [row for row in standing_rows(rows, view) if is_wanted(wanted, row)]
             proved = with_proof(self.query, here, now, pinned, view)
-            found += [each for each in proved if wanted.trend in (None, each.trend)]
+            found += [each for each in proved if wanted.trend in (None, each.trend) and seen_by(wanted.viewer, each)]
             if len(rows) < page:
                 break
             skip, page = skip + page, 4 * page
@@ -111,10 +117,11 @@ class Remembered(Unlearned):
         found = self._all("o.id IN $ids AND o.text IS NOT NULL", {"ids": list(ids)}, None, world)
         return {each.id: each for each in found if each.live}
 
-    def pinned_observations(self, world: str = MAIN_WORLD) -> list[Observation]:
+    def pinned_observations(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Observation]:
         """Current ones of a world whose series is pinned there, the oldest first; none while the graph is behind.
 
-        A revision under review does not stand beside the one in use.
+        Of those, the ones that a chat of a `project`, or of none, sees. A revision under review does not stand beside
+        the one in use.
         """
         pinned = self._pinned_series(world)
         if not pinned or not self.graph_ready:
@@ -123,7 +130,7 @@ class Remembered(Unlearned):
             found = self._all("o.series IN $series", {"series": sorted(pinned)}, None, world)
         except GraphFailure:
             return []
-        current = [each for each in found if each.current]
+        current = [each for each in found if each.current and seen_by(project, each)]
         in_use = {each.series for each in current if each.status == "active"}
         return [each for each in current if each.status == "active" or each.series not in in_use]
 
@@ -198,7 +205,7 @@ class Remembered(Unlearned):
         given: dict[str, tuple[str, Any]] = {
             "status": ("o.status = $status", wanted.status if view is None else None),
             "kind": ("o.kind = $kind", wanted.kind and str(wanted.kind)),
-            "project": ("o.project = $project", wanted.project),
+            "project": (_OF_PROJECT, wanted.project),
             "about": (
                 "EXISTS { MATCH (o)-[:ABOUT]->(e:Entity) WHERE e.id IN $about }",
                 self._entities(wanted.about) if wanted.about is not None else None,

@@ -11,6 +11,7 @@ from pathlib import Path
 from graph.errors import NoRoom
 
 TO_OPEN = 32 << 20  # also to build, and then what the log itself takes comes on top, twice
+ADVICE = "Free some space: the graph then catches up by itself."
 TO_FOLLOW = 16 << 20  # more than the write-ahead log and its checkpoint take between two looks
 
 
@@ -34,6 +35,5 @@ def require(folder: Path, needed: int) -> None:
     if there < needed:
         raise NoRoom(
             f"The disk is nearly full: {max(there, 0) >> 20} MB are left for the graph, which needs {needed >> 20}. "
-            "Every word is safe in the log, and the chat goes on without the graph. "
-            "Free some space: the graph then catches up by itself."
+            f"Every word is safe in the log, and the chat goes on without the graph. {ADVICE}"
         )

@@ -21,9 +21,12 @@ Raw = tuple[Any, ...]
 EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
 
 SAID = "said.kind = 'turn.said'"
+# What is queued, and neither taken up nor taken back.
 WAITS = """
 said.queued = 1
 AND NOT EXISTS (SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken')
+AND 'turn.hidden' IS NOT (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
+    AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1)
 """
 KEPT = """
 NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
@@ -63,7 +66,8 @@ SELECT begun.session, begun.told, begun.structure,
     (SELECT shelf.kind FROM events AS shelf WHERE shelf.session = begun.session
      AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1),
     EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'),
-    (SELECT count(*) FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'),
+    (SELECT count(*) FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said' AND NOT EXISTS (
+        SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')),
     coalesce((SELECT max(said.told) FROM events AS said WHERE said.session = begun.session
         AND said.kind = 'turn.said'), begun.told) AS last_told,
     coalesce((SELECT said.seq FROM events AS said WHERE said.session = begun.session AND said.kind = 'turn.said'

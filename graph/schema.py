@@ -181,7 +181,7 @@ OBSERVATION = NodeTable(
 
 PROJECT = NodeTable("Project", (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")), read=("seq",))
 
-CORE_BLOCK = NodeTable(  # id: its name, and the world in a second line where that is not main
+CORE_BLOCK = NodeTable(  # id: its name; and the world in a second line, its project in a third, where it has them
     "CoreBlock",
     (
         _ID,

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from graph.errors import LogDamaged, LogUnwritable
 
 BUSY_TIMEOUT_S = 5.0
+NOTHING_STORED = "What was stored before is safe; nothing of this was."
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA}
 _PRIMARY = 0xFF  # an extended result code carries its primary one in the low byte
@@ -70,7 +71,7 @@ def writing(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as e:
         if _is_damage(e):
             raise _damaged(path, e) from e
-        raise LogUnwritable(f"{_why_unwritable(path, e)} What was stored before is safe; nothing of this was.") from e
+        raise LogUnwritable(f"{_why_unwritable(path, e)} {NOTHING_STORED}") from e
     except OSError as e:
         raise LogUnwritable(
             f"{path.parent} cannot be written ({e.strerror}). Nothing was changed. "

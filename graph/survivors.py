@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import Any
 
 from graph.beliefs import Unreflected
+from graph.belonging import Belongings
 from graph.proof import Query
 from graph.unreflected import Living
 from graph.worlds import lineage_of, worlds
@@ -20,8 +21,7 @@ _DEAD = """
 MATCH (o:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
 WHERE NOT o.live AND NOT o.deleted AND o.status <> 'invalid'
     AND (t.hidden OR t.deleted OR t.withheld OR (label(t) = 'Chunk' AND NOT t.live))
-RETURN DISTINCT o.id AS id, o.supersedes AS supersedes, o.world AS world, o.project AS project, o.seq AS seq,
-    o.series AS series
+RETURN DISTINCT o.id AS id, o.supersedes AS supersedes, o.world AS world, o.seq AS seq, o.series AS series
 ORDER BY seq
 """
 _LEFT = """
@@ -57,7 +57,7 @@ def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) 
     left: dict[str, list[Row]] = defaultdict(list)
     for each in query(_LEFT, {"ids": [row["id"] for row in last]}) if last else []:
         left[each["id"]].append(each)
-    views = _Views(db, living, left)
+    views, belongings = _Views(db, living, left), Belongings(db)
     began = _began(query, {row["series"] for row in last if left[row["id"]]})
     found: list[Unreflected] = []
     for row in last:
@@ -70,7 +70,7 @@ def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) 
             known.append(whole)
             place = standing[-1]["place"]
             found += [
-                Unreflected(turns, place, world, row["project"], instead_of=row["id"])
+                Unreflected(turns, place, world, belongings.project_of(turns), instead_of=row["id"])
                 for turns in _in_order(standing, began, row["series"])
                 if not _was_done(db, row["id"], turns, world)
             ]

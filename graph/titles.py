@@ -1,13 +1,18 @@
 """The title a session shows: the newest one whose every source its world sees, so that none tells what was taken away.
 
+Where that is none any more, it is called by the first words of a person's in it that may be shown.
+
 A glance at the indexes is enough where no head was moved and nothing branches off above a source; elsewhere the paths
 are walked.
 """
 
+import re
 import sqlite3
 
 from graph.worlds import Views
 
+LONGEST = 48  # characters of a title
+_TRIED = 64  # of a person's turns, the oldest first
 _NEAR = 8  # turns above a source that the glance looks at
 
 _TAKEN_AWAY = """
@@ -64,11 +69,23 @@ _SOURCES = """
 SELECT said.turn, said.session FROM json_each(?) AS source
 JOIN events AS said ON said.turn = source.value AND said.kind = 'turn.said'
 """
+_FIRST = f"""
+SELECT said.turn, said.text FROM events AS said
+WHERE said.session = ? AND said.kind = 'turn.said' AND said.structure ->> '$.role' = 'user' AND said.text IS NOT NULL
+AND NOT ({_TAKEN_AWAY}) AND NOT EXISTS (
+    SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted'
+) ORDER BY said.seq LIMIT {_TRIED}
+"""
 _TAKEN, _UNSURE = 2, 1
 
 
 def title_of(db: sqlite3.Connection, session: str, views: Views) -> str | None:
-    """The title to show for a session, or None."""
+    """The title to show for a session, or None: the one that it was given, else its first words."""
+    return given_title(db, session, views) or _first_words(db, session, views)
+
+
+def given_title(db: sqlite3.Connection, session: str, views: Views) -> str | None:
+    """The newest title that a session was given and that may be shown."""
     for text, sources, doubt in db.execute(_TITLES, (session,)):
         if doubt == _TAKEN:
             continue
@@ -76,6 +93,22 @@ def title_of(db: sqlite3.Connection, session: str, views: Views) -> str | None:
             shown: str = text
             return shown
     return None
+
+
+def _first_words(db: sqlite3.Connection, session: str, views: Views) -> str | None:
+    world = views.world_of(session)
+    said = db.execute(_FIRST, (session,)).fetchall()
+    return next((verbatim(text) for turn, text in said if views.in_view(turn, session, world)), None)
+
+
+def verbatim(said: str) -> str:
+    """The first line with words in it, cut at a word to at most LONGEST characters."""
+    line = next((line.strip() for line in said.splitlines() if re.search(r"\w", line)), said.strip())
+    line = " ".join(line.split())
+    if len(line) <= LONGEST:
+        return line
+    head, _, _ = line[: LONGEST - 1].rpartition(" ")
+    return (head or line[: LONGEST - 1]) + "…"
 
 
 def _in_view(db: sqlite3.Connection, session: str, sources: str, views: Views) -> bool:

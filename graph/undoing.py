@@ -1,8 +1,8 @@
 """The changes that people made, newest first, and what undoes one: events that make everything stand as before it.
 
-A change is all that one append stored. One that something was changed on top of is not undone out of order: where
-things stand otherwise than it left them, it is refused, and so is whatever was deleted since. A head may have gone on
-from where it was put. What is undone can be done again, by undoing its undoing.
+A change is all that one append stored; of an ingest, all its readings. One that something was changed on top of is not
+undone out of order: where things stand otherwise than it left them, it is refused, and so is whatever was deleted
+since. A head may have gone on from where it was put. What is undone can be done again, by undoing its undoing.
 """
 
 import json
@@ -22,6 +22,7 @@ from graph.decided import Facet, facets, reachable, restoring, standing
 from graph.edits import Edit, edit_of, edits
 from graph.errors import CannotUndo, NotFound
 from graph.events import (
+    DocumentRead,
     DocumentRemoved,
     Event,
     MarkRestored,
@@ -72,10 +73,14 @@ _OF_CHANGES = {  # the kinds by which changes are found, and which events of a k
     ),
     "turn.rated": _BY_HAND,
     "core.written": _BY_HAND,
+    "document.read": "structure ->> '$.ingest' IS NOT NULL",
     "observation.made": "structure ->> '$.origin' = 'user'",
     "observation.supported": "structure ->> '$.reflection' IS NULL",
     "observation.retired": "structure ->> '$.by_turn' IS NULL",
 }
+_OF_INGEST = f"""
+{EVENT} WHERE kind <> 'turn.said' AND kind = 'document.read' AND structure ->> '$.ingest' = ? ORDER BY seq
+"""
 _PATH = """
 WITH RECURSIVE path (turn) AS (
     SELECT :head
@@ -90,7 +95,7 @@ SELECT 1 FROM path WHERE turn = :turn
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One change by a person: all that its append stored, and whether it is undone.
+    """One change by a person: all that its append stored, or all readings of its ingest, and whether it is undone.
 
     `edit` is of a message that was said in the place of another. `lost`: what it was about is deleted by now.
     """
@@ -190,9 +195,12 @@ def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
         )
         for kind, which in _OF_CHANGES.items()
     ]
+    told: set[int] = set()
     for _, group in groupby(merge(*found, edits(db), reverse=True), key=lambda each: each[1]):
-        deed = _deed(db, _run(db, next(group)[0]), undone)
+        seq, _ = next(group)
+        deed = _deed(db, _run(db, seq), undone) if seq not in told else None
         if deed is not None:
+            told |= set(deed.seqs)
             yield deed
 
 
@@ -201,7 +209,8 @@ def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> 
     edit = edit_of(db, run) if not _is_import(run) else None
     if edit is None and not is_deed(run):
         return None
-    deed = Deed(run, run[0].seq in undone, edit)
+    whole = _whole(db, run)
+    deed = Deed(whole, whole[-1].seq in undone, edit)  # what an ingest reads after it was undone is there
     decided = list(_facets(deed))
     return replace(deed, lost=bool(decided) and not any(reachable(db, facet) for facet in decided))
 
@@ -224,6 +233,12 @@ def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
             break
         events.append(event_of(each))
     return tuple(events)
+
+
+def _whole(db: sqlite3.Connection, run: tuple[Stored, ...]) -> tuple[Stored, ...]:
+    """All of the change that an append is of: an ingest stores its readings one after another."""
+    ingest = next((each.event.ingest for each in run if isinstance(each.event, DocumentRead)), None)
+    return tuple(map(event_of, db.execute(_OF_INGEST, (ingest,)))) if ingest is not None else run
 
 
 def is_deed(run: Sequence[Stored]) -> bool:
@@ -269,6 +284,8 @@ def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
         if before in (after, now):
             continue
         if not reachable(db, facet):
+            if facet.sort == "document":  # the others of its ingest are as they were all the same
+                continue
             raise CannotUndo(f"{named(db, facet)} was deleted since, so that cannot be undone.")
         if now != after and not (facet.sort == "head" and _goes_on(db, now, after)):
             raise CannotUndo(f"{named(db, facet)} was changed again since; undo that first.")

@@ -56,7 +56,7 @@ class Session:
     deleted: bool
     started_at: datetime
     last_at: datetime
-    turns: int  # turns said in this session, queued and off-path ones included
+    turns: int  # said in this session, queued and off-path ones included, deleted ones not
     model: str | None = None
     system_prompt: str | None = None
     sampling: dict[str, float | int | None] | None = None

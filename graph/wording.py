@@ -22,7 +22,7 @@ def title(sink: Sink, stored: Stored, event: SessionTitled) -> None:
 
 def write_block(sink: Sink, stored: Stored, event: CoreWritten) -> None:
     """A core block says something else."""
-    block = block_id(event.block, event.world)
+    block = block_id(event.block, event.world, event.project)
     if sink.node("CoreBlock", block) is None:
         sink.put_node("CoreBlock", block, {"name": event.block, "world": event.world})
     _add(sink, "CoreBlock", block, stored, event.sources)
@@ -35,8 +35,9 @@ def world_of(sink: Sink, wording: str) -> str:
     return world
 
 
-def block_id(name: str, world: str) -> str:
-    return name if world == MAIN_WORLD else f"{name}\n{world}"
+def block_id(name: str, world: str, project: str | None) -> str:
+    of = f"{name}\n{world}" if world != MAIN_WORLD or project is not None else name
+    return of if project is None else f"{of}\n{project}"
 
 
 def weigh(sink: Sink, wording: str, step: int) -> None:

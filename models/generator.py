@@ -20,7 +20,7 @@ from models.jobs import GenerateJob, PrefillJob, StructuredJob
 from models.loading import available_memory, load_model, physical_cores
 from models.native import NativeContext, NativeModel
 from models.pace import Paces
-from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, SamplingParams
+from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.reply import CLOSE, OPEN
 from models.template import choose_format
 
@@ -101,12 +101,17 @@ class LlamaGenerator:
         return list(self._vocabulary.around("assistant", first=False)[1])
 
     async def generate(
-        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+        self,
+        prompt: Sequence[int],
+        params: SamplingParams,
+        *,
+        schema: type[BaseModel] | None = None,
+        progress: ReadProgress | None = None,
     ) -> AsyncGenerator[Piece | Finished, None]:
         self.check_open()
         if not 0 < len(prompt) < self.front.size:
             raise ContextFull(len(prompt), self.front.size)
-        job = GenerateJob(self, prompt, params, schema=schema)
+        job = GenerateJob(self, prompt, params, schema=schema, progress=progress)
         self._engine.submit(job)
         try:
             while True:
@@ -153,6 +158,10 @@ class LlamaGenerator:
     @property
     def state_key(self) -> str:
         return self._state_key
+
+    @property
+    def reading_s(self) -> float | None:
+        return self._paces.reading.quickest
 
     def warm(self, prompt: Sequence[int]) -> int:
         return max(context.common(prompt) for context in (self.front, self._back or self.front)) if prompt else 0

@@ -1,7 +1,7 @@
 """What a LlamaGenerator asks of the engine: a reply, a prefill, an object by grammar. They run on its thread."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from models.engine import Job, Rank, Task
 from models.errors import StructuredOutputError
 from models.grammar import gbnf
-from models.protocols import Finished, Piece, SamplingParams
+from models.protocols import Finished, Piece, ReadProgress, SamplingParams
 from models.reply import ReplyText
 from models.sampling import GrammarSampler, Sampler
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from models.native import NativeContext
 
 EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
+READ_EVERY_S = 0.1  # between two words on how far a prompt is read
+LONG_TO_READ = 256  # tokens: fewer are read before anybody asks how far it is
 Reason = Literal["end", "length", "stopped"]
 
 
@@ -34,8 +36,10 @@ class GenerateJob(Job):
         params: SamplingParams,
         *,
         schema: type[BaseModel] | None = None,
+        progress: ReadProgress | None = None,
     ) -> None:
         super().__init__()
+        self._progress = progress
         self.items: asyncio.Queue[Piece | Finished | Exception] = asyncio.Queue()
         self._generator = generator
         self._prompt = list(prompt)
@@ -44,6 +48,7 @@ class GenerateJob(Job):
         self._reply = ReplyText(skip_space=generator.vocabulary.spaced)
         self._sampled = 0
         self._told_at = 0.0
+        self._read_at = 0.0
         self._first_ms: float | None = None
         self._start = perf_counter()
 
@@ -51,13 +56,27 @@ class GenerateJob(Job):
         self._generator.check_open()
         context = self._generator.nearest(self._prompt)
         kept = context.keep_common(self._prompt)
-        complete = context.extend(self._prompt[kept:], between=self._generator.between)
+        complete = context.extend(self._prompt[kept:], between=self._between(context, kept))
         evaluated = len(context.tokens) - kept
         reason: Reason = self._decode() if complete else "stopped"
         self._tell(*self._reply.end())
         total_ms = (perf_counter() - self._start) * 1000
         self._put(Finished(reason, len(self._prompt), evaluated, self._sampled, self._first_ms, total_ms))
         return True
+
+    def _between(self, context: "NativeContext", kept: int) -> Callable[[], None]:
+        """What is done between two batches of the prompt: what is brief, and the word on how far it is."""
+        progress, total = self._progress, len(self._prompt) - kept
+        if progress is None or total < LONG_TO_READ:
+            return self._generator.between
+
+        def between() -> None:
+            self._generator.between()
+            if perf_counter() - self._read_at > READ_EVERY_S:
+                self._read_at = perf_counter()
+                self.tell(progress, len(context.tokens) - kept, total)
+
+        return between
 
     def _decode(self) -> Reason:
         """Sample and evaluate until something ends it; the hot loop, kept free of what can wait."""

@@ -42,18 +42,23 @@ class Pace:
 
     def took(self, seconds: float) -> None:
         """The last step, or each token of it, took so long."""
-        if self.most == 1:
-            return
         if self._trying:
             self._tried.append(seconds)
             if len(self._tried) == self.trial or seconds > HOPELESS * median(self._usual):
                 self._judge()
             return
         self._usual.append(seconds)
+        if self.most == 1:
+            return
         self._since += 1
         if self._since >= self._due or self._slower():
             self._trying = True
             self.threads = self._other()
+
+    @property
+    def quickest(self) -> float | None:
+        """The shortest of the last steps, which other programs disturbed least; None before the first."""
+        return min(self._usual, default=None)
 
     def _other(self) -> int:
         return max(1, self.most // 2) if self.threads == self.most else self.most

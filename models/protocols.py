@@ -3,7 +3,7 @@
 The llama.cpp ones and the fakes in the tests implement these; nothing outside this package knows llama.cpp.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 Answer = TypeVar("Answer", bound=BaseModel)
 FrameRole = Literal["system", "user", "assistant"]
+ReadProgress = Callable[[int, int], None]  # tokens of the prompt that are evaluated, of how many that must be
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,18 @@ class Generator(Protocol):
     def reply_close(self) -> list[int]: ...
 
     def generate(
-        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+        self,
+        prompt: Sequence[int],
+        params: SamplingParams,
+        *,
+        schema: type[BaseModel] | None = None,
+        progress: ReadProgress | None = None,
     ) -> AsyncGenerator[Piece | Finished, None]:
         """Foreground: evaluate what of `prompt` is not in the KV cache, then stream; `Finished` comes last.
 
         Pieces are batched to at most about 30 a second, the first one at once. Closing the iterator, or `stop()`, ends
         it within 100 ms, during prompt evaluation too; after `stop()` a `Finished("stopped")` still comes.
+        `progress` is called from the event loop, at most some ten times a second, while a long prompt is evaluated.
 
         With `schema` the reply is JSON of it, decoded greedily under its grammar (of `params` only `max_tokens`
         counts). Where `Finished.reason` is "end" the text is whole; it is the caller who validates it. Raises
@@ -134,6 +141,11 @@ class Generator(Protocol):
     @property
     def state_key(self) -> str:
         """Names everything a `KVState` depends on: the model's file as it was loaded, and the version of llama.cpp."""
+        ...
+
+    @property
+    def reading_s(self) -> float | None:
+        """Seconds that a token of a prompt takes to be evaluated, by the last ones; None before the first prompt."""
         ...
 
     def warm(self, prompt: Sequence[int]) -> int:

@@ -18,12 +18,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from models.errors import ContextFull, EngineClosed, StructuredOutputError
-from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, SamplingParams
+from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 
 BOS, SYSTEM, USER, ASSISTANT, CLOSE = range(5)
 OPEN: dict[FrameRole, int] = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
 FIRST_WORD = 16
 PREFILL_BATCH = 64
+LONG_TO_READ = 256  # as models/jobs.py has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class FakeGenerator:
         self.gate.set()
         self.waiting = asyncio.Event()
         self.closed = False
+        self.reading_s: float | None = None
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopped = asyncio.Event()
@@ -130,7 +132,12 @@ class FakeGenerator:
         return [CLOSE]
 
     async def generate(
-        self, prompt: Sequence[int], params: SamplingParams, *, schema: type[BaseModel] | None = None
+        self,
+        prompt: Sequence[int],
+        params: SamplingParams,
+        *,
+        schema: type[BaseModel] | None = None,
+        progress: ReadProgress | None = None,
     ) -> AsyncGenerator[Piece | Finished, None]:
         if self.closed:
             raise EngineClosed
@@ -150,6 +157,11 @@ class FakeGenerator:
         said = 0
         first_ms: float | None = None
         try:
+            new = len(prompt) - kept
+            if progress is not None and new >= LONG_TO_READ:
+                for done in range(PREFILL_BATCH, new + PREFILL_BATCH, PREFILL_BATCH):
+                    await self._pass()
+                    progress(min(done, new), new)
             for number in range(reply.thinking):
                 await self._pass()
                 if reply.error and number >= reply.fail_after:

@@ -5,6 +5,7 @@ as one made anew, for a fifth of the time, and the opening checks it as ever.
 """
 
 import os
+import shutil
 import sqlite3
 import tempfile
 import threading
@@ -143,6 +144,26 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GraphStore, "open", seen)
     monkeypatch.setattr(GraphStore, "create", created)
     monkeypatch.setattr(Memory, "open_graph", opened)
+
+
+def tried(models: Path, folder: Path) -> Path:
+    """Try the default models, as a clew does before it loads them; where that is noted."""
+    from models.probe import check_apart
+    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
+
+    memo, store = folder / "probed.json", ModelStore(models)
+    check_apart(store.path(DEFAULT_CHAT), memo=memo, embeds=False)
+    check_apart(store.path(DEFAULT_EMBEDDER), memo=memo, embeds=True)
+    return memo
+
+
+def say_tried(home: Path, memo: Path) -> None:
+    """Let a home that is not there yet know what was tried."""
+    cache = home / "cache"
+    for made in (home, cache):
+        made.mkdir(mode=0o700)
+    (cache / memo.name).touch(mode=0o600)
+    shutil.copyfile(memo, cache / memo.name)
 
 
 def leave_as_is(monkeypatch: pytest.MonkeyPatch) -> None:

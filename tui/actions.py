@@ -83,6 +83,7 @@ ACTIONS: tuple[Action, ...] = (
         aliases=("charts",),
     ),
     Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name|file] [here]"),
+    Action("better", "Get the better model that is offered", Group.VIEW, "better", ("f5",), "[not now|never]"),
     Action("theme", "Change the colours", Group.VIEW, "theme", argument="[dark|light|name]"),
     Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
     Action("bottom", "Go to the end of the chat", Group.VIEW, "bottom", ("ctrl+end",)),
@@ -94,7 +95,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", "Leave clew", Group.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
 )
 
+FIRST = ("help", "new", "sessions", "model", "memories", "search", "rewind", "edit", "private", "status")
 BY_NAME = {action.name: action for action in ACTIONS}
+PRIVATE = BY_NAME["private"]
 _STRAY = re.compile(r"[^\W_]{1,3}(?P<command>/(?P<word>[a-z]{2,})(?: [^\n]*)?)", re.IGNORECASE)
 BY_SLASH = {word: action for action in ACTIONS for word in (action.slash, *action.aliases)}
 
@@ -136,11 +139,15 @@ def meant(text: str) -> str | None:
 
 
 def completions(text: str) -> list[Action]:
-    """The actions whose slash command (or an alias) begins with what was typed, in the table's order."""
+    """The actions whose slash command (or an alias) begins with what was typed, in the table's order.
+
+    Where nothing is typed yet, those come first that somebody who looks around is after.
+    """
     if not text.startswith("/") or " " in text or "\n" in text:
         return []
     typed = text[1:].lower()
-    return [action for action in ACTIONS if any(word.startswith(typed) for word in (action.slash, *action.aliases))]
+    found = [action for action in ACTIONS if any(word.startswith(typed) for word in (action.slash, *action.aliases))]
+    return found if typed else sorted(found, key=lambda action: (*FIRST, action.name).index(action.name))
 
 
 _KEY_NAMES = {"escape": "Esc", "home": "Home", "end": "End", "ctrl": "Ctrl"}

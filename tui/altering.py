@@ -9,15 +9,17 @@ from tui.branching import HOW_TO_GO_BACK
 from tui.places import MARKS
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, Key
-from tui.widgets.impact import ImpactScreen, Way, preview_content
+from tui.widgets.dialogs import AskLine, Confirm
+from tui.widgets.impact import ImpactScreen, Way, preview_of
 from tui.widgets.message import Answer, Message, Said
+from tui.widgets.pages import Words
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.service import Service
     from tui.time_service import Mark, Plan
 
-PRIVATE = "Nothing of a private chat is kept: it is gone when it is left."
+PRIVATE = "Nothing of a private chat is kept: it is gone when clew is left."
 NOT_YET = "The memory is still being opened."
 REASONS = {
     "named": "",
@@ -91,31 +93,37 @@ async def delete_message(app: "ClewApp", message: Message) -> None:
 
 
 async def hide_message(app: "ClewApp", message: Message) -> None:
-    """`h` on a message: out of view, memory and prompts; again: back."""
+    """`h` on a message: out of view, memory and prompts, after asking; again: back."""
     if not isinstance(message, Said | Answer) or not _is_over(app, message):
         app.say("Messages and finished replies can be hidden.")
         return
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
-    hidden = not message.hidden
-    plan = await (service.plan_hide(turn) if hidden else service.plan_unhide(turn))
-    await service.carry_out(plan)
-    app.chat.hidden(turn, hidden=hidden)
-    app.say(
-        f"{'Hidden from chat, memory and prompts' if hidden else 'Shown again'}{_memories(plan, hidden)}. h undoes it."
-    )
+    if message.hidden:
+        plan = await service.plan_unhide(turn)
+        await service.carry_out(plan)
+        app.chat.hidden(turn, hidden=False)
+        app.say(f"Shown again{_memories(plan)}. h hides it again.")
+    elif await hide(app, turn, message.text):
+        app.say("Hidden from chat, memory and prompts. h brings it back.")
     app.remembering.refresh_soon()
 
 
-def _memories(plan: "Plan", hidden: bool) -> str:
-    """What memories go or come with it, for one line."""
-    impact = plan.impact
-    gone, back = len(impact.lost) + len(impact.fallen_back), len(impact.returning) + len(impact.fallen_back)
-    if hidden:
-        counted = ((gone, "went with it"), (back, "believed instead"))
-    else:
-        counted = ((back, "believed again"), (gone, "gave way to that"))
-    return "".join(f"; {count} {'memory' if count == 1 else 'memories'} {words}" for count, words in counted if count)
+async def hide(app: "ClewApp", turn: str, words: str) -> bool:
+    """Hide a message with these words, once it is agreed to what goes with it; whether it was done."""
+    assert app.chat is not None
+    service = app.chat.service
+    way = Way("hide", lambda: service.plan_hide(turn))
+    if await agreed(app, f"Hide “{cut(words or 'erased', 48)}”?", way, yes="hide it") is None:
+        return False
+    app.chat.hidden(turn, hidden=True)
+    return True
+
+
+def _memories(plan: "Plan") -> str:
+    """What memories come back with a message, for one line."""
+    back = len(plan.impact.returning) + len(plan.impact.fallen_back)
+    return f"; {back} {'memory' if back == 1 else 'memories'} will be used again" if back else ""
 
 
 def _is_over(app: "ClewApp", message: Message) -> bool:
@@ -141,7 +149,7 @@ async def undo(app: "ClewApp", argument: str) -> None:
         return
     change = await app.chat.service.undo(int(number) if number else None)
     await refresh(app)
-    app.say(f"Undone: {one_line(change.what)}.")
+    app.say(f"You {one_line(change.what)}; that is undone now.")
 
 
 # Marks
@@ -172,10 +180,10 @@ async def _choose_mark(app: "ClewApp") -> None:
     told = {mark.id: await _told(service, mark, app.backstage.failures) for mark in listed}
     idle: set[str] = set()  # those at which everything stands already
 
-    async def preview(mark: "Mark") -> Content:
+    async def preview(mark: "Mark") -> Words:
         if not await service.restores(mark.id):
-            return plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED)
-        return preview_content(await service.plan_restore(mark.id), rows=app.size.height)
+            return Words(plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED))
+        return preview_of(await service.plan_restore(mark.id))
 
     async def look(redraw: Callable[[], None]) -> None:
         for mark in listed:
@@ -199,13 +207,13 @@ async def _choose_mark(app: "ClewApp") -> None:
     if chosen is None:
         return
     if chosen.answer == "new":
-        from tui.widgets.dialogs import AskLine
-
         if name := await app.push_screen_wait(AskLine("Name this place", placeholder="A name")):
             await _set(app, name)
     elif chosen.item is not None and chosen.answer == "clear":
-        await service.unmark(chosen.item.id)
-        app.say("The mark is gone; what it stood for stays.")
+        title, words = f"Remove {_name(chosen.item)}?", "Only the way back to it goes; the chats stay as they are."
+        if await app.push_screen_wait(Confirm(title, words, yes="remove it")):
+            await service.unmark(chosen.item.id)
+            app.say("The mark is gone; what it stood for stays.")
     elif chosen.item is not None:
         await _restore(app, chosen.item)
 

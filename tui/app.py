@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
+from rich.segment import Segments
 from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
@@ -25,6 +26,7 @@ from tui.drafts import Drafts
 from tui.editor import Editor
 from tui.leaving import Leaving
 from tui.parts import Parts
+from tui.places import FOCUSED
 from tui.state import State
 from tui.terminal import Unhurried
 from tui.termination import Termination
@@ -49,6 +51,7 @@ from tui.writing import Writing
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
     from tui.chat import Chat
+    from tui.keyboard import Later
     from tui.service import Backstage
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
@@ -93,6 +96,7 @@ class ClewApp(Parts):
         theme: str = DARK.name,
         termination: Termination | None = None,
         driver_class: type[Driver] | None = None,
+        later: "Later | None" = None,
     ) -> None:
         super().__init__(driver_class=driver_class)
         for own in THEMES:
@@ -109,9 +113,11 @@ class ClewApp(Parts):
         self.trail = Trail()
         self.sought = ""  # what was searched for last
         self.refusal = ""  # words that hold while a reply is written in this chat
+        self.offer_due = True  # until the first reply has ended
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
         self.editor = Editor()
         self.termination = termination
+        self.later = later
         self._leaving = Leaving(self)
 
     def get_default_screen(self) -> Screen[None]:
@@ -123,10 +129,11 @@ class ClewApp(Parts):
             with Vertical(id="main"):
                 yield Title()
                 yield Transcript()
-                yield Banner()
-                yield Approval()
-                yield Completions()
-                yield Composer()
+                with Vertical(id="below"):
+                    yield Banner()
+                    yield Approval()
+                    yield Completions()
+                    yield Composer()
                 yield StatusBar()
 
     @property
@@ -211,8 +218,10 @@ class ClewApp(Parts):
         chat = self.chat
         session, beat = (chat.session, chat.beat) if chat is not None else (None, 0)
         try:
-            self.screen_stack[0].query_one(StatusBar).paint(self.state, session, beat=beat)
+            keys = FOCUSED if isinstance(self.screen_stack[0].focused, Message) else ()
+            self.screen_stack[0].query_one(StatusBar).paint(self.state, session, beat=beat, keys=keys)
             self.screen_stack[0].query_one(Banner).paint(self.state)
+            self.composer.queued = bool(self.state.queued_in(session))
             idle = not self.composer.text and len(self.screen_stack) == 1
             self.screen_stack[0].query_one(Approval).show(self.state.approval, take_keys=idle)
         except NoMatches:
@@ -265,11 +274,24 @@ class ClewApp(Parts):
         if chat is None:
             return
         self.writing.turn_to(session, first=not chat.opened_once)
-        chat.session = session  # at once: what is typed from here on is this chat's draft
+        before, chat.session = chat.session, session  # at once: what is typed from here on is this chat's draft
+        self._tell_private(before)
         await chat.open(session)
         await self._show_about()
         self.remembering.chat_opened()
         await lazy.listing().fill(self)
+
+    def _tell_private(self, before: str | None) -> None:
+        """Whether the chat on the screen is private is told before it is read; of a private one that is left no word
+        stays."""
+        private, session = self.state.private, self.current_session
+        if (before in private) != (session in private):
+            self.screen_stack[0].query_one(Title).name_chat("…", private=session in private)
+        if before in private and before != session:
+            self.unsay()
+            self.sought = ""
+            self.sessions.forget_search()
+        self.paint()
 
     async def session_changed(self, session: str) -> None:
         if self.chat is not None and session == self.chat.session:
@@ -294,6 +316,7 @@ class ClewApp(Parts):
         await self.guarded(self.remembering.show(message=event.message.turn))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self.paint()  # the keys of a message, or none any more
         if self._remembering is not None and isinstance(event.widget, (Message, Composer)):
             self._remembering.focus(event.widget if isinstance(event.widget, Message) else None)
 
@@ -315,7 +338,15 @@ class ClewApp(Parts):
             self.say(in_chat(str(error)), error=True)
 
     def action_perform(self, name: str) -> None:
-        self.perform(name)
+        composer = self.focused
+        if not isinstance(composer, Composer) or not composer.post_message(Composer.Passed(name)):
+            self.perform(name)
+
+    @on(Composer.Passed)
+    def _passed(self, event: Composer.Passed) -> None:
+        # Textual 8.2.8: a priority binding overtakes what was typed before it. Ctrl+N behind Enter would leave the chat
+        # that the message was written in before it is sent.
+        self.perform(event.action)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Over a dialog only its own keys work, and leaving."""
@@ -332,6 +363,11 @@ class ClewApp(Parts):
     def _typed(self) -> None:
         self.writing.typed()
 
+    @on(Composer.SelectionChanged)
+    def _cursor_moved(self, event: Composer.SelectionChanged) -> None:
+        if isinstance(event.text_area, Composer) and event.text_area.choosing:
+            self.writing.moved()
+
     @on(Composer.Sent)
     def _sent(self, event: Composer.Sent) -> None:
         self.writing.sent(event.text)
@@ -343,6 +379,8 @@ class ClewApp(Parts):
         match event.what:
             case "complete":
                 self._focus_next()
+            case "take back":
+                self.run_worker(self.guarded(self.writing.take_back()))
             case "scroll":
                 self.transcript.scroll_relative(y=event.amount * max(1, self.transcript.size.height - 2), animate=False)
             case "tail":
@@ -352,8 +390,8 @@ class ClewApp(Parts):
 
     @on(Completions.OptionSelected)
     def _clicked_completion(self, event: Completions.OptionSelected) -> None:
-        if isinstance(event.option_list, Completions) and event.option_id is not None:
-            self.writing.complete(actions.BY_NAME[event.option_id], self.composer)
+        if isinstance(event.option_list, Completions):
+            self.writing.complete(event.option_list.offered[event.option_index], self.composer)
 
     # Leave to change the memory
 
@@ -367,6 +405,26 @@ class ClewApp(Parts):
         self.composer.focus()
         self.composer.insert(event.character)
 
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            await self.keyboard.take(event)
+        else:
+            await super().on_event(event)
+
+    async def handle(self, event: events.Key | events.Paste) -> None:
+        """Do what a key does; its turn has come."""
+        await super().on_event(event)
+
+    def write_on(self, words: str) -> None:
+        """These words go into the composer, and so does what is typed from here on."""
+        composer = self.composer
+        self.screen_stack[0].set_focus(composer)
+        composer.insert(words)
+        if self._remembering is not None:
+            self._remembering.make_room(self.size.width)
+
     # The transcript
 
     def _focus_next(self) -> None:
@@ -379,7 +437,7 @@ class ClewApp(Parts):
             messages[-1].focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Keys on a focused message; anything printable goes back to the composer."""
+        """Keys on a focused message."""
         message = self.focused
         if not isinstance(message, Message) or len(self.screen_stack) > 1:
             return
@@ -404,13 +462,20 @@ class ClewApp(Parts):
         if self.refusal:
             self.screen_stack[0].query_one(Banner).unsay_this(self.refusal)
             self.refusal = ""
+        if self.offer_due and event.text:
+            self.offer_due = False
+            self.run_worker(self.guarded(lazy.offering().after_reply(self, event)))
         limit = self.backstage.service.settings.bell_after_s if self.backstage is not None else 0
         if limit and event.total_ms > 1000 * limit:
             self.bell()
 
-    def message_unanswered(self, event: "Failed", text: str) -> None:
-        if text:
+    def message_unanswered(self, event: "Failed", text: str, session: str | None) -> None:
+        """A message was not taken, or not answered; `text` goes back to where it was written, in that session."""
+        if text and session == self.current_session:
             self.composer.give_back(text)
+        elif text:
+            later = self.drafts.load(session)
+            self.drafts.save(session, text + ("\n" if later else "") + later)
         self.say(event.message, error=True)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -427,6 +492,15 @@ class ClewApp(Parts):
     def parting(self) -> str | None:
         """What to say on stderr once the terminal is free."""
         return self._leaving.parting
+
+    def _fatal_error(self) -> None:
+        # Textual 8.2.8: the report of a bug prints what every variable held, and so people's words.
+        from tui.crash import report
+
+        self.bell()
+        words = report(private=bool(self.state.private))
+        self._exit_renderables.append(Segments(self.console.render(words, self.console.options)))
+        self._close_messages_no_wait()
 
     async def leave(self, code: int = 0, parting: str | None = None) -> None:
         """End the app with this exit code; everything is kept."""

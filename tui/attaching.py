@@ -1,26 +1,114 @@
-"""`@file` in a message: the text of the file goes along, behind the message, in a fence of its own."""
+"""`@file` in a message: the text of the file goes along, behind the message, in a fence of its own.
 
+A name with blanks stands in quotes: `@"my notes.md"`. What was meant for a file and is none is told before anything is
+sent; `@someone`, `@example.com` and an e-mail address are words like any other.
+"""
+
+import os
 import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from tui.text import size_of
+
 LARGEST = 256 * 1024  # bytes; more than any context here holds
-MENTION = re.compile(r"(?<!\S)@(\S+)")
+MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
+AFTER = ".,;:!?…)]}>'\"’”»"  # what a sentence puts behind a name
+CODE = re.compile(r"""[()\[\]{}<>"'`=,;|*\\]""")  # in no name that a person types without quotes
+OFFICE = frozenset((".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp"))  # unknown to Python's own table
+TOLD = 3  # names of which it is said why they are no files
+LOOKED_AT, OFFERED = 5_000, 200  # names of a folder
 
 
 class CannotAttach(Exception):
-    """A file that was named cannot go along; the message says why, and is not sent."""
+    """A file that was named cannot go along; the message says why."""
 
 
-def attach(text: str, folder: Path, *, before: str = "") -> str:
+class NoFile(CannotAttach):
+    """What was named is no file. It may be words after all: `attach` takes it so where it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """A file or folder that a name being typed may become; `typed` is its whole path, written as that was begun."""
+
+    typed: str
+    about: str
+    folder: bool
+
+    @property
+    def mention(self) -> str:
+        """What stands in the message for it; a folder's is open, to go on with."""
+        if not re.search(r"\s", self.typed):
+            return f"@{self.typed}" if self.folder else f"@{self.typed} "
+        return f'@"{self.typed}' if self.folder else f'@"{self.typed}" '
+
+
+def attach(text: str, folder: Path, *, before: str = "", as_words: bool = False) -> str:
     """The message with the files it names as `@path` (from `folder`, or absolute, or `~`) added at its end.
 
-    What is no file (`@someone`) is left as it is; what the text named already as it was `before` an edit went along
-    then. Raises CannotAttach for one that is too large, or no readable text.
+    What the text named already as it was `before` an edit went along then. Raises NoFile for what was meant for a file
+    and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or no readable text.
     """
-    known = {match[1] for match in MENTION.finditer(before)}
-    paths = dict.fromkeys(match[1] for match in MENTION.finditer(text) if match[1] not in known)
-    found = [(name, path) for name in paths if (path := _file(name, folder)) is not None]
-    return "\n\n".join([text, *(_fenced(name, _read(name, path)) for name, path in found)])
+    known, files, missing = set(_names(before)), dict[str, Path](), list[str]()
+    for name in dict.fromkeys(_names(text)):
+        if name in known:
+            continue
+        bare = name if _file(name, folder) is not None else name.rstrip(AFTER)
+        if (path := _file(bare, folder)) is not None:
+            files[bare] = path
+        elif _meant(bare, folder):
+            missing.append(_why(bare, folder))
+    if missing and not as_words:
+        raise NoFile(" ".join(missing[:TOLD]))
+    return "\n\n".join([text, *(_fenced(name, _read(name, path)) for name, path in files.items())])
+
+
+def being_typed(line: str) -> str | None:
+    """What stands behind the @ at the end of a line, with its opening quote; None if no name is being typed there."""
+    at = line.rfind("@")
+    if at < 0 or line[at - 1 : at].strip():
+        return None
+    name = line[at + 1 :]
+    ended = name.count('"') > 1 if name.startswith('"') else re.search(r"\s", name)
+    return None if ended else name
+
+
+def file_names(typed: str, folder: Path, *, whole: bool = False) -> list[FileName]:
+    """What the name being typed may become, in the order of the alphabet.
+
+    Nothing where it is a file's already, unless `whole` names are wanted too.
+    """
+    path, slash, begin = typed.removeprefix('"').rpartition("/")
+    try:
+        with os.scandir(folder / Path(path + slash).expanduser()) as entries:
+            there = [each for each in islice(entries, LOOKED_AT) if _fits(each.name, begin)]
+        found = [_offered(path + slash, each) for each in sorted(there, key=lambda each: each.name.casefold())]
+    except (OSError, RuntimeError, ValueError):  # no such folder, or a home nobody has
+        return []
+    named = any(each.typed == path + slash + begin for each in found)
+    return [] if named and not whole else found[:OFFERED]
+
+
+def _fits(name: str, begin: str) -> bool:
+    hidden = name.startswith(".") and not begin
+    return name.isprintable() and '"' not in name and not hidden and name.casefold().startswith(begin.casefold())
+
+
+def _offered(path: str, entry: "os.DirEntry[str]") -> FileName:
+    if entry.is_dir():
+        return FileName(f"{path}{entry.name}/", "folder", True)
+    try:
+        return FileName(path + entry.name, size_of(entry.stat().st_size), False)
+    except OSError:  # a link to nothing
+        return FileName(path + entry.name, "", False)
+
+
+def _names(text: str) -> Iterator[str]:
+    return (match[1] or match[2] for match in MENTION.finditer(text))
 
 
 def _file(name: str, folder: Path) -> Path | None:
@@ -31,25 +119,61 @@ def _file(name: str, folder: Path) -> Path | None:
         return None  # too long for a name, a home nobody has, a NUL: words, then
 
 
+def _meant(name: str, folder: Path) -> bool:
+    """Whether a name that is no file was meant for one: something has it, it is a path, or it ends as files do."""
+    from mimetypes import MimeTypes
+
+    from agent.ingesting.files import kind_of
+
+    if not name.strip("./~") and "/" not in name:
+        return False
+    if _mode(name, folder):
+        return True
+    if CODE.search(name):
+        return False
+    first, slash, _ = name.partition("/")
+    if slash and (first in ("", ".", "..") or first.startswith("~") or _mode(first, folder)):
+        return True
+    path = Path(name)
+    by_suffix = path.suffix.lower() in OFFICE or MimeTypes().guess_type(path.name, strict=False)[0] is not None
+    return by_suffix or kind_of(path) is not None
+
+
+def _mode(name: str, folder: Path) -> int:
+    """What kind of thing has that name, as `stat` says it; 0 where there is nothing."""
+    try:
+        return (folder / Path(name).expanduser()).stat().st_mode
+    except (OSError, RuntimeError, ValueError):
+        return 0
+
+
+def _why(name: str, folder: Path) -> str:
+    mode = _mode(name, folder)
+    if stat.S_ISDIR(mode):
+        return f"{name} is a folder, and only files can be attached."
+    if mode:
+        return f"{name} is not a regular file."
+    return f"There is no file {name}." if name.startswith(("/", "~")) else f"There is no file {name} in {folder}."
+
+
 def _read(name: str, path: Path) -> str:
-    kept = "Nothing was sent; your message is still there."
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise CannotAttach(f"@{name} cannot be read: {error.strerror or error}. {kept}") from error
+        raise CannotAttach(f"@{name} cannot be read: {error.strerror or error}.") from error
     if len(data) > LARGEST:
-        raise CannotAttach(f"@{name} is larger than {LARGEST // 1024} KB. {kept}")
+        raise CannotAttach(f"@{name} is larger than {LARGEST // 1024} KB.")
     try:
         content = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CannotAttach(f"@{name} is no UTF-8 text. {kept}") from error
+        raise CannotAttach(f"@{name} is no UTF-8 text.") from error
     if "\0" in content:
-        raise CannotAttach(f"@{name} is no text. {kept}")
+        raise CannotAttach(f"@{name} is no text.")
     return content
 
 
 def _fenced(name: str, content: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{name}:\n{fence}\n{content.rstrip(chr(10))}\n{fence}"
+    from agent.text import fenced  # behind the first paint
+
+    return fenced(name, content)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from agent.events import ModelProgress
     from agent.home import Home
     from tui.service import Choice
+
+
+OFFERED_AGAIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,30 @@ class RealBackstage:
             name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total))
         )
 
-    def keep(self, key: str, value: str) -> None:
+    def may_offer(self) -> bool:
+        from agent.home import offer_is_due
+
+        return self.service.settings.offer_model and offer_is_due(self._home, date.today())
+
+    def better(self, speed: float) -> "Choice | None":
+        from models import fitting
+        from tui.service import Choice
+
+        settings, folder = self.service.settings, self._home.models
+        gpu = fitting.gpu_for_a_model() if settings.gpu_layers else 0
+        best = fitting.best_fit(settings.model, memory=fitting.memory_for_a_model(), gpu=gpu, speed=speed)
+        if best is None:
+            return None
+        installed = (folder / best.file).is_file()
+        can_be_had = installed or (fitting.has_way_out() and fitting.has_disk(folder, best.size))
+        return Choice(best.name, best.size, installed, best.description) if can_be_had else None
+
+    def postpone_offer(self) -> None:
+        from agent.home import put_off_offer
+
+        put_off_offer(self._home, date.today() + OFFERED_AGAIN)
+
+    def keep(self, key: str, value: str | bool) -> None:
         from agent.settings import write_setting
 
         write_setting(self._home.config, key, value)

@@ -14,8 +14,9 @@ from tui.replies import question_of
 from tui.text import MUTED, cut, in_chat, one_line, plain
 from tui.widgets.chooser import Chooser, Key
 from tui.widgets.forking import ForkScreen, Wanted
-from tui.widgets.impact import ImpactScreen, Way, preview_content
+from tui.widgets.impact import ImpactScreen, Way, preview_of
 from tui.widgets.message import Answer, Message, Said
+from tui.widgets.pages import Words
 
 if TYPE_CHECKING:
     from graph.values import Turn
@@ -93,7 +94,7 @@ def say_otherwise(app: "ClewApp", message: Message, text: str = "") -> None:
     if not isinstance(message, Said):
         app.say("Only what you said is edited. r has it answered again.")
     elif message.queued:
-        app.say("It waits to be answered; it can be edited once it is.")
+        app.run_worker(app.guarded(app.writing.take_back(message.turn)))
     elif chat_of(app) is not None:
         app.writing.editing.begin(message.turn, text or message.text)
 
@@ -162,8 +163,8 @@ async def rewind(app: "ClewApp", argument: str) -> None:
         app.say(NO_CHAT)
         return
 
-    async def preview(stop: Stop) -> Content:
-        return preview_content(await chat.service.rewind_plan(session, stop.before), rows=app.size.height)
+    async def preview(stop: Stop) -> Words:
+        return preview_of(await chat.service.rewind_plan(session, stop.before))
 
     chosen = await app.push_screen_wait(
         Chooser[Stop](

@@ -12,21 +12,27 @@ from dataclasses import replace
 from agent.events import (
     AgentEvent,
     Failed,
+    MemoriesChanged,
+    ModelReady,
     Notice,
+    PromptRead,
+    QueueHeld,
     RecallDone,
     ReplyEnded,
     ReplyStarted,
+    SessionsChanged,
     TokensArrived,
     ToolAsked,
     ToolDone,
     ToolProgress,
     TurnAccepted,
+    TurnWithdrawn,
 )
 from tui import toolwords
 from tui.fold import fold
-from tui.reading import READ, Reading
-from tui.service import Service
-from tui.state import State, model_label
+from tui.reading import READ, Reading, answer_to
+from tui.service import Choice, Service
+from tui.state import State, activity, model_label
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
@@ -41,8 +47,9 @@ CORE_SHARE = 8  # a paint waits until this many times what the last one cost has
 class Chat(Reading):
     """One chat at a time on the screen.
 
-    It calls `changed` when the state did, `ended` and `failed` on those events, and `recalled` when there may be
-    something else to say of what was recalled for the newest reply.
+    It calls `changed` when the state did, `ended` and `failed` on those events (with the text that was not taken, and
+    the session it was written in), and `recalled` when there may be something else to say of what was recalled for the
+    newest reply.
     """
 
     def __init__(
@@ -52,7 +59,7 @@ class Chat(Reading):
         *,
         changed: Callable[[], None],
         ended: Callable[[ReplyEnded], None],
-        failed: Callable[[Failed, str], None],
+        failed: Callable[[Failed, str, str | None], None],
         recalled: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(service, transcript, changed)
@@ -68,7 +75,7 @@ class Chat(Reading):
     def send(self, text: str, *, project: str | None = None) -> None:
         """Hand a message to the agent; what comes of it arrives as events."""
         if self.session is not None:
-            self._spawn(self._follow(self.service.send(self.session, text, project=project), text))
+            self._spawn(self._follow(self.service.send(self.session, text, project=project), text, self.session))
         elif self._begun is None:
             self._begun = asyncio.get_running_loop().create_future()
             self._spawn(self._begin_with(self._begun, text, project))
@@ -78,7 +85,7 @@ class Chat(Reading):
     async def _begin_with(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
         """The first message of a new chat; `begun` gets the chat's id, or None if there is none after all."""
         try:
-            await self._follow(self.service.send(None, text, project=project), text, begun)
+            await self._follow(self.service.send(None, text, project=project), text, None, begun)
         finally:
             if not begun.done():
                 begun.set_result(None)
@@ -88,13 +95,13 @@ class Chat(Reading):
     async def _send_behind(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
         """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
         session = await asyncio.shield(begun)
-        await self._follow(self.service.send(session, text, project=project), text)
+        await self._follow(self.service.send(session, text, project=project), text, session)
 
     def retry(self) -> bool:
         """Answer the last message again; False where there is no chat yet."""
         if self.session is None:
             return False
-        self._spawn(self._follow(self.service.retry(self.session), ""))
+        self._spawn(self._follow(self.service.retry(self.session), "", self.session))
         return True
 
     def regenerate(
@@ -130,7 +137,7 @@ class Chat(Reading):
         keys: bool = False,
     ) -> None:
         """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
-        begun = False
+        begun, session = False, self.session
         async for event in events:
             if isinstance(event, Failed) and not begun:
                 refused(event.message)
@@ -141,7 +148,7 @@ class Chat(Reading):
                     await self.branched(event.turn)
                     began()
             async with self._lock:
-                await self._take(event, text)
+                await self._take(event, text, session)
             if keys and isinstance(event, TurnAccepted | ReplyStarted):
                 self._move_keys(event)
             if begun and _came_to_nothing(event) and self.session is not None:
@@ -159,7 +166,11 @@ class Chat(Reading):
                 answer.focus()
 
     async def _follow(
-        self, events: AsyncIterator[AgentEvent], text: str, begun: "asyncio.Future[str | None] | None" = None
+        self,
+        events: AsyncIterator[AgentEvent],
+        text: str,
+        session: str | None,
+        begun: "asyncio.Future[str | None] | None" = None,
     ) -> None:
         async for event in events:
             async with self._lock:
@@ -167,11 +178,18 @@ class Chat(Reading):
                     if self._begun is begun:  # no other chat was opened meanwhile
                         self.session, self._begun = event.session, None
                     begun.set_result(event.session)
-                await self._take(event, text)
+                await self._take(event, text, session)
 
     def notice(self, notice: Notice) -> None:
         """Something happened beside the conversation."""
         self.state = fold(self.state, notice)
+        if isinstance(notice, SessionsChanged | MemoriesChanged | ModelReady):
+            self.tell_quotes()  # words that are quoted may have been taken out, and it is known what to make of a model
+        if isinstance(notice, QueueHeld) and notice.session == self.session:
+            for message in self.transcript.messages:
+                if isinstance(message, Said) and message.queued:
+                    message.wait(queued=True, held=message.turn in notice.turns)
+            self._keep_painting()
         self._changed()
 
     def belongs(self, world: str, what_if: str, model: str) -> None:
@@ -184,13 +202,18 @@ class Chat(Reading):
         self.state = replace(self.state, private=self.state.private | {session})
         self._changed()
 
+    def offer(self, choice: Choice | None) -> None:
+        """A better model could be had, or that is settled."""
+        self.state = replace(self.state, offer=choice)
+        self._changed()
+
     def answered(self, approval: str) -> None:
         """What a model asked leave for is answered."""
         if self.state.approval is not None and self.state.approval.approval == approval:
             self.state = replace(self.state, approval=None)
             self._changed()
 
-    async def _take(self, event: AgentEvent, text: str) -> None:
+    async def _take(self, event: AgentEvent, text: str, written_in: str | None) -> None:
         before, self.state = self.state, fold(self.state, event)
         here = self.transcript.window.at_tail
         match event:
@@ -203,8 +226,14 @@ class Chat(Reading):
                     elif isinstance(message, Said) and message.failed:
                         message.wait(queued=queued and message.turn == turn)  # /retry is for the last message only
                 if self.transcript.message(turn) is None:
-                    await self.transcript.add(Said(turn, event.text, queued=queued))
+                    held = self.state.held.get(session, ())
+                    said_now = Said(turn, event.text, queued=queued, held=turn in held)
+                    # What is on hold stays below: this one is answered before it.
+                    await self.transcript.add(said_now, before=None if queued or not held else held[0])
                 self.transcript.to_tail()
+            case TurnWithdrawn(session=session) if session == self.session:
+                if (taken_back := self.transcript.message(event.turn)) is not None:
+                    await taken_back.remove()
             case RecallDone(session=session) if session == self.session:
                 self._taken_up(event.turn)
             case ToolAsked(session=session) if session == self.session and here:
@@ -231,10 +260,10 @@ class Chat(Reading):
                 self._ended(event)
             case Failed():
                 if not await self._mark_unanswered(event, before):
-                    self._failed(event, text if event.turn is None else "")
+                    self._failed(event, text if event.turn is None else "", written_in)
         if isinstance(event, (RecallDone, ReplyStarted, ReplyEnded)) and event.session == self.session:
             self._recalled()
-        if not isinstance(event, TokensArrived):  # those are painted at the painter's own pace
+        if not isinstance(event, TokensArrived | PromptRead):  # those are painted at the painter's own pace
             self._changed()
         self._keep_painting()
 
@@ -246,8 +275,7 @@ class Chat(Reading):
 
     async def _begin(self, event: ReplyStarted) -> None:
         self._taken_up(event.turn)
-        recall = self.state.recall_for(event.turn)
-        answer = Answer(event.reply_turn, writing=True, recalled=len(recall.hits) if recall is not None else 0)
+        answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn))
         await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
         if event.cut_tokens:
             words = f"Too long for the model's context: {event.cut_tokens:,} tokens of it were left out of the prompt."
@@ -286,7 +314,7 @@ class Chat(Reading):
             if turn.id not in known:
                 window = said(window, turn)
         await self.transcript.move(window)
-        self.tell_alternatives()
+        self.tell_more()
 
     # Painting
 
@@ -295,10 +323,11 @@ class Chat(Reading):
             self._painter = asyncio.create_task(self._paint())
 
     async def _paint(self) -> None:
-        while self.state.reply is not None or self.state.waiting:
+        while self.state.reply is not None or self.state.coming:
             spent = time.thread_time()
             answer = self.transcript.message(self.state.reply.reply_turn) if self.state.reply else None
             if isinstance(answer, Answer):
+                answer.expect(activity(self.state, self.session))
                 await answer.flush()
             self.beat += 1
             self._changed()

@@ -13,6 +13,12 @@ def when(at: datetime, now: datetime) -> str:
         return "yesterday"
     if days < 7:
         return f"{local:%A}"
+    return day(at, now)
+
+
+def day(at: datetime, now: datetime) -> str:
+    """The day of a time in people's own time zone, which stays true as time goes on: 3 Jun, 3 Jun 2024."""
+    local = at.astimezone(now.tzinfo)
     return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"
 
 

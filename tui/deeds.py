@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from graph.subgraphs import Ref
-from tui import altering, branching, editor, memory_deeds, tuning
+from tui import altering, branching, editor, memory_deeds, offering, tuning
 from tui.leaving import answers_here
 from tui.message_keys import copy_text
 from tui.text import cut, one_line
@@ -24,25 +24,44 @@ TWICE_S = 1.5  # between the two presses of Esc Esc
 
 
 async def stop(app: "ClewApp", argument: str) -> None:
-    if app.writing.close_list() or app.keeping.refuse_waiting() or app.keeping.ingest.stop():
+    """Refuse what a model waits for, else stop the reply, wherever the focus is; else close what is open."""
+    if app.keeping.refuse_waiting() or stop_reply(app):
         return
-    if app.writing.editing.leave():
+    if app.writing.close_list() or app.keeping.ingest.stop() or app.writing.editing.leave():
         return
     if app.sessions.display:
         await sessions(app, "")
-    elif app.chat is not None and answers_here(app):
-        reply = app.chat.state.reply_in(app.chat.session)
-        app.chat.service.stop()
-        if reply is None:
-            app.say("Stopped before the reply began. Your message is kept: /retry answers it.")
-        else:
-            app.say("Stopped; what came is kept." if reply.text else "Stopped before the first word.")
     elif not app.composer.has_focus:
         app.composer.focus()
     elif app.chat is not None and app.chat.service.answering is not None:
         app.say("A reply is being written in another chat; F2 leads to it, and Esc there stops it.")
+    elif app.state.offer is not None:
+        await offering.later(app)
     elif app.current_session is not None and not app.composer.text:
         await _once_more(app)
+
+
+def stop_reply(app: "ClewApp") -> bool:
+    """Stop the reply in the chat on the screen; False if none is being written there."""
+    if app.chat is None or not answers_here(app):
+        return False
+    state = app.chat.state
+    reply, queued = state.reply_in(app.chat.session), len(state.queued_in(app.chat.session))
+    app.chat.service.stop()
+    if reply is None:
+        words = "Stopped before the reply began. Your message is kept: /retry answers it."
+    else:
+        words = "Stopped. Partial reply saved." if reply.text else "Stopped before the first word."
+    app.say(f"{words} {_on_hold(queued)}".strip())
+    return True
+
+
+def _on_hold(queued: int) -> str:
+    if not queued:
+        return ""
+    if queued == 1:
+        return "1 queued message is on hold: Enter sends it, ↑ takes it back."
+    return f"{queued} queued messages are on hold: Enter sends them, ↑ takes back the last one."
 
 
 async def _once_more(app: "ClewApp") -> None:
@@ -84,9 +103,16 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
     if not app.can_suspend:
         app.say("This terminal cannot be handed to an editor.")
         return
+    folder = app.drafts.folder
+    if app.chat is not None and app.writing.private:
+        apart = app.chat.service.private_folder
+        if apart is None:
+            app.say("The private chat is still being begun.")
+            return
+        folder = apart
     # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
     with app.suspend(), editor.keys_belong_to_it(), app.batch_update():
-        outcome = await asyncio.to_thread(app.editor.edit, draft, app.drafts.folder)
+        outcome = await asyncio.to_thread(app.editor.edit, draft, folder)
     app.refresh(layout=True)
     if isinstance(outcome, editor.EditorFailed):
         app.say(str(outcome), error=True)
@@ -134,7 +160,7 @@ async def about(app: "ClewApp", argument: str) -> None:
         from tui.walking import walk_from
         from tui.widgets.about_page import AboutPage, about_content
 
-        found = await app.chat.service.about(name, world=app.state.world)
+        found = await app.chat.service.about(name, world=app.state.world, project=await app.keeping.project())
         beliefs = await app.keeping.about(name)
         table, known = ("Project" if found.kind == "project" else "Entity"), found.name
         words = about_content(found, app.page_width, beliefs)
@@ -178,6 +204,9 @@ async def rename(app: "ClewApp", argument: str) -> None:
     if app.chat is None or session is None:
         app.say("This chat has no message yet; it gets a name when it has one.")
         return
+    if app.keeping.is_private(session):
+        app.say(altering.PRIVATE)
+        return
     name: str | None = argument
     if not argument:
         now = (await app.chat.service.session(session)).name or ""
@@ -190,6 +219,9 @@ async def archive(app: "ClewApp", argument: str) -> None:
     session = app.current_session
     if app.chat is None or session is None:
         app.say("This chat has no message yet.")
+        return
+    if app.keeping.is_private(session):
+        app.say(altering.PRIVATE)
         return
     await app.chat.service.archive(session)
     await app.open_session(None)
@@ -332,6 +364,7 @@ DEEDS: dict[str, Deed] = {
     "archive": archive,
     "delete": delete,
     "model": tuning.model,
+    "better": offering.better,
     "theme": theme,
     "top": top,
     "bottom": bottom,

@@ -30,7 +30,7 @@ async def search(app: "ClewApp", text: str = "") -> None:
     screen = SearchScreen(
         chat.service.search,
         backstage.failures,
-        text or app.sought,
+        text or app.sessions.words or app.sought,
         what_ifs=what_ifs,
         walk=lambda turn: walk_from(app, "Turn", turn),
     )
@@ -76,7 +76,8 @@ async def _parent(chat: "Chat", turn: str) -> str | None:
 def _title(turn: "Turn") -> str:
     from tui.reasons import who
 
-    kind = "Waiting to be answered" if turn.queued else "Not on the chat's path"
+    waits = "Taken back before it was answered" if turn.hidden else "Waiting to be answered"
+    kind = waits if turn.queued else "Not on the chat's path"
     return one_line(f"{kind} · {who(turn.role, turn.speaker)} · {turn.at.astimezone():%-d %b %Y, %H:%M}")
 
 

@@ -12,11 +12,14 @@ from agent.events import (
     GraphProgress,
     Learned,
     MemoriesChanged,
+    MemoryAwaited,
     MemoryReady,
     ModelFailed,
     ModelProgress,
     ModelReady,
     Notice,
+    PromptRead,
+    QueueHeld,
     RecallDone,
     Reflecting,
     ReplyEnded,
@@ -27,6 +30,7 @@ from agent.events import (
     ToolDone,
     ToolProgress,
     TurnAccepted,
+    TurnWithdrawn,
     Warned,
 )
 from tui.state import RECALLS_KEPT, Model, Reply, State, Waiting, used_now
@@ -37,7 +41,7 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
     match event:
         case TurnAccepted() | RecallDone() | ApprovalWanted() | ToolAsked() | ToolProgress() | ToolDone():
             return _fold_reply(state, event)
-        case ReplyStarted() | TokensArrived() | ReplyEnded() | Failed():
+        case ReplyStarted() | PromptRead() | TokensArrived() | ReplyEnded() | Failed() | TurnWithdrawn():
             return _fold_reply(state, event)
         case MemoryReady(recovered=recovered):
             return replace(state, memory_open=True, recovered=recovered)
@@ -56,24 +60,31 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
                 return replace(state, compacting=session)
             used = used_now(state, session, after) if stage == "done" else state.context
             return replace(state, compacting=None, context=used)
+        case QueueHeld(session=session, turns=turns):
+            return replace(state, held=MappingProxyType({**state.held, session: turns}))
         case Warned(message=message):
             return replace(state, trouble=message)
         case EmbeddingProgress(state=stage, message=message):
             return replace(state, embedding=event, trouble=message if stage == "failed" else state.trouble)
         case Reflecting(left=left):
             return replace(state, reflecting=left)
-        case SessionsChanged() | Learned() | MemoriesChanged():
+        case MemoryAwaited() | SessionsChanged() | Learned() | MemoriesChanged():
             return state
 
 
 def _fold_reply(state: State, event: AgentEvent) -> State:
     match event:
-        case RecallDone():
-            return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:])
+        case RecallDone(turn=turn):
+            waiting = tuple(replace(each, queued=each.queued and each.turn != turn) for each in state.waiting)
+            return replace(state, recalls=(*state.recalls, event)[-RECALLS_KEPT:], waiting=waiting)
+        case TurnWithdrawn(turn=turn):
+            return replace(state, waiting=_without(state.waiting, turn))
         case ApprovalWanted():
             return replace(state, approval=event)
+        case PromptRead():
+            return replace(state, read=event)
         case ToolAsked():
-            return replace(state, tool=event)
+            return replace(state, tool=event, read=None)
         case ToolProgress():
             return state
         case ToolDone(turn=turn):  # the model chooses its next step: it is still looking things up
@@ -87,6 +98,7 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
             return replace(
                 state,
                 reply=reply,
+                read=None,
                 waiting=_without(state.waiting, event.turn),
                 tool=None,
                 approval=_unanswered(state, event.turn),
@@ -101,13 +113,14 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
                 tokens_per_second=event.tokens_per_second,
                 thinking=event.thinking,
             )
-            return replace(state, reply=reply)
+            return replace(state, reply=reply, read=None)
         case ReplyEnded(session=session):
             ours = state.reply is not None and state.reply.reply_turn == event.reply_turn
             context = MappingProxyType({**state.context, session: (event.context_used, event.context_total)})
             return replace(
                 state,
                 reply=None if ours else state.reply,
+                read=None,
                 waiting=_without(state.waiting, event.turn),
                 context=context,
                 last=event,
@@ -118,6 +131,7 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
             return replace(
                 state,
                 reply=None if ours else state.reply,
+                read=None if state.read is not None and state.read.turn == turn else state.read,
                 waiting=_without(state.waiting, turn),
                 trouble=message,
                 approval=_unanswered(state, turn),

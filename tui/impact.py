@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST = 20  # items of a kind that are shown
 LONGEST = 100  # characters of an item
 NOTHING = "Nothing else changes."
+LEFT = ("will be removed", "will be removed here, and kept in other chats")  # as it erases nothing, or something
 
 
 def lines_of(impact: "Impact", *, most: int = MOST) -> list[str]:
@@ -30,18 +31,10 @@ def lines_of(impact: "Impact", *, most: int = MOST) -> list[str]:
     return told or [NOTHING]
 
 
-def counts_of(impact: "Impact") -> str:
-    """A change in half a sentence: `2 messages go, 1 memory is lost`."""
-    erased = len(impact.gone) - len(impact.kept) if impact.erases else 0
-    counted = [
-        (erased, "message", "erased"),
-        (len(impact.gone) - erased, "message", "gone"),
-        (len(impact.back), "message", "back"),
-        (len(impact.lost), "memory", "lost"),
-        (len(impact.fallen_back), "memory", "as it was before"),
-        (len(impact.returning), "memory", "back"),
-    ]
-    return ", ".join(f"{many(count, what)} {became}" for count, what, became in counted if count) or "nothing else"
+def summary_of(impact: "Impact") -> str:
+    """All of a change without the items, for where there is no room for them: `2 messages will be removed; …`."""
+    heads = "; ".join(head.removesuffix(":") for head, _ in _sections(impact))
+    return f"{heads}." if heads else NOTHING
 
 
 def many(count: int, what: str) -> str:
@@ -93,30 +86,30 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
     in_use = {each.id for each in impact.lost} | {form.id for form, _ in impact.fallen_back}
     beside = [each for each in impact.erased if each.id not in in_use]
     found: list[tuple[str, Sequence[str]]] = [
-        (_head(erased_turns, "message", "goes for good", "go for good"), [_turn(turn) for turn in erased_turns]),
-        (_head(left, "message", "leaves", "leave"), [_turn(turn) for turn in left]),
+        (_head(erased_turns, "message", "will be deleted for good"), [_turn(turn) for turn in erased_turns]),
+        (_head(left, "message", LEFT[impact.erases]), [_turn(turn) for turn in left]),
         (
-            _head(impact.back, "message", "comes back", "come back"),
+            _head(impact.back, "message", "will come back"),
             [_turn(turn, hidden=True) for turn in impact.back],
         ),
-        _memories([each for each in goes if each.id in erased], "is erased", "are erased"),
-        _memories([each for each in goes if each.id not in erased], "is believed no more", "are believed no more"),
+        _memories([each for each in goes if each.id in erased], "will be deleted for good"),
+        _memories([each for each in goes if each.id not in erased], "will no longer be used"),
         _fallen_back(impact),
-        _memories(comes, "is believed again", "are believed again"),
-        _memories(stays, "stays with less proof", "stay with less proof"),
-        _memories(beside, "is erased with it, not in use", "are erased with it, not in use"),
+        _memories(comes, "will be used again"),
+        _memories(stays, "will stay, with less proof"),
+        _memories(beside, "not in use will be deleted too"),
         *(section for each in impact.elsewhere for section in _elsewhere(each)),
-        (_head(impact.pins, "pin", "goes with it", "go with it"), _pins(impact)),
+        (_head(impact.pins, "pin", "will be removed"), _pins(impact)),
         (
-            _head(impact.references, "reply", "was given this, and stays", "were given this, and stay"),
+            _head(impact.references, "reply", "that used this will stay"),
             [_turn(turn) for turn in impact.references],
         ),
         (
-            _head(impact.quoting, "later message", "says the same words, and stays", "say the same words, and stay"),
+            _head(impact.quoting, "later message", "with the same words will stay"),
             [_turn(turn) for turn in impact.quoting],
         ),
         (
-            _head(impact.backups, "backup", "outside still holds it", "outside still hold it"),
+            _head(impact.backups, "backup", "elsewhere will still have it"),
             [one_line(path) for path in impact.backups],
         ),
     ]
@@ -137,10 +130,10 @@ def _elsewhere(impact: "WorldImpact") -> Iterable[tuple[str, Sequence[str]]]:
     goes, comes, stays = _told(impact)
     where = "In the main world" if impact.world == "main" else _of_what_if(impact)
     for head, items in (
-        _memories(goes, "is believed no more", "are believed no more"),
+        _memories(goes, "will no longer be used"),
         _fallen_back(impact),
-        _memories(comes, "is believed again", "are believed again"),
-        _memories(stays, "stays with less proof", "stay with less proof"),
+        _memories(comes, "will be used again"),
+        _memories(stays, "will stay, with less proof"),
     ):
         yield f"{where}: {head}", items
 
@@ -149,19 +142,19 @@ def _of_what_if(impact: "WorldImpact") -> str:
     return f"In the what-if “{_cut(impact.name)}”" if impact.name else "In a what-if without a name"
 
 
-def _memories(memories: "Sequence[Observation]", one: str, several: str) -> tuple[str, Sequence[str]]:
-    return _head(memories, "memory", one, several), [_memory(each) for each in memories]
+def _memories(memories: "Sequence[Observation]", becomes: str) -> tuple[str, Sequence[str]]:
+    return _head(memories, "memory", becomes), [_memory(each) for each in memories]
 
 
 def _fallen_back(impact: "Impact | WorldImpact") -> tuple[str, Sequence[str]]:
     return (
-        _head(impact.fallen_back, "memory", "falls back to what it was", "fall back to what they were"),
+        _head(impact.fallen_back, "memory", "will go back to an earlier version"),
         [f"{_memory(form)} → {_memory(earlier)}" for form, earlier in impact.fallen_back],
     )
 
 
-def _head(items: Sequence[object], what: str, one: str, several: str) -> str:
-    return f"{many(len(items), what)} {one if len(items) == 1 else several}:"
+def _head(items: Sequence[object], what: str, becomes: str) -> str:
+    return f"{many(len(items), what)} {becomes}:"
 
 
 def _turn(turn: "Turn", *, hidden: bool = False) -> str:

@@ -4,14 +4,18 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui import altering
 from tui.finding import NOT_YET
-from tui.text import cut
+from tui.text import by_ending, cut
 from tui.widgets.dialogs import Reader
+from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.keeping_service import Ingested
 
+NO_PATH = "The path is empty. Name a file or a folder: /ingest ~/notes"
+STAY = "Nothing was changed: what was read of them stays in the memory."
 WHILE_S = 600.0  # a line about what is under way stays until the next one
 
 
@@ -26,6 +30,9 @@ class Ingest:
         """Read a file or a folder in; Esc stops it."""
         if self._reading is not None and not self._reading.done():
             self._app.say("Documents are being read in already; Esc stops that.")
+            return
+        if not words.strip():
+            self._app.say(NO_PATH)
             return
         self._reading = asyncio.create_task(self._read_in(Path(words).expanduser()))
 
@@ -43,7 +50,7 @@ class Ingest:
             return
         app.say(f"Reading {cut(str(path), 60)} in … Esc stops it.", for_s=WHILE_S)
         try:
-            report = await app.chat.service.ingest(path, self._came, project=app.options.project)
+            report = await app.chat.service.ingest(path, self._came, project=await app.keeping.project())
         except asyncio.CancelledError:
             app.say("Stopped; the files that were read are kept. The same command goes on from there.")
         except app.backstage.failures as error:
@@ -52,6 +59,21 @@ class Ingest:
             app.say(_told(report))
             if report.skipped:
                 app.push_screen(Reader("Not read in", _skipped(report)))
+            if report.missing:
+                app.run_worker(app.guarded(self._take_out(report.missing)))
+
+    async def _take_out(self, missing: list[str]) -> None:
+        """Ask whether documents whose files are gone are to leave the memory."""
+        app = self._app
+        assert app.chat is not None
+        service = app.chat.service
+        gone, are, them = f"{len(missing):,} files are", "They are", "them"
+        if len(missing) == 1:
+            gone, are, them = "A file is", "It is", "it"
+        title = f"{gone} gone from the disk. Take {them} out of the memory?"
+        way = Way("", lambda: service.plan_take_out(missing))
+        taken = await altering.agreed(app, title, way, yes=f"take {them} out")
+        app.say(STAY if taken is None else f"{are} out of the memory. /undo brings {them} back.")
 
     def _came(self, step: object) -> None:
         done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))
@@ -64,12 +86,14 @@ def _told(report: "Ingested") -> str:
         (len(report.added), "added"),
         (len(report.refreshed), "refreshed"),
         (len(report.unchanged), "unchanged"),
-        (len(report.removed), "removed"),
+        (len(report.missing), "gone from the disk"),
         (len(report.skipped), "not read"),
     ]
     words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read there"
     stopped = "Stopped. " if report.stopped else ""
-    return f"{stopped}Documents: {words}. F4 then 5 shows them."
+    others = f" Passed over: {by_ending(report.others)}." if report.others else ""
+    guessed = f" Not UTF-8, read as Windows-1252: {by_ending(report.guessed)}." if report.guessed else ""
+    return f"{stopped}Documents: {words}.{others}{guessed} F4 then 5 shows them."
 
 
 def _skipped(report: "Ingested") -> str:

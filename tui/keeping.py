@@ -1,10 +1,11 @@
 """What was learned, in the chat: the notice of it and its undoing, the memory screen, leave to change it, privacy."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui import finding
 from tui.ingest import Ingest
-from tui.text import one_line
+from tui.text import cut, one_line
 from tui.trail import Place
 from tui.widgets.composer import Composer
 from tui.widgets.dialogs import Confirm
@@ -60,7 +61,13 @@ class Keeping:
             return
         world = await world_of(app.chat.service, app.chat.session)
         screen = MemoriesScreen(
-            app, page=page, choose=choose or self._shown, wanted=wanted, proposed=proposed, world=world
+            app,
+            page=page,
+            choose=choose or self._shown,
+            wanted=wanted,
+            proposed=proposed,
+            world=world,
+            project=await self.project(),
         )
         self._unsay()
         if told:
@@ -185,13 +192,20 @@ class Keeping:
         if app.chat is None:
             app.say(finding.NOT_YET)
             return
-        session = await app.chat.service.private()
+        app.writing.expect_private()
+        session = None
+        try:
+            session = await app.chat.service.private()
+        finally:
+            if session is None:
+                app.writing.private_failed()
         app.drafts.keep_off_disk(session)
         app.chat.begun_private(session)
         app.trail.leave(Place(app.chat.session, app.transcript.top_turn))
         await app.open_session(session)
         app.composer.focus()
         app.say("A private chat: nothing of it is kept or learned, and it is gone when clew is left. Alt+← leaves it.")
+        app.writing.private_came()
 
     async def withhold(self, message: Message) -> None:
         """Keep a message out of memory, or let it be remembered again."""
@@ -206,17 +220,30 @@ class Keeping:
         if self.is_private(app.chat.session):
             app.say("Nothing of a private chat is kept anyway.")
             return
-        if message.withheld:
-            await app.chat.service.release(message.turn)
-        else:
-            await app.chat.service.withhold(message.turn)
         withheld = not message.withheld
+        title, yes = (
+            ("Keep “{}” out of memory?", "keep it out") if withheld else ("Remember “{}” again?", "remember it")
+        )
+        words = "It stays in this chat. Its reply goes with it." if withheld else "Its reply comes with it."
+        if not await app.push_screen_wait(Confirm(title.format(cut(message.text or "erased", 48)), words, yes=yes)):
+            return
+        if withheld:
+            await app.chat.service.withhold(message.turn)
+        else:
+            await app.chat.service.release(message.turn)
         app.chat.withheld(message.turn, withheld=withheld)
         words = "It is kept out of memory, and stays in this chat" if withheld else "It may be remembered again"
         app.say(f"{words}. o again {'lets it be remembered' if withheld else 'keeps it out'}.")
         app.remembering.refresh_soon()
 
     # Finding one by hand
+
+    async def project(self) -> str | None:
+        """The project of the chat on the screen, or of the one that the next message begins."""
+        chat = self._app.chat
+        if chat is None or chat.session is None:
+            return self._app.options.project
+        return (await chat.service.session(chat.session)).project
 
     async def one_of(self, words: str) -> "Observation | list[Observation]":
         """The observation of that id, or those with these words."""
@@ -237,9 +264,9 @@ class Keeping:
         if app.chat is None or app.backstage is None:
             return []
         try:
-            world = app.state.world
-            about = await app.chat.service.memories(Wanted(about=name, world=world), limit=MOST_ABOUT)
-            named = await app.chat.service.memories(Wanted(text=name, world=world), limit=MOST_ABOUT)
+            seen = Wanted(world=app.state.world, viewer=await self.project())
+            about = await app.chat.service.memories(replace(seen, about=name), limit=MOST_ABOUT)
+            named = await app.chat.service.memories(replace(seen, text=name), limit=MOST_ABOUT)
         except app.backstage.failures:
             return []
         return list({each.id: each for each in (*about, *named)}.values())[:MOST_ABOUT]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
-    from graph.values import Turn
+    from graph.values import Session, Turn
+    from graph.visibility import Viewer
 
 
 class KeepsMemories(Protocol):
@@ -44,9 +45,9 @@ class KeepsMemories(Protocol):
 
     async def rate(self, turns: str | Iterable[str], significance: int) -> int: ...
 
-    async def blocks(self, *, world: str = ...) -> "list[CoreBlock]": ...
+    async def blocks(self, *, world: str = ..., project: "Viewer" = ...) -> "list[CoreBlock]": ...
 
-    async def write_block(self, name: str, text: str, *, world: str = ...) -> None: ...
+    async def write_block(self, name: str, text: str, *, world: str = ..., project: str | None = None) -> None: ...
 
     async def projects(self) -> "list[Project]": ...
 
@@ -61,6 +62,11 @@ class KeepsMemories(Protocol):
     async def release(self, turn: str) -> None: ...
 
     async def private(self) -> str: ...
+
+    async def private_sessions(self) -> "list[Session]": ...
+
+    @property
+    def private_folder(self) -> Path | None: ...
 
     async def approve(self, approval: str) -> None: ...
 
@@ -83,6 +89,8 @@ class Ingested(Protocol):
     added: list[str]
     refreshed: list[str]
     unchanged: list[str]
-    removed: list[str]
+    missing: list[str]
     skipped: list[tuple[str, str]]
+    others: list[str]
+    guessed: list[str]
     stopped: bool

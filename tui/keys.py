@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.style import Style
 
 from tui.text import MUTED, plain
 
@@ -80,6 +81,17 @@ def whole_foot(own: Sequence[Sign], width: int) -> Content:
 
 def _sign(key: str, words: str) -> Content:
     return plain(key, "bold") + plain(f" {words}", MUTED)
+
+
+def button(label: str, place: int, chosen: int) -> Content:
+    """A button of a row of them, which a click presses; the chosen one stands out without colours too."""
+    words = plain(f"[ {label[:1].upper()}{label[1:]} ]", "bold reverse" if place == chosen else MUTED)
+    return words.stylize(Style.from_meta({"@click": f"press_at({place})"}))
+
+
+def letters_of(rows: Iterable[Row]) -> frozenset[str]:
+    """The letters among the keys of these rows."""
+    return frozenset(key for key in actions_of(rows) if len(key) == 1)
 
 
 def in_lines(parts: Sequence[Content], width: int) -> list[Content]:

@@ -1,7 +1,10 @@
 """The newest request wins: one answer is sought at a time, and one that nobody waits for any more is not heard of."""
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
@@ -40,3 +43,11 @@ class Latest(Generic[Asked, Answer]):
                     self._show(asked, answer)
         finally:
             self._seeking = False
+
+
+def is_there(widget: "Widget") -> bool:
+    """Whether an answer can be shown in it still.
+
+    Textual 8.2.8: what is being closed is mounted yet, although its parts are gone.
+    """
+    return widget.is_mounted and widget.is_attached and widget.screen.display

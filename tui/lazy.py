@@ -28,6 +28,13 @@ def listing() -> ModuleType:
     return module
 
 
+def offering() -> ModuleType:
+    """The offer of a better model, imported when the first reply has ended."""
+    from tui import offering as module
+
+    return module
+
+
 def action_provider() -> "type[ActionProvider]":
     """What the palette is filled by, imported when it is first opened."""
     from tui.palette import ActionProvider

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tui import altering
-from tui.deeds import delete_session
+from tui.deeds import delete_session, stop_reply
 from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine
 
@@ -38,14 +38,17 @@ def hide(app: "ClewApp") -> None:
 async def fill(app: "ClewApp") -> None:
     """Read the list again, if it is shown."""
     if app.chat is not None and app.sessions.display:
-        found = await app.chat.service.sessions(archived=app.sessions.archived)
-        app.sessions.fill(found, app.chat.session)
+        service = app.chat.service
+        found = await service.sessions(archived=app.sessions.archived)
+        private = [] if app.sessions.archived else await service.private_sessions()
+        app.sessions.fill([*private, *found], app.chat.session, private=app.state.private)
 
 
 async def asked(app: "ClewApp", what: str, session: "Session | None") -> None:
     """A key or a choice in the list."""
     if what == "close":
-        hide(app)
+        if not stop_reply(app):
+            hide(app)
     elif what == "undo":
         await altering.undo(app, "")
     elif what == "archived":
@@ -58,6 +61,9 @@ async def asked(app: "ClewApp", what: str, session: "Session | None") -> None:
 async def _with_session(app: "ClewApp", what: str, session: "Session") -> None:
     assert app.chat is not None
     service = app.chat.service
+    if what != "open" and app.keeping.is_private(session.id):
+        app.say(altering.PRIVATE)
+        return
     match what:
         case "open":
             await app.open_session(session.id)

@@ -47,7 +47,10 @@ async def blocks(app: "ClewApp", argument: str) -> None:
     if app.chat is None or not name:
         await app.keeping.open("blocks")
         return
-    names = [block.name for block in await app.chat.service.blocks(world=app.state.world)]
+    names = [
+        block.name
+        for block in await app.chat.service.blocks(world=app.state.world, project=await app.keeping.project())
+    ]
     known = next((each for each in names if each.casefold() == name.casefold()), None)
     told = "" if known is not None else f"There is no core block “{cut(name, 40)}”; n writes a new one."
     await app.keeping.open("blocks", choose=known, told=told)
@@ -70,7 +73,8 @@ async def remember(app: "ClewApp", argument: str) -> None:
     if asked and not await app.keeping.keeps():
         _left(app, "remember", asked)
     elif asked:
-        made = await app.chat.service.remember(asked, project=app.options.project, world=app.state.world)
+        project = await app.keeping.project()
+        made = await app.chat.service.remember(asked, project=project, world=app.state.world)
         where = " in this what-if" if app.state.what_if else ""
         app.say(f"Remembered{where}: {cut(made.text or '', 80)} · F4 shows it")
         app.keeping.point_at(made.id)
@@ -209,8 +213,7 @@ async def _show_projects(app: "ClewApp") -> None:
     from textual.content import Content
 
     assert app.chat is not None
-    session = app.chat.session
-    here = (await app.chat.service.session(session)).project if session is not None else app.options.project
+    here = await app.keeping.project()
     lines = [plain(HOW_PROJECTS, MUTED)]
     for each in await app.chat.service.projects():
         mark = "› " if each.name == here else "  "

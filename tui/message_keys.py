@@ -20,17 +20,12 @@ ACTIONS = actions_of(MESSAGE)
 
 
 def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
-    """A key while a message has the focus; what is not among its keys and can be written goes to the composer."""
+    """A key while a message has the focus; letters come here only if they were pressed alone (keyboard.py)."""
     deed = DEEDS.get(ACTIONS.get(event.key, ""))
     if deed is not None:
         deed(app, message)
-    elif event.is_printable and event.character:
-        app.composer.focus()
-        app.composer.insert(event.character)
-    else:
-        return
-    event.stop()
-    event.prevent_default()
+        event.stop()
+        event.prevent_default()
 
 
 def _step(app: "ClewApp", message: Message, step: int) -> None:
@@ -86,6 +81,7 @@ DEEDS: dict[str, Callable[["ClewApp", Message], object]] = {
     "page_up": lambda app, message: _page(app, -1),
     "page_down": lambda app, message: _page(app, 1),
     "tail": lambda app, message: app.perform("bottom"),
+    "stop": lambda app, message: app.perform("stop"),
     "leave": lambda app, message: app.composer.focus(),
 }
 

@@ -27,7 +27,7 @@ class Pack:
     """The panel: the pinned items, then the recalled ones of `title`; `note` says what is missing, and why."""
 
     title: str = ""
-    world: str = ""  # the name of the what-if it is of; empty for the main world
+    world: str = ""  # what the what-if it is of is called; empty for the main world
     recalled: tuple[Item, ...] = ()
     pinned: tuple[Item, ...] = ()
     more_pinned: int = 0

@@ -11,6 +11,7 @@ from tui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.keeping import Keeping
+    from tui.keyboard import Keyboard, Later
     from tui.queries.desk import Desk
     from tui.remembering import Remembering
 
@@ -21,6 +22,8 @@ class Parts(App[int]):
     _remembering: "Remembering | None" = None
     _keeping: "Keeping | None" = None
     _desks: "dict[bool, Desk] | None" = None
+    _keyboard: "Keyboard | None" = None
+    later: "Later | None" = None  # the clock by which a letter is pressed alone; None: the usual one
 
     @property
     def composer(self) -> Composer:
@@ -42,6 +45,15 @@ class Parts(App[int]):
 
             self._remembering = Remembering(cast("ClewApp", self))
         return self._remembering
+
+    @property
+    def keyboard(self) -> "Keyboard":
+        """What takes the keys, made for the first of them."""
+        if self._keyboard is None:
+            from tui.keyboard import Keyboard
+
+            self._keyboard = Keyboard(cast("ClewApp", self), self.later or self.set_timer)
+        return self._keyboard
 
     @property
     def keeping(self) -> "Keeping":

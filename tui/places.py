@@ -1,6 +1,6 @@
 """The keys of the chat's parts, of its dialogs and of the memory screen; other screens keep theirs beside them."""
 
-from tui.keys import Row, bind
+from tui.keys import Row, Sign, bind
 
 COMPOSER = (
     Row("Enter", "send; while a reply is written the message is queued", (bind("enter", "send"),)),
@@ -9,8 +9,12 @@ COMPOSER = (
         "new line (also Shift+Enter where the terminal can tell)",
         (bind("ctrl+j,shift+enter,alt+enter", "newline"),),
     ),
-    Row("@file", "the text of that file goes along with the message"),
-    Row("↑ ↓", "earlier messages, at the first and last line", (bind("up", "up"), bind("down", "down"))),
+    Row("@file", "the text of that file goes along with the message; Tab completes the name"),
+    Row(
+        "↑ ↓",
+        "earlier messages, at the first and last line; a queued one is taken back",
+        (bind("up", "up"), bind("down", "down")),
+    ),
     Row(
         "PgUp PgDn",
         "scroll without leaving the composer",
@@ -44,18 +48,33 @@ MESSAGE = (
     ),
     Row("e", "say it otherwise: your own message, as a new branch", (bind("e", "say_otherwise"),)),
     Row("f", "fork: a new chat with all up to here, or a what-if", (bind("f", "fork"),)),
-    Row("h", "hide it from chat, memory and prompts; again: bring it back", (bind("h", "hide"),)),
+    Row("h", "hide it from chat, memory and prompts, after asking; again: bring it back", (bind("h", "hide"),)),
     Row("x or Del", "delete it for good, after asking; this cannot be undone", (bind("x,delete", "delete"),)),
     Row("PgUp PgDn", "scroll the chat", (bind("pageup", "page_up"), bind("pagedown", "page_down"))),
     Row("End", "go to the newest message", (bind("end", "tail"),)),
-    Row("Esc or Tab", "back to the composer", (bind("escape,tab", "leave"),)),
+    Row("Tab", "back to the composer", (bind("tab", "leave"),)),
+    Row("Esc", "stop the reply that is being written; else back to the composer", (bind("escape", "stop"),)),
+    Row("type", "a letter acts only if it is pressed alone; what is typed goes on in the composer"),
+)
+# What is said of a message's keys while it has the focus, the most useful first.
+FOCUSED: tuple[Sign, ...] = (
+    ("c", "copy"),
+    ("r", "retry"),
+    ("e", "edit"),
+    ("h", "hide"),
+    ("x", "delete"),
+    ("m", "memory"),
+    ("p", "pin"),
+    ("f", "fork"),
+    ("← →", "versions"),
+    ("Enter", "open"),
 )
 PANEL = (
     Row("F7", "open the panel; again: go to it; once more: close it"),
     Row("↑ ↓ or j k", "choose", (bind("j", "choose(1)"), bind("k", "choose(-1)"))),
     Row("Enter", "go to where it was said", foot="open"),
     Row("p", "pin: it is always given to the model; again: unpin", (bind("p", "ask('pin')"),), "pin"),
-    Row("h", "hide: recall leaves it out; again: bring it back", (bind("h", "ask('hide')"),), "hide"),
+    Row("h", "hide, after asking: recall leaves it out; again: bring it back", (bind("h", "ask('hide')"),), "hide"),
     Row("u", "undo the last pin or hide", (bind("u", "ask('undo')"),), "undo"),
     Row("g", "walk the graph from it", (bind("g", "ask('ego')"),), "graph"),
     Row(
@@ -66,13 +85,13 @@ PANEL = (
     ),
     Row(
         "Esc",
-        "back to the composer; the panel stays if there is room",
+        "stop the reply; else back to the composer, and the panel stays if there is room",
         (bind("escape", "ask('leave')", priority=True),),
         "back",
     ),
 )
 CHATS = (
-    Row("type", "search the titles"),
+    Row("type", "search the titles; Ctrl+A and Ctrl+U edit these words"),
     Row(
         "↑ ↓ PgUp PgDn",
         "choose",
@@ -85,7 +104,7 @@ CHATS = (
     ),
     Row("Enter", "open the chat"),
     Row("Ctrl+R", "rename", (bind("ctrl+r", "ask('rename')", priority=True),), "rename", "^R"),
-    Row("Ctrl+A", "archive, or bring back", (bind("ctrl+a", "ask('archive')", priority=True),), "archive", "^A"),
+    Row("Ctrl+S", "archive, or bring back", (bind("ctrl+s", "ask('archive')", priority=True),), "archive", "^S"),
     Row(
         "Ctrl+X",
         "delete for good, after asking; this cannot be undone",
@@ -94,15 +113,9 @@ CHATS = (
         "^X",
     ),
     Row("Ctrl+T", "show the archived ones too", (bind("ctrl+t", "ask('archived')", priority=True),), "archived", "^T"),
-    Row(
-        "Ctrl+U",
-        "undo the last change; u does too after Tab",
-        (bind("ctrl+u", "ask('undo')", priority=True), bind("u", "ask('undo')")),
-        "undo",
-        "^U",
-    ),
+    Row("Ctrl+L", "undo the last change", (bind("ctrl+l", "ask('undo')", priority=True),), "undo", "^L"),
     Row("Ctrl+G", "walk the graph from it", (bind("ctrl+g", "ask('ego')", priority=True),), "graph", "^G"),
-    Row("Esc", "close the list", (bind("escape", "ask('close')", priority=True),)),
+    Row("Esc", "stop the reply; else close the list", (bind("escape", "ask('close')", priority=True),)),
 )
 SEARCH = (
     Row("type", "words in any order; the last one may be a beginning"),
@@ -123,9 +136,10 @@ SEARCH = (
     Row("Esc", "back", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "back"),
 )
 APPROVAL = (
-    Row("y", "allow it", (bind("y", "allow"),), "allow"),
-    Row("n or Esc", "refuse it", (bind("n", "refuse"),), "refuse"),
     Row("Tab", "from the composer to the question, and back", (bind("tab", "leave"),)),
+    Row("← →", "choose between Refuse and Allow", (bind("left,right", "turn"),), "choose"),
+    Row("Enter", "do the chosen one: Refuse, at first", (bind("enter", "press"),), "answer"),
+    Row("Esc", "refuse it", foot="refuse"),
 )
 
 # Lists and dialogs
@@ -143,7 +157,7 @@ CHOOSER = (
         "the same, then the list",
         (bind("pagedown", "page(1)", priority=True), bind("pageup", "page(-1)", priority=True)),
     ),
-    Row("Esc or q", "leave it as it is", (bind("escape,q,ctrl+c", "dismiss(None)"),), "leave it", "Esc"),
+    Row("Esc or q", "cancel", (bind("escape,q,ctrl+c", "dismiss(None)"),), "cancel", "Esc"),
 )
 REWIND = (
     Row(
@@ -164,24 +178,40 @@ MARKS = (
     Row("n", "marks: set one here", (bind("n", "answer('n')"),), "set one here"),
     Row("d", "marks: let it go", (bind("d", "answer('d')"),), "let it go"),
 )
-IMPACT = (
-    Row("y", "do it; Enter does too where it can be undone", (bind("y", "agree"), bind("enter", "enter"))),
-    Row("Esc, n or q", "leave it as it is", (bind("n,escape,q,ctrl+c", "dismiss(None)"),)),
+ANSWERS = (
     Row(
         "Tab or ← →",
-        "the other way to do it, where there is one",
-        (bind("tab,right", "turn(1)", priority=True), bind("shift+tab,left", "turn(-1)", priority=True)),
+        "to the other buttons",
+        (bind("tab,right", "turn(1)"), bind("shift+tab,left", "turn(-1)")),
+        "choose",
+        "Tab",
     ),
-    Row("↑ ↓ or j k", "scroll", (bind("down,j", "scroll(1)"), bind("up,k", "scroll(-1)"))),
-    Row("PgUp PgDn, Space b", "a page", (bind("pagedown,space", "page(1)"), bind("pageup,b", "page(-1)"))),
+    Row(
+        "Enter",
+        "press the chosen button: “Cancel” at first, unless it can be undone",
+        (bind("enter", "press"),),
+        "press",
+    ),
+)
+IMPACT = (
+    Row(
+        "↑ ↓ PgUp PgDn",
+        "scroll what changes",
+        (
+            bind("down", "scroll(1)"),
+            bind("up", "scroll(-1)"),
+            bind("pagedown", "page(1)"),
+            bind("pageup", "page(-1)"),
+        ),
+    ),
 )
 CONFIRM = (
-    Row("y", "yes", (bind("y", "dismiss(True)"),)),
-    Row("Esc, n, q, Enter", "no", (bind("n,escape,q,enter,ctrl+c", "dismiss(False)"),), "leave it as it is", "Esc"),
+    Row("Esc", "cancel", (bind("escape,ctrl+c", "cancel"),)),
+    Row("type", "cancel, and go on writing in the composer: no letter answers a question"),
 )
 ASK_LINE = (
     Row("Enter", "done"),
-    Row("Esc", "leave it as it is", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "leave it as it is"),
+    Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )
 LINES = (
     Row("Enter", "done", (bind("enter", "done"),), "keep"),
@@ -190,7 +220,7 @@ LINES = (
 )
 ASK_TEXT = (
     Row("Ctrl+S", "done", (bind("ctrl+s", "done", priority=True),)),
-    Row("Esc", "leave it as it is", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "leave it as it is"),
+    Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )
 READER = (
     Row(
@@ -216,5 +246,5 @@ MODELS = (
 FORK = (
     Row("Enter", "fork", foot="fork"),
     Row("Tab or ↑ ↓", "the other way", (bind("tab,shift+tab,up,down", "turn", priority=True),), "the other way", "Tab"),
-    Row("Esc", "leave it", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "leave it"),
+    Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )

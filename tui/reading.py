@@ -5,12 +5,14 @@ The chat on the screen is this with what sends and paints (tui/chat.py); one loc
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from textual.widget import Widget
 
 from tui import toolwords
 from tui.latest import Latest
+from tui.quotes import quotes_content
 from tui.service import Service
 from tui.state import State, resumed
 from tui.widgets.greeting import Greeting
@@ -20,7 +22,9 @@ from tui.widgets.transcript import Transcript
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
 
 if TYPE_CHECKING:
+    from agent.events import RecallDone
     from graph.branches import Alternatives
+    from graph.hits import Hit
 
 READ = 60  # turns read at a time
 Places = tuple[str, tuple[str, ...]]  # a session, and turns of it
@@ -39,6 +43,7 @@ class Reading:
         self._lock = asyncio.Lock()  # one at a time changes the transcript
         self._tasks: set[asyncio.Task[None]] = set()
         self._places: Latest[Places, dict[str, Alternatives]] = Latest(self._find_alternatives, self._show_alternatives)
+        self._quotes: Latest[Places, dict[str, tuple[Hit, ...]]] = Latest(self._find_quotes, self._show_quotes)
 
     async def open(self, session: str | None) -> None:
         """Show a chat at its end; None is a new one."""
@@ -51,7 +56,7 @@ class Reading:
                 *await self._on_their_way(Window(tuple(turns))),
                 greeting=Greeting(),
             )
-            self.tell_alternatives()
+            self.tell_more()
         replies = [turn for turn in turns if turn.prompt_tokens is not None]
         if session is not None and replies:
             used = (replies[-1].prompt_tokens or 0) + (replies[-1].completion_tokens or 0)
@@ -75,7 +80,7 @@ class Reading:
             later = await self._on_their_way(window) if window.at_tail else []
             shown = at if place is not None else None
             await self.transcript.show(window, *later, greeting=Greeting(), follow=shown is None, at=shown)
-            self.tell_alternatives()
+            self.tell_more()
         message = self.transcript.message(at) if focus and at is not None else None
         if message is not None:
             message.focus()
@@ -101,11 +106,10 @@ class Reading:
         reply = self.state.reply_in(self.session)
         if reply is not None and reply.reply_turn not in known:
             recall = self.state.recall_for(reply.turn)
-            recalled = len(recall.hits) if recall is not None else 0
-            widgets.append(Answer(reply.reply_turn, reply.text, writing=True, recalled=recalled))
-        widgets.extend(
-            Said(t.id, t.text, queued=True) for t in await self.service.waiting(self.session) if t.id not in known
-        )
+            widgets.append(answer_to(reply.reply_turn, reply.text, recall))
+        held = self.state.held.get(self.session, ())
+        waiting = [each for each in await self.service.waiting(self.session) if each.id not in known]
+        widgets.extend(Said(each.id, each.text, queued=True, held=each.id in held) for each in waiting)
         return widgets
 
     def _mark_last(self) -> None:
@@ -118,9 +122,10 @@ class Reading:
             if isinstance(message, Said) and not message.queued:
                 message.lack()
 
-    def tell_alternatives(self) -> None:
-        """Show at the mounted messages which have others in their place."""
+    def tell_more(self) -> None:
+        """Show at the mounted messages which have others in their place, and what was recalled for their questions."""
         self._mark_last()
+        self.tell_quotes()
         if self.session is not None and self.session not in self.state.private:
             turns = tuple(each.turn for each in self.transcript.messages if isinstance(each, Said | Answer))
             self._spawn(self._places.ask((self.session, turns)))
@@ -133,6 +138,26 @@ class Reading:
         for message in self.transcript.messages:
             if asked[0] == self.session and message.turn in asked[1]:
                 message.show_place(answer.get(message.turn))
+
+    def tell_quotes(self) -> None:
+        """Show below the mounted replies what was recalled for their questions, as far as it may still be shown."""
+        if self.session is not None and self.session not in self.state.private:
+            turns = tuple(each.turn for each in self._quoting())
+            self._spawn(self._quotes.ask((self.session, turns)))
+
+    def _quoting(self) -> list[Answer]:
+        """The mounted replies for which something was recalled."""
+        messages = self.transcript.messages
+        return [each for each in messages if isinstance(each, Answer) and each.recalled and not each.writing]
+
+    async def _find_quotes(self, asked: Places) -> "dict[str, tuple[Hit, ...]]":
+        return await self.service.quotes(asked[1]) if asked[1] else {}
+
+    def _show_quotes(self, asked: Places, answer: "dict[str, tuple[Hit, ...]]") -> None:
+        now = datetime.now().astimezone()
+        for message in self._quoting():
+            if asked[0] == self.session and message.turn in asked[1]:
+                message.show_quotes(quotes_content(answer.get(message.turn, ()), now))
 
     async def turn_page(self, *, up: bool) -> None:
         """Older or newer messages, if the reader is still near that edge."""
@@ -147,14 +172,14 @@ class Reading:
             window = older_read(window, older, asked=READ)
         if window.first > 0 or window.last != self.transcript.window.last:
             await self.transcript.move(up(window))
-            self.tell_alternatives()
+            self.tell_more()
 
     async def _page_down(self) -> None:
         window = down(self.transcript.window)
         await self.transcript.move(window)
         if window.at_tail:
             await self._add_on_their_way(window)
-        self.tell_alternatives()
+        self.tell_more()
 
     async def to_top(self) -> None:
         """The beginning of the chat."""
@@ -164,7 +189,7 @@ class Reading:
                 window = older_read(window, await self.service.thread(self.session, before=window.oldest), asked=0)
             first = top(window)
             await self.transcript.show(first, *(await self._on_their_way(first) if first.at_tail else ()), follow=False)
-            self.tell_alternatives()
+            self.tell_more()
 
     async def show_turn(self, turn: str) -> bool:
         """Bring a turn of this chat into view, however far up; False if it is not on the path that the chat took."""
@@ -177,7 +202,7 @@ class Reading:
                 return False
             later = await self._on_their_way(window) if window.at_tail else []
             await self.transcript.show(window, *later, follow=False, at=turn)
-            self.tell_alternatives()
+            self.tell_more()
             return True
 
     async def _read_to(self, turn: str) -> Window | None:
@@ -194,6 +219,7 @@ class Reading:
     def hidden(self, turn: str, *, hidden: bool) -> None:
         """A turn was hidden from recall, or is found again: say so at the message, if it is here."""
         self.transcript.window = changed(self.transcript.window, turn, hidden=hidden)
+        self.tell_quotes()
         message = self.transcript.message(turn)
         if message is not None:
             message.hide(hidden=hidden)
@@ -213,7 +239,7 @@ class Reading:
         if not self.transcript.window.at_tail:
             window = tail(self.transcript.window)
             await self.transcript.show(window, *await self._on_their_way(window))
-            self.tell_alternatives()
+            self.tell_more()
         self.transcript.to_tail()
 
     async def _add_on_their_way(self, window: Window) -> None:
@@ -227,3 +253,11 @@ class Reading:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def answer_to(turn: str, text: str, recall: "RecallDone | None") -> Answer:
+    """The widget of a reply that is being written, with what was recalled for it."""
+    if recall is None:
+        return Answer(turn, text, writing=True)
+    quotes = quotes_content(recall.quotes, datetime.now().astimezone())
+    return Answer(turn, text, writing=True, recalled=len(recall.hits), quotes=quotes)

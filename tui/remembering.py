@@ -6,7 +6,8 @@ The reply in focus is the one the reader chose among the messages, or in the pan
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tui import finding
+from tui import altering, finding
+from tui.deeds import stop_reply
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
 from tui.pack import Pack
@@ -14,7 +15,7 @@ from tui.packing import MOST_PINNED, Wanted, keep_hidden, pack_of
 from tui.replies import answer_at, question_of, said_in
 from tui.text import cut
 from tui.walking import walk_from
-from tui.widgets.dialogs import Reader
+from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer, Message, Said
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 RECALLED_BY_HAND = 12  # items of /recall
 DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden: recall leaves it out", "unhide": "Recall finds it again"}
+PINNING = {
+    "pin": "It is always given to the model from then on.",
+    "unpin": "It is given to the model only where it is recalled from then on.",
+}
 TABLES = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}  # of the graph, by the kind of an item
 UNDOES = {"pin": "unpin", "unpin": "pin", "hide": "unhide", "unhide": "hide"}
 
@@ -190,7 +195,8 @@ class Remembering:
         service = chat.service
         hits = await self._hits(chat, wanted)
         missed = await service.missed(wanted.reply) if wanted.reply is not None and not hits else ""
-        pins = await service.pinned(world=chat.state.world)
+        project = await self._app.keeping.project()
+        pins = await service.pinned(world=chat.state.world, project=project)
         names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
         pack = pack_of(
             wanted,
@@ -212,8 +218,9 @@ class Remembering:
         from graph.beliefs import Wanted as Filters
 
         assert self._app.backstage is not None
+        seen = Filters(pinned=True, world=chat.state.world, viewer=await self._app.keeping.project())
         try:
-            return await chat.service.memories(Filters(pinned=True, world=chat.state.world), limit=MOST_PINNED)
+            return await chat.service.memories(seen, limit=MOST_PINNED)
         except self._app.backstage.failures:
             return ()
 
@@ -221,7 +228,7 @@ class Remembering:
         if wanted.query is not None:
             from graph.hits import Filters
 
-            filters = Filters(world=chat.state.world)
+            filters = Filters(world=chat.state.world, project=await self._app.keeping.project())
             return await chat.service.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)
         recall = chat.state.recall_for(wanted.turn) if wanted.turn is not None else None
         if wanted.reply is not None:
@@ -238,6 +245,8 @@ class Remembering:
     async def asked(self, what: str, item: "Item | None") -> None:
         """A key in the panel."""
         match what:
+            case "leave" if stop_reply(self._app):
+                pass
             case "leave" if self._app.size.width < ROOM_FOR_BOTH:
                 self.hide()
             case "leave":
@@ -285,6 +294,8 @@ class Remembering:
         try:
             pinned = await app.chat.service.pinned(world=app.chat.state.world)
             what = "unpin" if message.turn in {turn.id for turn in pinned} else "pin"
+            if not await self._sure(what, message.text):
+                return
             await self._change(app.chat, what, message.turn)
         except backstage.failures as error:
             app.say(str(error), error=True)
@@ -307,11 +318,14 @@ class Remembering:
 
     async def _do(self, what: str, item: "Item") -> None:
         chat = self._app.chat
-        if chat is None:
+        if chat is None or (what in PINNING and not await self._sure(what, item.words)):
             return
         if item.kind == "observation":
             change = chat.service.pin_memory if what == "pin" else chat.service.unpin_memory
             await change(item.turn, world=_world(chat))
+        elif what == "hide":
+            if not await altering.hide(self._app, item.turn, item.words):
+                return
         else:
             await self._change(chat, what, item.turn)
         self._note(chat, what, item)
@@ -319,6 +333,11 @@ class Remembering:
         self._done += [(what, item, changes[0].seq)] if changes else []
         self._app.say(f"{DONE[what]}. u undoes it.")
         await self.refresh()
+
+    async def _sure(self, what: str, text: str) -> bool:
+        """Whether it is to be pinned, or unpinned: a letter that asks for it may have been typed."""
+        title = f"{what.capitalize()} “{cut(text or 'erased', 48)}”?"
+        return await self._app.push_screen_wait(Confirm(title, PINNING[what], yes=f"{what} it"))
 
     def _note(self, chat: "Chat", what: str, item: "Item") -> None:
         """What is hidden here stays on the panel, and says so in the chat."""
@@ -332,8 +351,6 @@ class Remembering:
                 await chat.service.pin(turn, world=_world(chat))
             case "unpin":
                 await chat.service.unpin(turn, world=_world(chat))
-            case "hide":
-                await chat.service.hide(turn)
             case _:
                 await chat.service.unhide(turn)
 

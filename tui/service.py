@@ -1,6 +1,6 @@
 """What the screen needs of the agent; `agent.service.Agent` is the real one, the tests have a small one."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graph.hits import About, Filters, Found, Hit
     from graph.statistics import Statistics
     from graph.values import Exchange, Session, Turn
+    from graph.visibility import Viewer
 
 
 class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
@@ -38,6 +39,10 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
     def retry(self, session: str) -> "AsyncIterator[AgentEvent]": ...
 
     def stop(self) -> bool: ...
+
+    def go_on(self, session: str) -> bool: ...
+
+    async def withdraw(self, session: str, turn: str) -> str: ...
 
     async def sessions(self, *, archived: bool = False) -> "list[Session]": ...
 
@@ -77,9 +82,11 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
 
     async def recall(self, query: str, *, limit: int = 10, filters: "Filters" = ...) -> "list[Hit]": ...
 
-    async def about(self, name: str, *, world: str = ...) -> "About": ...
+    async def about(self, name: str, *, world: str = ..., project: "Viewer" = ...) -> "About": ...
 
     async def context(self, reply_turn: str) -> "list[Hit]": ...
+
+    async def quotes(self, replies: Sequence[str]) -> "dict[str, tuple[Hit, ...]]": ...
 
     async def missed(self, reply_turn: str) -> str: ...
 
@@ -89,11 +96,9 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
 
     async def unpin(self, turn: str, *, world: str | None = None) -> None: ...
 
-    async def hide(self, turn: str) -> None: ...
-
     async def unhide(self, turn: str) -> None: ...
 
-    async def pinned(self, *, world: str = ...) -> "list[Turn]": ...
+    async def pinned(self, *, world: str = ..., project: "Viewer" = ...) -> "list[Turn]": ...
 
     async def status(self) -> Any: ...
 
@@ -123,6 +128,11 @@ class Settings(Protocol):
     @property
     def bell_after_s(self) -> float: ...
 
+    @property
+    def offer_model(self) -> bool:
+        """Whether a better model is offered after the first reply."""
+        ...
+
 
 class Backstage(Protocol):
     """What is brought in after the first paint: the agent, the store of models, the file of settings."""
@@ -147,7 +157,22 @@ class Backstage(Protocol):
         """Bring a model of the catalogue onto this disk; blocking."""
         ...
 
-    def keep(self, key: str, value: str) -> None:
+    def may_offer(self) -> bool:
+        """Whether a better model may be offered: it is neither switched off nor put off."""
+        ...
+
+    def better(self, speed: float) -> "Choice | None":
+        """The best model that this machine runs, if it is better than the one in use, and can be had; blocking.
+
+        `speed` is what the one in use writes, in tokens a second (0: not known). The network is asked for nothing.
+        """
+        ...
+
+    def postpone_offer(self) -> None:
+        """Offer no better model for a while; blocking."""
+        ...
+
+    def keep(self, key: str, value: str | bool) -> None:
         """Write a setting to the settings file; blocking."""
         ...
 

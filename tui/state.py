@@ -11,7 +11,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from agent.events import ApprovalWanted, EmbeddingProgress, GraphProgress, RecallDone, ReplyEnded, ToolAsked
+    from agent.events import (
+        ApprovalWanted,
+        EmbeddingProgress,
+        GraphProgress,
+        PromptRead,
+        RecallDone,
+        ReplyEnded,
+        ToolAsked,
+    )
+    from tui.service import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +72,21 @@ class State:
     recalls: "tuple[RecallDone, ...]" = ()  # the newest ones, oldest first
     private: frozenset[str] = frozenset()  # chats of which nothing is kept
     world: str = "main"  # of the chat on the screen
-    what_if: str = ""  # the name of the what-if that the chat on the screen belongs to; empty in the main world
+    what_if: str = ""  # what the what-if of the chat on the screen is called; empty in the main world
     reflecting: int = 0  # exchanges still to reflect on in the background
     approval: "ApprovalWanted | None" = None  # what a model waits for leave to change
+    read: "PromptRead | None" = None  # how far the model is with a long prompt
     tool: "ToolAsked | None" = None  # the last one called for the reply that has not begun yet
     model: Model = Model()
     loaded: Model | None = None  # stays when another cannot be loaded
     chat_model: str = ""  # the one that answers in the chat on the screen
     reply: Reply | None = None
     waiting: tuple[Waiting, ...] = ()
+    held: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))  # by session: on hold
     context: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))  # used, total
     compacting: str | None = None  # the session whose prompt is being shortened
     last: "ReplyEnded | None" = None
+    offer: "Choice | None" = None  # a better model that this machine runs
     trouble: str | None = None
 
     def recall_for(self, turn: str) -> "RecallDone | None":
@@ -84,11 +96,28 @@ class State:
     def waiting_in(self, session: str | None) -> tuple[Waiting, ...]:
         return tuple(message for message in self.waiting if message.session == session)
 
+    @property
+    def coming(self) -> tuple[Waiting, ...]:
+        """The messages that will be answered without anybody's word."""
+        return tuple(each for each in self.waiting if each.turn not in self.held.get(each.session, ()))
+
+    def queued_in(self, session: str | None) -> tuple[Waiting, ...]:
+        """The messages of a chat that wait for their turn, and can be taken back."""
+        return tuple(message for message in self.waiting_in(session) if message.queued)
+
     def reply_in(self, session: str | None) -> Reply | None:
         return self.reply if self.reply is not None and self.reply.session == session else None
 
 
 RECALLS_KEPT = 8
+
+
+def speed_of(reply: "ReplyEnded | None") -> float:
+    """Tokens a second that a reply was written with; 0 where there is none, or it is too short to tell."""
+    if reply is None or reply.first_token_ms is None or reply.completion_tokens < 2:
+        return 0.0
+    writing_ms = reply.total_ms - reply.first_token_ms
+    return 1000 * (reply.completion_tokens - 1) / writing_ms if writing_ms > 0 else 0.0
 
 
 def model_label(name: str) -> str:
@@ -110,9 +139,12 @@ def resumed(state: State, session: str, used: int) -> State:
 
 
 def activity(state: State, session: str | None) -> str:
-    """One or two words for the status bar: what clew is doing now."""
+    """A few words for the status bar: what clew is doing now."""
     if not state.memory_open:
         return "opening"
+    read = state.read
+    if read is not None and read.session == session:
+        return f"reading {read.done:,} of {read.total:,} tokens"
     reply = state.reply
     if reply is not None:
         if reply.session != session:
@@ -130,6 +162,6 @@ def activity(state: State, session: str | None) -> str:
         case "failed":
             return "no model"
         case "ready":
-            return "waiting" if state.waiting_in(session) else "ready"
+            return "waiting" if any(message.session == session for message in state.coming) else "ready"
         case "none":
             return "starting"

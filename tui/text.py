@@ -6,6 +6,8 @@ character becomes a visible symbol or goes away, and what is left is never parse
 """
 
 import re
+from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from textual.style import Style
 
 MUTED = "$foreground 60%"  # $text-muted is an automatic colour, which Textual 8.2.8 leaves out of Content
+MOST_ENDINGS = 8
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -34,6 +37,7 @@ _SUSPECT = re.compile(
 )
 _ONE_TO_ONE = {code: mark for code, mark in _TABLE.items() if mark is not None and len(mark) == 1 and mark != "\n"}
 _COMMAND = re.compile(r"`clew ((?:undo|marks|fork|tree|rewind)(?: [^`-]*)?)`")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -42,6 +46,11 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATES.sub(REPLACEMENT, text)
+
+
+def as_sent(text: str) -> str:
+    """A message as it will be kept (agent/text.py): controls mean nothing in it, and are marked."""
+    return _CONTROLS.sub(REPLACEMENT, clean(text))
 
 
 def shown(text: str) -> str:
@@ -95,6 +104,20 @@ def size_of(count: int) -> str:
         if value < 1000:
             return f"{value:.1f} {unit}" if value < 10 and unit == "GB" else f"{value:.0f} {unit}"
     return f"{value / 1000:.1f} TB"
+
+
+def by_ending(paths: Sequence[str]) -> str:
+    """Files for people, by how they end: `plan.docx, 12 .png`; the most first."""
+    found: dict[str, list[PurePath]] = {}
+    for path in map(PurePath, paths):
+        found.setdefault(path.suffix.lower(), []).append(path)
+    kinds = sorted(found.items(), key=lambda kind: -len(kind[1]))
+    parts = [
+        one_line(each[0].name) if len(each) == 1 else f"{len(each):,} {one_line(ending) or 'without an ending'}"
+        for ending, each in kinds[:MOST_ENDINGS]
+    ]
+    more = sum(len(each) for _, each in kinds[MOST_ENDINGS:])
+    return ", ".join([*parts, *([f"{more:,} others"] if more else [])])
 
 
 def short_count(count: int) -> str:

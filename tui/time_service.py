@@ -1,6 +1,6 @@
 """What going back needs of the agent: branches, worlds, deletes with their impact, undoing, marks, the past."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -102,6 +102,8 @@ class KeepsTime(Protocol):
     async def plan_delete_session(self, session: str) -> Any: ...
 
     async def plan_remove_document(self, document: str) -> Any: ...
+
+    async def plan_take_out(self, paths: Collection[str]) -> Any: ...
 
     async def plan_forget(self, id: str) -> Any: ...
 

@@ -113,11 +113,11 @@ async def model(app: "ClewApp", argument: str) -> None:
         words = "It is fetched over the network into the models folder. What you say never leaves this computer."
         if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
             return
-        await _fetch(app, chat, backstage, name)
+        await fetch(app, chat, backstage, name)
     if here:
         await _use_here(app, chat, backstage, name)
     else:
-        await _use_everywhere(app, chat, backstage, name)
+        await use_everywhere(app, chat, backstage, name)
     messages = app.transcript.messages
     unanswered = bool(messages) and isinstance(messages[-1], Said) and not chat.state.waiting_in(chat.session)
     app.say(
@@ -134,7 +134,8 @@ def _asked(argument: str) -> tuple[str, bool]:
     return (name.strip(), True) if last == HERE and name else (argument, False)
 
 
-async def _fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+async def fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    """Bring a model onto this disk, which the banner shows."""
     from agent.events import ModelFailed, ModelProgress
 
     def progress(step: ModelProgress) -> None:
@@ -162,7 +163,8 @@ async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: 
     await app.adopt(begun)
 
 
-async def _use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+async def use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    """Let a model answer in this chat and in all that have none of their own, from now on."""
     await chat.service.use_model(name)
     await asyncio.to_thread(backstage.keep, "model", name)
     about = await _about(chat)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MAIN = "main"
 UNNAMED = "a chat without a name"
 LONGEST = 40  # characters of the name of the chat that a what-if left
+BRIEF = 18  # and of any name where there is little room
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class WhatIf:
 
     @property
     def short(self) -> str:
-        """What it is called after the word what-if."""
-        return self.name or f"of “{cut(self.of, LONGEST)}”"
+        """What it is called after the word what-if, where there is little room."""
+        return cut(self.name, BRIEF) if self.name else f"of “{cut(self.of, BRIEF)}”"
 
     @property
     def quoted(self) -> str:
         """As `short`, in a sentence."""
-        return f"“{cut(self.name, LONGEST)}”" if self.name else self.short
+        return f"“{cut(self.name, LONGEST)}”" if self.name else f"of “{cut(self.of, LONGEST)}”"
 
 
 async def what_if(service: "Service", world: str) -> WhatIf | None:

@@ -75,6 +75,7 @@ class Conversation(BaseModel):
     title: Any = None
     create_time: Any = None
     current_node: str | None = None
+    is_archived: Any = None
 
 
 def parse(value: Any) -> Chat:
@@ -116,6 +117,7 @@ def parse(value: Any) -> Chat:
         at=began.ms if began else None,
         head=stands_for.get(conversation.current_node or "") or (messages[-1].key if messages else None),
         identified=id is not None,
+        archived=conversation.is_archived is True,
         skipped=skipped,
     )
 

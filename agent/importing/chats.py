@@ -7,13 +7,19 @@ key; the importer then compares with the text that is stored.
 """
 
 import hashlib
+import json
+import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from graph.events import Role
 
 SPEAKERS = {Role.USER: "you", Role.ASSISTANT: "assistant", Role.NOTE: "you"}
 LONGEST_NAME = 120
+# A mark is its kind and what it refers to, with U+E202 between; the blanks before it go with one that shows nothing.
+MARK = re.compile("(?<![ \t])([ \t]*)\ue200([a-z_]+(?:\ue202[^\ue200\ue201]*)?)(?:\ue201|\\Z)")
+HIGHLIGHTS = re.compile("[\ue200-\ue206]")  # where what is cited begins and ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class Chat:
     `head` is the key of the message at which the conversation stands. `skipped` counts what was left out by why;
     `naive` times had no offset and were taken as UTC. Not `identified`: `id` stands in for an id that is not there.
     One that `continues` is a later part of a chat of the same file, and of one with `more` later parts may follow.
-    `times` are those of what is near, nearest first, for messages of which no time is known.
+    `times` are those of what is near, nearest first, for messages of which no time is known. One that is `archived` was
+    put out of sight where it is from.
     """
 
     format: str
@@ -54,6 +61,7 @@ class Chat:
     identified: bool = True
     continues: bool = False
     more: bool = False
+    archived: bool = False
     times: tuple[int, ...] = ()
     skipped: Counter[str] = field(default_factory=Counter)
     naive: int = 0
@@ -77,6 +85,28 @@ def name(text: object) -> str | None:
     clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     line = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
     return line[:LONGEST_NAME] or None
+
+
+def unmarked(text: str) -> str:
+    """A text without the marks that ChatGPT writes for its own screen, but with the names that some of them show."""
+    if "\ue200" not in text:
+        return text
+    shown, marks = MARK.subn(_shown_for, text)
+    return HIGHLIGHTS.sub("", shown) if marks else text
+
+
+def _shown_for(mark: re.Match[str]) -> str:
+    """What a mark shows: the name of an entity, the title of a link, nothing of a citation."""
+    space, parts = str(mark[1]), str(mark[2]).split("\ue202")
+    match parts:
+        case ["url", title, *_]:
+            return space + title
+        case ["entity" | "product_entity", entity, *_]:
+            with suppress(ValueError, RecursionError):
+                match json.loads(entity):
+                    case [_, str(named), *_]:
+                        return space + named
+    return ""
 
 
 def _id(chat: Chat, variant: int) -> str:

@@ -1,13 +1,17 @@
 """Claude's export: conversations with `chat_messages`, in their order or as a tree by `parent_message_uuid`.
 
-Thoughts, tool calls and their results stay out of a message's text; attached files become a line with their name.
+Thoughts, tool calls and their results stay out, and are counted. What goes along with a message is quoted behind its
+words: the text of an attached file, which a long paste is too, and an artifact as it was written or changed. Of a file
+without a text there is a line with its name.
 """
 
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.text import fenced
 from graph.events import Role
 
 from .chats import SPEAKERS, Chat, Message, name
@@ -51,6 +55,7 @@ def parse(value: Any) -> Chat:
     skipped: Counter[str] = Counter()
     messages: list[Message] = []
     stands_for: dict[str, str | None] = {}  # by uuid: the last message up to it that stays
+    artifacts: dict[str, str] = {}
     naive = 0
     last: str | None = None
     for place, said in enumerate(conversation.chat_messages):
@@ -63,7 +68,7 @@ def parse(value: Any) -> Chat:
             continue
         key = said.uuid or str(place)
         role = ROLES.get(said.sender)
-        text = _text(said)
+        text = _text(said, artifacts, skipped)
         if role is None or not text.strip():
             skipped["empty" if role else "of an unknown role"] += 1
             stands_for[key] = parent
@@ -92,14 +97,47 @@ def _is_root(uuid: str | None) -> bool:
     return uuid is not None and not set(uuid) - set("048-")
 
 
-def _text(said: Said) -> str:
-    blocks = [part for part in said.content or [] if isinstance(part, dict)]
-    lines = [str(part["text"]) for part in blocks if part.get("type") == "text" and isinstance(part.get("text"), str)]
+def _text(said: Said, artifacts: dict[str, str], skipped: Counter[str]) -> str:
+    """What a message says, with what goes along with it; `artifacts` are the titles of those there are, by id."""
+    lines: list[str] = []
+    image = False
+    for part in said.content or []:
+        match part:
+            case {"type": "text", "text": str(text)}:
+                lines.append(text)
+            case {"type": "image"}:
+                image = True
+            case {"type": "thinking"}:
+                skipped["thoughts"] += 1
+            case {"type": "tool_use" | "tool_result"}:
+                if written := _written(part, artifacts):
+                    lines.append(written)
+                else:
+                    skipped["of or to a tool"] += 1
     if not any(line.strip() for line in lines):
         lines = [said.text or ""]
-    if any(part.get("type") == "image" for part in blocks):
+    if image:
         lines.append("[image]")
     for file in [*(said.attachments or []), *(said.files or [])]:
         named = name(file.get("file_name")) if isinstance(file, dict) else None
-        lines.append(f"[file: {named}]" if named else "[file]")
+        match file:
+            case {"extracted_content": str(content)} if content.strip():
+                lines.append(fenced(named or "pasted text", content))
+            case _:
+                lines.append(f"[file: {named}]" if named else "[file]")
     return "\n".join(line for line in lines if line.strip())
+
+
+def _written(call: dict[str, Any], artifacts: dict[str, str]) -> str:
+    """The artifact or file that a call of a tool wrote, or what it put into one; nothing for any other call."""
+    match call:
+        case {"name": "artifacts", "input": {"id": str(id), **given}}:
+            title = artifacts.setdefault(id, name(given.get("title")) or "artifact")
+            match given:
+                case {"content": str(content)} if content.strip():
+                    return fenced(title, content)
+                case {"command": "update", "new_str": str(content)} if content.strip():
+                    return fenced(f"{title}, changed", content)
+        case {"name": "create_file", "input": {"path": str(path), "file_text": str(content)}} if content.strip():
+            return fenced(name(PurePosixPath(path).name) or "file", content)
+    return ""

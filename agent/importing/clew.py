@@ -43,8 +43,14 @@ class ClewExport:
     whole: Whole = field(default_factory=Whole)
     order: list[Where] = field(default_factory=list)
     turns: int = 0
+    counted: int = 0  # events that its headers say it has
     bad: list[tuple[int, str]] = field(default_factory=list)
     bad_count: int = 0
+
+    @property
+    def missing(self) -> int:
+        """How many events are not in it, which ended at the end of a line."""
+        return max(0, self.counted - len(self.order) - self.bad_count)
 
     def batches(self) -> Iterator[list[Brought]]:
         """The events, in the order of their numbers, some at a time. Raises ExportUnreadable."""
@@ -84,6 +90,7 @@ def open_clew(source: Source) -> ClewExport:
                 line = line_of(number, data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data)
                 if line.error is None and _is_header(line.value):
                     log = _log(source, line.value, logs)
+                    export.counted += _counted(line.value)
                 else:
                     _add(export, Where(log, 0, byte, number), line.value, line.error)
             byte += len(data)
@@ -99,6 +106,12 @@ def _log(source: Source, header: dict[str, Any], logs: dict[str, int]) -> int:
     if isinstance(form, int) and form > FORMAT:
         raise _newer(source, f"it has format {form}, this clew reads {FORMAT}")
     return logs.setdefault(str(header.get("log")), len(logs))
+
+
+def _counted(header: dict[str, Any]) -> int:
+    """How many events follow a header. Earlier clews said so of a whole log alone, by the number of its last event."""
+    count = header.get("events", header.get("head") if header.get("session") is None else None)
+    return count if isinstance(count, int) else 0
 
 
 def _add(export: ClewExport, where: Where, value: Any, error: str | None) -> None:

@@ -1,9 +1,10 @@
 """Which files are documents, and what one says: read once, whole, and refused where it is not what it seems."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -15,13 +16,14 @@ Kind = Literal["markdown", "text", "code", "pdf"]
 
 MOST_BYTES = 32 << 20
 MOST_PIECES = 20_000
+CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # which no text has
 SAFE = "Nothing of it was taken in, and what was read of it before stays."
 
 MARKDOWN = "md markdown mdown mkd qmd"
-TEXT = "txt text rst org adoc tex srt log csv tsv"
+TEXT = "txt text rst org adoc tex srt log csv tsv json"
 CODE = (
     "py pyi js jsx mjs ts tsx java kt kts c h cc cpp hpp cxx cs go rs rb php swift scala clj ex exs erl hs ml lua pl "
-    "pm r jl dart sh bash zsh fish ps1 sql html css scss vue svelte json yaml yml toml ini cfg nix zig cypher proto "
+    "pm r jl dart sh bash zsh fish ps1 sql html css scss vue svelte yaml yml toml ini cfg nix zig cypher proto "
     "gradle cmake mk el lisp scm f90 asm s v vhd tf"
 )
 KINDS: dict[str, Kind] = {
@@ -31,7 +33,6 @@ KINDS: dict[str, Kind] = {
     "pdf": "pdf",
 }
 NAMES: dict[str, Kind] = {"makefile": "code", "dockerfile": "code", "readme": "text", "license": "text"}
-DATA = {".json", ".csv", ".tsv", ".log"}  # taken in when named, not where a folder holds them
 PASSED_BY = {"node_modules", "__pycache__", "venv", "site-packages", "target", "dist", "build"}
 
 
@@ -44,6 +45,16 @@ class Reading:
     title: str
     size: int  # bytes
     pieces: tuple[Piece, ...]
+    guessed: bool = False  # it is not UTF-8, and was read as Windows-1252, which Latin-1 is a part of
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a folder holds, in order: its documents, the files that are none, and what cannot be read, with why."""
+
+    files: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+    unreadable: list[tuple[Path, str]] = field(default_factory=list)
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -51,31 +62,74 @@ def kind_of(path: Path) -> Kind | None:
     return KINDS.get(path.suffix.lower().lstrip(".")) or NAMES.get(path.name.lower())
 
 
-def find(folder: Path) -> Iterator[Path]:
-    """The documents below a folder, in order; hidden ones are passed by, as is what tools put there, and data.
+def find(folder: Path) -> Found:
+    """What is below a folder; hidden files are passed by, and what tools put there.
 
     Links to folders are not followed, so that no loop of them is walked; a link to a file counts as that file once.
     """
+    found = Found()
     seen: set[Path] = set()
-    for at, folders, names in os.walk(folder):
+
+    def refused(error: OSError) -> None:
+        found.unreadable.append((Path(error.filename), unreadable(error.filename, error)))
+
+    for at, folders, names in os.walk(folder, onerror=refused):
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in PASSED_BY)
-        for name in sorted(names):
-            path = Path(at, name)
-            if not name.startswith(".") and kind_of(path) is not None and path.suffix.lower() not in DATA:
-                real = path.resolve()
-                if real not in seen and real.is_file():
-                    seen.add(real)
-                    yield real
+        for path in (Path(at, name) for name in sorted(names) if not name.startswith(".")):
+            if kind_of(path) is None:
+                found.others.append(path)
+                continue
+            real = Path(os.path.realpath(path))
+            try:
+                is_file = real not in seen and real.is_file()
+            except OSError as error:
+                found.unreadable.append((path, unreadable(path, error)))
+                continue
+            seen.add(real)
+            if is_file:
+                found.files.append(real)
+    return found
+
+
+def locate(path: Path) -> Path:
+    """Where a file or a folder really is. Raises DocumentMissing or DocumentUnreadable."""
+    try:
+        real = path.expanduser().resolve()
+        real.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DocumentMissing(f"There is no file or folder {path}. Nothing was changed.") from error
+    except OSError as error:
+        raise DocumentUnreadable(unreadable(path, error)) from error
+    except (RuntimeError, ValueError) as error:  # links in a circle, nobody's home, a NUL
+        raise DocumentUnreadable(f"{path} is no path of a file or folder: {error}. Nothing was changed.") from error
+    return real
+
+
+def is_gone(path: Path) -> bool:
+    """Whether there is no such file; what cannot be looked at may be there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def unreadable(path: Path | str, error: OSError) -> str:
+    """Why a file or a folder cannot be read."""
+    return f"{path} cannot be read: {error.strerror or error}. {SAFE}"
 
 
 def read(path: Path) -> Reading:
     """What a file says. Raises DocumentUnreadable, whose message says why and what to do."""
     kind = kind_of(path) or "text"
     data = _bytes(path)
+    guessed = False
     if kind == "pdf":
         title, parts = _pdf(path, data)
     else:
-        text = _text(path, data)
+        text, guessed = _text(path, data)
         parts = {"markdown": sections.markdown, "code": sections.code, "text": sections.plain}[kind](text)
         title = ""
     found: list[Piece] = []
@@ -87,7 +141,7 @@ def read(path: Path) -> Reading:
     if not found:
         raise DocumentUnreadable(f"{path.name} has no words. {SAFE}")
     title = title or (headings[0] if headings and kind == "markdown" else "") or path.name
-    return Reading(path, kind, " ".join(title.split())[:120], len(data), tuple(found))
+    return Reading(path, kind, " ".join(title.split())[:120], len(data), tuple(found), guessed)
 
 
 def _watched(parts: Iterator[Section], headings: list[str]) -> Iterator[Section]:
@@ -116,20 +170,39 @@ def _bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise DocumentMissing(f"There is no file {path}. {SAFE}") from error
     except OSError as error:
-        raise DocumentUnreadable(f"{path} cannot be read: {error.strerror or error}. {SAFE}") from error
+        raise DocumentUnreadable(unreadable(path, error)) from error
     raise DocumentUnreadable(f"{path.name} changes while it is read. {SAFE} Try again when it is written.")
 
 
-def _text(path: Path, data: bytes) -> str:
+def _text(path: Path, data: bytes) -> tuple[str, bool]:
+    """The words of a file, and whether it had to be guessed how they are written."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    western: str | None = None
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        why = "is no text" if b"\0" in data[:8192] else f"is not UTF-8 text (byte {error.start})"
-        raise DocumentUnreadable(f"{path.name} {why}. {SAFE}") from error
+        western = _western(data) if encoding == "utf-8-sig" else None
+        if western is None:
+            if b"\0" in data[:8192]:
+                raise DocumentUnreadable(f"{path.name} is no text. {SAFE}") from error
+            why = f"is not UTF-8 text (byte {error.start})"
+            raise DocumentUnreadable(f"{path.name} {why}. {SAFE} Save it as UTF-8.") from error
+        text = western
     if "\0" in text:
         raise DocumentUnreadable(f"{path.name} is no text, but a file of bytes. {SAFE}")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), western is not None
+
+
+def _western(data: bytes) -> str | None:
+    """Bytes as Windows-1252; None for what is no text, and for UTF-8 with faults, of which it would make nonsense."""
+    faulty = data.decode("utf-8", "replace")
+    faults = faulty.count("\N{REPLACEMENT CHARACTER}")
+    if CONTROLS.search(data) or len(faulty) - len(faulty.encode("ascii", "ignore")) - faults > faults:
+        return None
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
 
 
 def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:

@@ -1,23 +1,24 @@
-"""Brings documents into the memory as they are on the disk now: new ones, changed ones, and those that are gone.
+"""Brings documents into the memory as they are on the disk now: new and changed ones; it names those that are gone.
 
 Invariants:
 - A document is known by its path. What has not changed says nothing anew: a piece keeps its id for as long as its words
   stay the same, so that what was learned from it, and its vector, stay too.
 - A reading counts when its last event is there. Before that a new document is empty, and a changed one says what it
   said; an ingest that ended anywhere is done again by the same command.
-- A file that cannot be read changes nothing, and is told with why.
+- A file that cannot be read changes nothing, and is told with why. Neither does one that is gone: a disk may only not
+  be mounted, so a person is asked first.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.errors import DocumentUnreadable
-from agent.ingesting.files import SAFE, Reading, find, kind_of, read
+from agent.errors import DocumentMissing, DocumentUnreadable
+from agent.ingesting.files import SAFE, Reading, find, is_gone, kind_of, locate, read
 from agent.ingesting.pieces import Piece
 from graph.beliefs import Document
 from graph.contents import hash_of
-from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event
+from graph.events import ChunkRead, DocumentRead, Event
 from graph.ids import new_id
 from graph.memory import Memory
 
@@ -35,14 +36,20 @@ class IngestProgress:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What an ingest did, in files by path; `skipped` with why; `chunks` counts the pieces that are new."""
+    """What an ingest did, in files by path; `chunks` counts the pieces that are new.
+
+    `missing` are gone from the disk, and in the memory as they were; `skipped` could not be read, with why; `others`
+    are no documents; of `guessed` it is not known how their letters are written.
+    """
 
     path: str
     added: list[str] = field(default_factory=list)
     refreshed: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
     chunks: int = 0
     stopped: bool = False
 
@@ -65,29 +72,35 @@ class Ingester:
         self._progress = progress
         self._stopping = stopping
         self._known: dict[str, Document] = {}
+        self._ingest = new_id()
 
     def run(self, path: Path) -> IngestReport:
         """Ingest a file, or all documents of a folder. Raises DocumentUnreadable or MemoryFailure."""
-        real = path.expanduser().resolve()
-        report = IngestReport(str(real))
         self._known = {document.path: document for document in self._memory.documents()}
+        try:
+            real = locate(path)
+        except DocumentMissing as error:
+            raise DocumentMissing(f"{error}{self._kept_of(path)}") from error
+        report = IngestReport(str(real))
         if real.is_dir():
             self._folder(real, report)
-        elif str(real) in self._known and not real.exists():
-            self._remove([self._known[str(real)]], report)
-        elif not real.exists() and (below := self._below(real)):
-            self._remove(below, report)  # the folder vanished as a whole, and all that was in it
         else:
             self._progress(IngestProgress(0, 1, real.name))
             if real.is_file() and kind_of(real) is None and b"\0" in _start(real):
-                raise DocumentUnreadable(f"{real.name} is no document that clew can read. {SAFE}")
+                raise DocumentUnreadable(
+                    f"{real.name} is no document that clew can read. {SAFE} Save it as text, Markdown or PDF."
+                )
             self._take(read(real), report)
         return report
 
     def _folder(self, folder: Path, report: IngestReport) -> None:
-        files = list(find(folder))
-        if not files and not self._below(folder):
-            raise DocumentUnreadable(f"{folder} holds no Markdown, text, code or PDF files. Nothing was taken in.")
+        found, below = find(folder), self._below(folder)
+        files = found.files
+        if not files and not below:
+            nothing = f"{folder} holds no Markdown, text, code or PDF files. Nothing was taken in."
+            raise DocumentUnreadable(found.unreadable[0][1] if found.unreadable else nothing)
+        report.others = [str(each) for each in found.others]
+        report.skipped = [(str(each), why) for each, why in found.unreadable]
         for number, file in enumerate(files):
             if self._stopping():
                 break
@@ -99,18 +112,23 @@ class Ingester:
         if self._stopping():
             report.stopped = True
             return
-        there = {str(file) for file in files}
-        gone = [each for each in self._below(folder) if each.path not in there and not Path(each.path).exists()]
-        self._remove(gone, report)
+        report.missing = [each.path for each in below if each.chunks and is_gone(Path(each.path))]
         self._progress(IngestProgress(len(files), len(files), ""))
 
     def _below(self, folder: Path) -> list[Document]:
         return [each for path, each in self._known.items() if Path(path).is_relative_to(folder)]
 
-    def _remove(self, documents: Iterable[Document], report: IngestReport) -> None:
-        for document in documents:
-            self._memory.append(DocumentRemoved(document=document.id))
-            report.removed.append(document.path)
+    def _kept_of(self, path: Path) -> str:
+        """What is said of documents that were read from a file or a folder which is not there."""
+        kept = sum(bool(each.chunks) for each in self._below(path.expanduser().resolve()))
+        if not kept:
+            return ""
+        what = "The document that was" if kept == 1 else f"The {kept:,} documents that were"
+        stay = "stays" if kept == 1 else "stay"
+        return (
+            f" {what} read from there {stay} in the memory. Mount it, or give it back its name, and try again; "
+            "`clew ingest` lists the documents, `clew delete ID` erases one."
+        )
 
     def _take(self, reading: Reading, report: IngestReport) -> None:
         """Make the memory say what a file says."""
@@ -119,14 +137,16 @@ class Ingester:
         document = known.id if known is not None else new_id()
         ids = self._memory.chunk_hashes(document) if known is not None else {}
         chunks, fresh = self._chunks(document, reading.pieces, ids)
-        if known is not None and chunks == list(ids.values()) and known.title == reading.title:
+        if reading.guessed:
+            report.guessed.append(path)
+        if known is not None and chunks == self._memory.held_chunks(document) and known.title == reading.title:
             report.unchanged.append(path)
             return
-        if known is None and len(fresh) > AT_ONCE:
-            self._memory.append(self._reading(document, reading, []))  # whatever happens next belongs to a document
-        whole = self._append(fresh, self._reading(document, reading, chunks))
+        if known is None and len(fresh) > AT_ONCE:  # whatever happens next belongs to a document
+            self._memory.append(self._reading(document, reading, [], known, ingest=None))
+        whole = self._append(fresh, self._reading(document, reading, chunks, known, ingest=self._ingest))
         if whole:
-            (report.added if known is None else report.refreshed).append(path)
+            (report.refreshed if known is not None and known.chunks else report.added).append(path)
             report.chunks += len(fresh)
         else:
             report.stopped = True
@@ -156,12 +176,16 @@ class Ingester:
             self._memory.append(*events[at : at + AT_ONCE])
         return True
 
-    def _reading(self, document: str, reading: Reading, chunks: Sequence[str]) -> DocumentRead:
+    def _reading(
+        self, document: str, reading: Reading, chunks: Sequence[str], known: Document | None, *, ingest: str | None
+    ) -> DocumentRead:
+        """A reading; without a project or tags of its own a document keeps those it has."""
         return DocumentRead(
+            ingest=ingest,
             document=document,
             category=reading.kind,
-            project=self._project,
-            tags=self._tags,
+            project=self._project or (known.project if known is not None else None),
+            tags=self._tags or (known.tags if known is not None else ()),
             size=reading.size,
             chunks=tuple(chunks),
             text=f"{reading.title}\n{reading.path}",

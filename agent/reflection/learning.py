@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from agent.foreground import Foreground
-from agent.themes import capable
 from graph.beliefs import Near, Observation
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -63,8 +62,7 @@ class Learning:
 
         People's own sentences are then kept, word for word, which no model can harm.
         """
-        score = await self._trusts.recalled(generator)
-        return not capable(generator.info) if score is None else not trusted(score)
+        return await asyncio.to_thread(self._trusts.doubts, generator)
 
     async def score(self, generator: Generator | None) -> float | None:
         """What the model makes of the probe; None without one, or where it could not be asked."""

@@ -1,7 +1,8 @@
 """Observations as events: which status they get, what they stand on, and what makes one unnecessary.
 
 Everything that is learned goes through a `Draft`, which knows what the reflection has made so far: nothing is said
-twice, no turn supports what it was made from, and no revision leaves out a source of the one before.
+twice, no turn supports what it was made from, and no revision leaves out a source of the one before. What is seen here
+but belongs elsewhere, since it is seen everywhere, stays as it is: what is said in one project changes nothing outside.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,18 +54,21 @@ class Draft:
         folded = " ".join(tokens(text))
         if confidence < STORED_FROM or not sources or folded in self._texts:
             return False
+        before = supersedes.sources if supersedes is not None else ()
+        if supersedes is not None and supersedes.project != self.material.project:
+            supersedes = None
         if supersedes is not None and supersedes.series in self._superseded:
             return False  # one answer revises an observation once
         active = sure and grounded and confidence > ACTIVE_ABOVE and self._review == "auto"
         id = new_id()
-        before = supersedes.sources if supersedes is not None else ()
         made = ObservationMade(
             observation=id,
             series=supersedes.series if supersedes is not None else id,
             supersedes=supersedes.id if supersedes is not None else None,
             instead_of=self.material.instead_of,
             world=self.material.world,
-            project=supersedes.project if supersedes is not None else self.material.project,
+            project=self.material.project,
+            tags=supersedes.tags if supersedes is not None else (),
             about=self._about(text, sources, supersedes),
             category=category,
             status="active" if active else "candidate",
@@ -84,6 +88,8 @@ class Draft:
 
     def support(self, observation: Observation, sources: Iterable[str]) -> bool:
         """Turns say the same again. False where they do already, or are what it was made from."""
+        if observation.project != self.material.project:
+            return False
         told = {*observation.sources, *observation.supports}
         fresh = [source for source in sources if source not in told and (observation.id, source) not in self._supported]
         for source in fresh:
@@ -100,7 +106,8 @@ class Draft:
 
     def retire(self, observation: Observation, by_turn: str) -> bool:
         """A person's own words in a turn contradict it. False if that turn is what it was made from."""
-        if observation.id in self._retired or by_turn in (*observation.sources, *observation.supports):
+        told = (*observation.sources, *observation.supports)
+        if observation.id in self._retired or by_turn in told or observation.project != self.material.project:
             return False
         self._retired.add(observation.id)
         self.outcome.events.append(

@@ -6,7 +6,6 @@ from agent.title import propose_title, verbatim
 from graph.beliefs import Near, Observation
 from graph.events import (
     EntityNoted,
-    ObservationKind,
     ObservationReinforced,
     Role,
     SessionTitled,
@@ -14,6 +13,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.values import Session, Turn
+from graph.visibility import PERSONAL
 from models.protocols import Generator
 
 from .echo import echoes
@@ -24,7 +24,6 @@ from .rating import rate
 STEP = 0.02  # what an echo adds to the confidence
 MOST_NAMES = 12  # of one turn
 LONGEST_ECHOED = 4000  # characters of a message that are compared
-EVERYWHERE = (ObservationKind.IDENTITY, ObservationKind.PREFERENCE)
 
 
 def note_names(store: Store, material: Material) -> tuple[list[EntityNoted], dict[str, str]]:
@@ -76,7 +75,7 @@ def _echoes(near: Sequence[Near], turn: Turn, text: str, project: str | None) ->
     """What a turn echoes of others' making: it is no echo of what was made from its own words."""
     found = []
     for known in (each.observation for each in near):
-        here = known.project == project or (known.project is None and known.kind in EVERYWHERE)
+        here = known.project == project or (known.project is None and known.kind in PERSONAL)
         own = turn.id in known.sources or turn.id in known.supports
         if known.status == "active" and here and not own and known.text and echoes(text, known.text):
             found.append(known)

@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from agent.themes import capable
 from models.protocols import Generator
 
 from .probe import BAR, VERSION, probe
@@ -27,10 +28,7 @@ class Trusts:
 
     async def recalled(self, generator: Generator) -> float | None:
         """The model's score, if it was ever asked for: it is not probed now."""
-        key = self._key(generator)
-        if key not in self._scores:
-            self._scores = {**await asyncio.to_thread(self._read), **self._scores}
-        return self._scores.get(key)
+        return await asyncio.to_thread(self._kept, generator)
 
     async def score(self, generator: Generator) -> float:
         """The model's score in the probe, 0-1; probed where it was never, in the background. Raises RunError."""
@@ -39,6 +37,18 @@ class Trusts:
             score = self._scores[self._key(generator)] = await self._probe(generator)
             await asyncio.to_thread(self._write)
         return score
+
+    def doubts(self, generator: Generator) -> bool:
+        """Whether a model failed the probe, or is too small to be worth one here; from a thread, as it reads a file."""
+        score = self._kept(generator)
+        return not capable(generator.info) if score is None else not trusted(score)
+
+    def _kept(self, generator: Generator) -> float | None:
+        key = self._key(generator)
+        if key not in self._scores:
+            for name, score in self._read().items():
+                self._scores.setdefault(name, score)
+        return self._scores.get(key)
 
     def _key(self, generator: Generator) -> str:
         return f"{self._version}:{generator.state_key}"

@@ -2,8 +2,9 @@
 
 Invariants:
 - A process answers while the graph stands where it stood when it was copied, then another takes its place.
-- One query at a time runs on a copy of one sort (all of the graph, or what is live); others wait, and whoever stops
-  waiting, or stops its own query, ends nobody else's.
+- One query at a time runs on a copy of one sort (all of the graph, or what is live and seen in a project, "" for none);
+  others wait, and whoever stops waiting, or stops its own query, ends nobody else's. Of what is live there is one copy
+  at a time.
 - A copy has a name for as long as it takes to open it. What a clew that was killed left of one goes when the memory is
   opened again.
 - Whenever something is erased, every process ends, and a copy that is being made is thrown away.
@@ -49,18 +50,18 @@ class Apart:
         self._turns = {False: threading.Lock(), True: threading.Lock()}  # by whether only what is live
         self._made = threading.Lock()  # held while there is a copy on the disk
         self._changed = threading.Lock()  # guards the three below
-        self._engines: dict[bool, tuple[Engine, int]] = {}
+        self._engines: dict[bool, tuple[Engine, tuple[int, str | None]]] = {}
         self._erased = 0  # times that something was erased
         self._closed = ""  # why
         self._tidy()
 
     def ask(
-        self, request: Mapping[str, Any], *, live_only: bool, cancelled: threading.Event | None = None
+        self, request: Mapping[str, Any], *, live_in: str | None, cancelled: threading.Event | None = None
     ) -> Generator[dict[str, Any], None, None]:
         """What a statement finds, piece by piece. Raises QueryFailed, QueryTimeout or GraphFailure."""
-        with self._turn(live_only, cancelled) as stopped:
+        with self._turn(live_in is not None, cancelled) as stopped:
             for last in (False, True):
-                engine = self._ready(live_only, stopped)
+                engine = self._ready(live_in, stopped)
                 try:
                     yield from engine.ask(dict(request), stopped)
                     return
@@ -71,10 +72,10 @@ class Apart:
                     engine.kill()  # nobody reads on
                     raise
 
-    def prepare(self, *, live_only: bool) -> None:
+    def prepare(self, *, live_in: str | None) -> None:
         """Have a process ready for a query to come. Raises GraphFailure."""
-        with self._turn(live_only, None) as stopped:
-            self._ready(live_only, stopped)
+        with self._turn(live_in is not None, None) as stopped:
+            self._ready(live_in, stopped)
 
     def erased(self) -> None:
         """Something was erased: end all processes; when this returns there is no copy that may have it."""
@@ -120,21 +121,21 @@ class Apart:
         finally:
             turn.release()
 
-    def _ready(self, live_only: bool, stopped: Stopped) -> Engine:
-        """A process whose copy is the graph as it is."""
+    def _ready(self, live_in: str | None, stopped: Stopped) -> Engine:
+        """A process whose copy is the graph as it is, or what is to be seen of it."""
         at = self._graph.at()
         with self._changed:
-            engine, of = self._engines.get(live_only, (None, 0))
+            engine, of = self._engines.get(live_in is not None, (None, (0, None)))
         if engine is not None:
-            if of == at and engine.alive:
+            if of == (at, live_in) and engine.alive:
                 return engine
-            self._forget(live_only, engine)
+            self._forget(live_in is not None, engine)
         if (why := stopped()) is not None:
             raise why
         with self._made:
-            return self._start(live_only, stopped)
+            return self._start(live_in, stopped)
 
-    def _start(self, live_only: bool, stopped: Stopped) -> Engine:
+    def _start(self, live_in: str | None, stopped: Stopped) -> Engine:
         folder = self._folder / new_id()
         engine = None
         try:
@@ -147,14 +148,14 @@ class Apart:
                 of = self._graph.copy(path, stopped)
                 if (why := stopped()) is not None:
                     raise why
-                engine = Engine(path, live_only=live_only)
+                engine = Engine(path, live_in=live_in)
             except OSError as e:
                 raise NoRoom(f"The graph could not be copied for the query: {e}. {_FREE}") from e
             engine.ready(stopped)
             with self._changed:
                 why = stopped()
                 if why is None:
-                    self._engines[live_only] = engine, of
+                    self._engines[live_in is not None] = engine, (of, live_in)
                     return engine
             raise why
         except BaseException:
@@ -185,7 +186,7 @@ class Apart:
 
     def _forget(self, live_only: bool, engine: Engine) -> None:
         with self._changed:
-            if self._engines.get(live_only, (None, 0))[0] is engine:
+            if self._engines.get(live_only, (None, (0, None)))[0] is engine:
                 del self._engines[live_only]
         engine.kill()
 

@@ -67,11 +67,11 @@ def main(argv: list[str]) -> int:
     os.umask(0o077)
     if hasattr(os, "nice"):
         os.nice(10)
-    path, live_only = Path(argv[0]), argv[1] == "live"
+    path, live_in = Path(argv[0]), argv[2] if argv[1] == "live" else None
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.fileno(), requests, path), daemon=True).start()
     try:
-        database = opened(path, live_only=live_only)
+        database = opened(path, live_in=live_in)
     except (*FAILURES, OSError) as error:  # whoever waits hears it
         remove(path)
         say(line(failed=" ".join(str(error).split())))
@@ -87,8 +87,11 @@ def main(argv: list[str]) -> int:
             say(said)
 
 
-def opened(path: Path, *, live_only: bool) -> "kuzu.Database":
-    """The graph at `path`, which is gone from the disk, opened to be read; from then on nothing else can be opened."""
+def opened(path: Path, *, live_in: str | None) -> "kuzu.Database":
+    """The graph at `path`, which is gone from the disk, opened to be read; from then on nothing else can be opened.
+
+    All of it, or what is live and seen in a project ("": in none).
+    """
     import resource  # noqa: F401 - afterwards it could not be found any more
 
     import kuzu
@@ -99,11 +102,11 @@ def opened(path: Path, *, live_only: bool) -> "kuzu.Database":
     while most < 4 * size:
         most *= 2
     how: dict[str, Any] = {"buffer_pool_size": POOL_BYTES, "max_num_threads": THREADS, "max_db_size": most}
-    if live_only or Path(f"{path}{WAL}").exists():
+    if live_in is not None or Path(f"{path}{WAL}").exists():
         database = kuzu.Database(path, auto_checkpoint=False, **how)
         connection = kuzu.Connection(database)
-        for statement in cuts() if live_only else ():
-            connection.execute(statement)
+        for statement, parameters in cuts(live_in) if live_in is not None else ():
+            connection.execute(statement, parameters)
         connection.execute("CHECKPOINT")
         connection.close()
         database.close()

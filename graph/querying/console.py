@@ -64,7 +64,7 @@ def ask(
     timeout_s: float,
     limit: int,
     world: str = MAIN_WORLD,
-    live_only: bool = False,
+    live_in: str | None = None,
     first: Callable[[Answer], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> Answer:
@@ -80,7 +80,7 @@ def ask(
     request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
     found = _Found(time.perf_counter())
     total: int | None = None
-    with contextlib.closing(apart.ask(request, live_only=live_only, cancelled=cancelled)) as said:
+    with contextlib.closing(apart.ask(request, live_in=live_in, cancelled=cancelled)) as said:
         for told in said:
             match told:
                 case {"columns": columns, "took_s": took_s}:
@@ -106,7 +106,7 @@ def validate(apart: Apart, cypher: str, parameters: Mapping[str, Any] | None) ->
     asked = given(cypher, parameters, needed=parameters is not None)
     values = dict.fromkeys(parameters_of(statement)) | asked
     request = _request(cypher, statement, f"EXPLAIN\n{statement}", values, TIMEOUT_S)
-    for _ in apart.ask(request | {"limit": 0, "lines_before": 1}, live_only=False):
+    for _ in apart.ask(request | {"limit": 0, "lines_before": 1}, live_in=None):
         pass
 
 

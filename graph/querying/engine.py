@@ -45,9 +45,10 @@ Stopped = Callable[[], GraphFailure | None]
 class Engine:
     """A running process. `kill` is for any thread, `ask` for one at a time."""
 
-    def __init__(self, copy: Path, *, live_only: bool) -> None:
+    def __init__(self, copy: Path, *, live_in: str | None) -> None:
+        sort = ["live", live_in] if live_in is not None else ["all"]
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "graph.querying.child", str(copy), "live" if live_only else "all"],
+            [sys.executable, "-P", "-m", "graph.querying.child", str(copy), *sort],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

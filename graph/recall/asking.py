@@ -10,7 +10,7 @@ from graph.ids import as_ms
 from graph.recall.columns import Columns
 from graph.recall.intent import Intent
 from graph.recall.learned import Learned
-from graph.recall.mask import allowed, proposed, visible
+from graph.recall.mask import allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
 from graph.recall.standing import Pins, Standings, Stood
 from graph.recall.table import NONE, Table
 
@@ -36,16 +36,22 @@ class Asked:
 class Sight:
     """What carries evidence, what may be answered with, and of that, what the prompt does not hold yet.
 
-    `stood` is how observations stand in the world asked about, and `pins` what is pinned there.
+    `here` are the turns of chats that may be looked into, `anywhere` those of all chats that carry evidence, and
+    `asked_for` those that the filters but the project let pass: what was learned of turns that are not seen may be
+    seen. `learned` are the observations that are. `stood` is how observations stand in the world asked about, and
+    `pins` what is pinned there.
     """
 
+    here: "Mask"
+    anywhere: "Mask"
+    asked_for: "Mask"
     turns: "Mask"
     turns_allowed: "Mask"
     turns_free: "Mask"
-    proposals: "Mask"  # of other programs: no hits themselves, but what was taken into use of them may be
     chunks: "Mask"
-    chunks_allowed: "Mask"
+    chunks_asked_for: "Mask"
     chunks_free: "Mask"
+    learned: "Mask"
     stood: Stood
     pins: Pins
 
@@ -53,18 +59,26 @@ class Sight:
 def see(db: sqlite3.Connection, columns: Columns, learned: Learned, standings: Standings, filters: Filters) -> Sight:
     """The masks of the filters over turns, chunks and observations. Raises GraphFailure."""
     inherited = standings.inherited(db, columns, filters.world)
-    turns = visible(columns, filters, inherited)
-    turns_allowed = allowed(columns, filters, turns)
+    viewer = viewer_of(columns, filters)
+    anywhere, here = visible(columns, filters, inherited), said_to(columns, viewer)
+    asked_for = allowed(columns, filters, anywhere)
+    turns_allowed = asked_for & here
     chunks: Mask = learned.pieces["live"].copy()
-    chunks_allowed = _chunks_allowed(learned, filters) if learned.pieces.size else chunks
+    chunks_asked_for, chunks_allowed = chunks, chunks
+    if learned.pieces.size:
+        chunks_asked_for = _chunks_asked_for(learned, filters)
+        chunks_allowed = chunks_asked_for & read_to(learned, viewer)
     return Sight(
-        turns,
+        here,
+        anywhere,
+        asked_for | proposed(columns, filters, inherited),
+        anywhere & here,
         turns_allowed,
         _without(turns_allowed, columns, filters.exclude) & ("turn" in filters.kinds),
-        proposed(columns, filters, inherited),
         chunks,
-        chunks_allowed,
+        chunks_asked_for,
         _without(chunks_allowed, learned.pieces, filters.exclude) & ("chunk" in filters.kinds),
+        learned_for(columns, learned, viewer),
         standings.of(db, columns, learned, filters.world),
         standings.pins(db, columns, learned, filters.world),
     )
@@ -82,17 +96,12 @@ def tells(intent: Intent) -> bool:
     return bool(intent.route in ("recent", "thread") or intent.names or intent.since or intent.until)
 
 
-def _chunks_allowed(learned: Learned, filters: Filters) -> "Mask":
-    """Chunks that may be hits: live ones, where nobody's words are asked for, and no chat's."""
-    import numpy as np
-
+def _chunks_asked_for(learned: Learned, filters: Filters) -> "Mask":
+    """Chunks that all filters but the project let pass: live ones, where nobody's words are asked for, nor a chat's."""
     table = learned.pieces
     may: Mask = table["live"].copy()
     if filters.session is not None or filters.person is not None or "assistant" not in filters.roles:
         may[:] = False
-    if filters.project is not None:
-        titles = [learned.titles.get(name, ("", None)) for name in learned.documents.names]
-        may &= np.array([project == filters.project for _, project in titles], np.bool_)[table["document"]]
     if filters.since is not None:
         may &= table["at"] >= as_ms(filters.since)
     if filters.until is not None:

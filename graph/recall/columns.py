@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 ROLES = ("user", "assistant", "note", "tool")
-TOOL = ROLES.index("tool")
+NOTE, TOOL = ROLES.index("note"), ROLES.index("tool")
 ALL_SESSIONS = 100  # from so many on, all are read: the engine compares with each of a list
 
 _NUMBERS = {  # column of a Turn to its type here
@@ -56,10 +56,11 @@ class Columns(Table):
         super().__init__({"role": "i1", "parent": "i4", **_NUMBERS, **_CODES})
         self.store = store
         self.at_event = 0
-        self.sessions, self.speakers, self.worlds = Names(), Names(), Names()
+        self.sessions, self.speakers, self.worlds, self.projects = Names(), Names(), Names(), Names()
         self.session_rows: list[SessionRow | None] = []
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
         self._tree: Tree | None = None
+        self._owners: NDArray[np.int32] | None = None
         self._assigned = 0  # the last event that gave a session another project, as far as that was read
 
     def refresh(self, applied: int) -> None:
@@ -96,7 +97,7 @@ class Columns(Table):
             code = self.sessions.code(session["id"])
             if code != NONE and (row := self.session_rows[code]) is not None:
                 row.project = session["project"]
-        self._assigned = assigned
+        self._assigned, self._owners = assigned, None
 
     @property
     def tree(self) -> Tree:
@@ -114,6 +115,17 @@ class Columns(Table):
             up, down = (np.append(steps, np.int32(NONE)) for steps in (parent, child))  # of NONE, NONE
             self._tree = Tree(parent, child, up[parent], down[child], others, parent[others])
         return self._tree
+
+    @property
+    def owners(self) -> "NDArray[np.int32]":
+        """The project of each session, by code; NONE for none."""
+        import numpy as np
+
+        if self._owners is None:
+            projects = (row.project if row is not None else None for row in self.session_rows)
+            codes = [self.projects.add(project) if project is not None else NONE for project in projects]
+            self._owners = np.array(codes, np.int32)
+        return self._owners
 
     def session_of(self, row: int) -> str:
         return self.sessions.names[int(self._columns["session"][row])]
@@ -167,3 +179,4 @@ class Columns(Table):
         found = self.store.columns(query, {"ids": unread} if some else {}).to_pylist()
         read = {row["id"]: SessionRow(row["world"], row["project"]) for row in found}
         self.session_rows += [read.get(id) for id in unread]
+        self._owners = None

@@ -1,6 +1,7 @@
 """Turns, observations and chunks in one list, the best first, and nothing in it twice.
 
-An observation and a turn it was made from say the same: of the two the better one stays. A document is read at length
+An observation and a turn it was made from say the same: of the two the better one stays. Where a person corrected what
+a turn says, their words stand before it; a note that is corrected says nothing any more. A document is read at length
 and a chat is not, so that chunks may take but a share of the places.
 """
 
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graph.hits import Kind
 from graph.recall.evidence import Scores
-from graph.recall.learned import Learned
+from graph.recall.learned import DERIVED, Learned
 from graph.recall.observing import STANDS_FOR, Beside, Found
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -62,18 +63,25 @@ def join(
             places += [Place(kind, row, float(each.total[row])) for row in best(each, limit + spare)]
     places.sort(key=lambda place: (-place.score, place.kind == "turn"))  # of equals the observation
     turns_held, chunks_held, observations_held = (set(rows.tolist()) for rows in held)
-    once = _once(places, learned, turns_held, chunks_held)
+    once = _once(places, learned, turns_held, chunks_held, found.observations)
     fresh = [place for place in once if place.kind != "observation" or place.row not in observations_held]
     return _bounded(fresh, learned, limit, spare)
 
 
-def _once(places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int]) -> list[Place]:
+def _once(
+    places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int], beliefs: Found | None
+) -> list[Place]:
     """Without what the places before it say already, or the turns and chunks that are known as it is."""
+    corrected, notes = (beliefs.corrected, beliefs.notes) if beliefs is not None else ({}, frozenset[int]())
     kept: list[Place] = []
     for place in places:
         match place.kind:
             case "turn":
                 new = place.row not in told
+                if new and (right := corrected.get(place.row)) is not None:
+                    kept.append(Place("observation", right, place.score))
+                    told.update(learned.of_turns[DERIVED].of(right).tolist())
+                    new = place.row not in notes
                 told.add(place.row)
             case "chunk":
                 new = place.row not in chunks

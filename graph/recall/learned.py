@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from graph.recall.columns import Columns
 from graph.recall.table import NONE, Names, Table, coded
 from graph.store import GraphStore
+from graph.visibility import for_all
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -28,8 +29,8 @@ _FIRST = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = ? LIMIT 1"  
 _LAST_READ = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'document.read'"
 _OBSERVATIONS = (
     "MATCH (n:Observation) {} RETURN n.id AS id, n.seq AS seq, n.status AS status, n.live AS live, "
-    "n.current AS current, n.pinned AS pinned, n.world AS world, n.project AS project, n.confidence AS confidence, "
-    "n.at AS at, n.touched AS touched"
+    "n.current AS current, n.pinned AS pinned, n.world AS world, n.confidence AS confidence, n.kind AS kind, "
+    "n.origin AS origin, n.at AS at, n.touched AS touched"
 )
 _CHUNKS = (
     "MATCH (n:Chunk) {} RETURN n.id AS id, n.seq AS seq, n.document AS document, coalesce(n.position, 0) AS position, "
@@ -37,6 +38,11 @@ _CHUNKS = (
 )
 _CHANGED = "WHERE n.touched > $after"
 _PROOF = "MATCH (n:Observation)-[r:{}]->(s:{}) {} RETURN n.seq AS one, s.seq AS other, {} AS amount"
+# What a person puts right is what the revision before theirs was made from.
+_CORRECTED = (
+    "MATCH (n:Observation)-[:SUPERSEDES]->(b:Observation)-[:DERIVED_FROM]->(s:Turn) WHERE n.origin = 'user' {} "
+    "RETURN DISTINCT n.seq AS one, s.seq AS other, 0.0 AS amount"
+)
 _DOCUMENTS = "MATCH (d:Document) RETURN d.id AS id, d.title AS title, d.project AS project"
 
 
@@ -93,15 +99,16 @@ class Learned:
         self.store = store
         self.beliefs = Table(
             {
-                "status": "i1", "live": "?", "current": "?", "pinned": "?", "world": "i4", "project": "i4",
+                "status": "i1", "live": "?", "current": "?", "pinned": "?", "world": "i4", "for_all": "?",
                 "confidence": "f4", "at": "i8",
             }
         )  # fmt: skip
         self.pieces = Table({"document": "i4", "position": "i4", "live": "?", "at": "i8", "before": "i4"})
-        self.worlds, self.projects, self.documents = Names(), Names(), Names()
+        self.worlds, self.documents = Names(), Names()
         self.titles: dict[str, tuple[str, str | None]] = {}  # of documents: title and project
         self.of_turns = {name: Edges.none() for name in (DERIVED, SUPPORTED, REINFORCED)}
         self.of_chunks = {name: Edges.none() for name in (DERIVED, SUPPORTED)}
+        self.corrected = Edges.none()  # of observations that a person stated, to the turns that they put right
         self.stems: dict[int, frozenset[str]] = {}  # of observations by row, as far as they were asked for
         self._at = {"observation.made": 0, "chunk.read": 0}
         self._last_read = 0
@@ -115,6 +122,10 @@ class Learned:
     def last(self) -> int:
         """The newest event that has a row in either table."""
         return max(self.beliefs.last, self.pieces.last)
+
+    def project_of(self, document: str) -> str | None:
+        """The project that a document belongs to."""
+        return self.titles.get(document, ("", None))[1]
 
     def rows(self, seqs: "NDArray[np.int64]") -> "NDArray[np.intp]":
         """The events themselves: of a list that is of both tables, each then takes its own."""
@@ -146,17 +157,23 @@ class Learned:
         table["status"][rows] = coded(found["status"], STATUSES.index)
         for name in ("live", "current", "pinned", "confidence", "at"):
             table[name][rows] = found[name].to_numpy()
-        for name, names in (("world", self.worlds), ("project", self.projects)):
-            table[name][rows] = coded(found[name], names.add)
+        table["world"][rows] = coded(found["world"], self.worlds.add)
+        table["for_all"][rows] = [
+            for_all(*each) for each in zip(found["kind"].to_pylist(), found["origin"].to_pylist(), strict=True)
+        ]
         for name, edges in self.of_turns.items():
-            self.of_turns[name] = edges.replace(rows, self._edges(name, "Turn", columns, after))
+            query = _PROOF.format(name, "Turn", _CHANGED if after else "", "0.0" if name == DERIVED else "r.amount")
+            self.of_turns[name] = edges.replace(rows, self._edges(query, columns, after))
+        query = _CORRECTED.format("AND n.touched > $after" if after else "")
+        self.corrected = self.corrected.replace(rows, self._edges(query, columns, after))
         for name, edges in self.of_chunks.items():
             if self.pieces.size:
-                self.of_chunks[name] = edges.replace(rows, self._edges(name, "Chunk", self.pieces, after))
+                query = _PROOF.format(
+                    name, "Chunk", _CHANGED if after else "", "0.0" if name == DERIVED else "r.amount"
+                )
+                self.of_chunks[name] = edges.replace(rows, self._edges(query, self.pieces, after))
 
-    def _edges(self, name: str, end: str, ends: Table, after: int) -> Edges:
-        amount = "0.0" if name == DERIVED else "r.amount"
-        query = _PROOF.format(name, end, _CHANGED if after else "", amount)
+    def _edges(self, query: str, ends: Table, after: int) -> Edges:
         found = self.store.columns(query, {"after": after} if after else {})
         one, other = self.beliefs.rows(found["one"].to_numpy()), ends.rows(found["other"].to_numpy())
         here = one != NONE  # what is newer than the observations that were read comes again with its own

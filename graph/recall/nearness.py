@@ -30,20 +30,17 @@ def nearest(
     terms: Sequence[Term],
     cosines: "NDArray[np.float32] | None",
     *,
-    project: str | None,
     status: Sequence[str],
     limit: int,
 ) -> list[tuple[str, float, float]]:
-    """Ids with cosine and share of words, the nearest first; those of the project, and those of none.
+    """Ids with cosine and share of words, the nearest first.
 
     `said` are the stems of the words, `terms` those of them that tell most.
     """
     import numpy as np
 
     table = learned.beliefs
-    may = sight.stood.current & np.isin(sight.stood.status, [STATUSES.index(each) for each in status])
-    of_project = [learned.projects.code(project)] if project is not None else []
-    may &= (table["project"] < 0) | np.isin(table["project"], of_project)
+    may = sight.learned & sight.stood.current & np.isin(sight.stood.status, [STATUSES.index(each) for each in status])
     meaning = np.zeros(table.size, np.float32) if cosines is None else np.maximum(cosines, 0)
     shares = share_of(terms, table.size)
     rows = np.flatnonzero(may & ((shares > 0) | (meaning > 0)))

@@ -5,13 +5,12 @@ meaning in place of the turn's: the neighbours, the session, the time and the sp
 what is asked as well as the turn does, it comes ahead of it by its boosts; where the turn says more, the turn does.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graph.hits import Filters
 from graph.recall.asking import Asked, Sight
-from graph.recall.columns import Columns
+from graph.recall.columns import NOTE, Columns
 from graph.recall.evidence import Scores, Term
 from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, Learned
 from graph.recall.lending import RELATED
@@ -39,7 +38,8 @@ class Found:
     """Observations or chunks with their scores: float32[size] each, and which of them may be hits.
 
     `own` is what their own words and meaning say; `lender` is the row of the turn whose place they stand in, NONE where
-    that is a chunk's or nobody's.
+    that is a chunk's or nobody's. `corrected` are the rows of turns that a person put right, each with that of the
+    observation that says how it is; of these `notes` were said for nothing else.
     """
 
     total: "Floats"
@@ -49,6 +49,8 @@ class Found:
     boosts: "dict[str, Floats]"
     may: "Mask"
     lender: "NDArray[np.intp]"
+    corrected: Mapping[int, int] = field(default_factory=dict)
+    notes: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,21 @@ def observe(
     chunks: Found | None,
     sight: Sight,
     asked: Asked,
+    meaning: "Floats | None",
 ) -> Found:
-    """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it."""
+    """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it.
+
+    `cosines` are the observations', `meaning` the turns'.
+    """
     import numpy as np
 
-    table, filters = learned.beliefs, asked.filters
+    table = learned.beliefs
     words = share_of(terms, table.size)
+    one, note = _corrected_notes(learned, columns)
+    np.maximum.at(words, one, turns.lexical[note])  # a correction is found by what the note said that it corrects
+    if cosines is not None and meaning is not None:
+        cosines = cosines.copy()
+        np.maximum.at(cosines, one, meaning[note])
     own = told(words, cosines, np.ones(table.size, np.bool_))
     total, lender = own.copy(), np.full(table.size, NONE, np.intp)
     for relation in STANDS_FOR:
@@ -98,9 +109,27 @@ def observe(
     may = words > 0
     if cosines is not None:
         may |= cosines >= RELATED
-    may &= sight.stood.current & (sight.stood.status == ACTIVE)
-    may &= _asked_for(learned, sight, filters)
-    return Found(total.astype(np.float32), own, words, cosines, boosts, may, lender)
+    holds = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
+    holds &= proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0
+    corrected = _corrected(learned, holds)
+    notes = frozenset(row for row in corrected if columns["role"][row] == NOTE)
+    return Found(total.astype(np.float32), own, words, cosines, boosts, may & holds, lender, corrected, notes)
+
+
+def _corrected_notes(learned: Learned, columns: Columns) -> "tuple[NDArray[np.intp], NDArray[np.intp]]":
+    """Observations with the notes that they put right."""
+    import numpy as np
+
+    edges = learned.corrected
+    notes = np.append(columns["role"] == NOTE, False)[edges.other]  # NONE is the last
+    return edges.one[notes], edges.other[notes]
+
+
+def _corrected(learned: Learned, holds: "Mask") -> dict[int, int]:
+    """The turns that observations which hold put right, each with the newest of these."""
+    edges = learned.corrected
+    pairs = zip(edges.one.tolist(), edges.other.tolist(), strict=True)
+    return {other: one for one, other in sorted(pairs) if other != NONE and holds[one]}
 
 
 def proof(learned: Learned, turns: "Mask", chunks: "Mask", relations: tuple[str, ...]) -> "NDArray[np.intp]":
@@ -128,14 +157,6 @@ def confidence(learned: Learned, turns: "Mask") -> "Floats":
         sure += np.bincount(edges.one, edges.amount * live[edges.other], minlength=table.size).astype(np.float32)
     capped: Floats = np.minimum(sure, np.float32(1))
     return capped
-
-
-def _asked_for(learned: Learned, sight: Sight, filters: Filters) -> "Mask":
-    """Made from some turn or chunk that may be answered with: said in the time, by the person, in the session asked."""
-    asked: Mask = proof(learned, sight.turns_allowed | sight.proposals, sight.chunks_allowed, (DERIVED,)) > 0
-    if filters.project is not None:
-        asked &= learned.beliefs["project"] == learned.projects.code(filters.project)
-    return asked
 
 
 def told(words: "Floats", cosines: "Floats | None", seen: "Mask") -> "Floats":
@@ -178,8 +199,8 @@ def _boosts(learned: Learned, columns: Columns, sight: Sight, asked: Asked) -> "
     import numpy as np
 
     table = learned.beliefs
-    count = np.maximum(proof(learned, sight.turns, sight.chunks, (DERIVED, SUPPORTED)), 1)
-    sure = (confidence(learned, sight.turns) - np.float32(USUAL)) / np.float32(1 - USUAL)
+    count = np.maximum(proof(learned, sight.anywhere, sight.chunks, (DERIVED, SUPPORTED)), 1)
+    sure = (confidence(learned, sight.anywhere) - np.float32(USUAL)) / np.float32(1 - USUAL)
     edges = learned.of_turns[DERIVED]
     significance = np.zeros(table.size, np.float32)
     np.maximum.at(significance, edges.one, np.append(columns["significance"], 0)[edges.other].astype(np.float32))

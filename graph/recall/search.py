@@ -37,6 +37,7 @@ from graph.recall.telling_worlds import changes_of, observations_of, turns_of
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.store import GraphStore
+from graph.visibility import Viewer
 from graph.worlds import lineage_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -111,10 +112,10 @@ class Recall:
         held = turns, chunks, observations
         places = join(rows, scores, found, self._learned, held, limit, SPARE)
         why = Explainer(columns, evidence, scores, may)
-        return tell(db, columns, self._learned, places, limit, why, found, sight.turns)
+        return tell(db, columns, self._learned, places, limit, why, found, sight)
 
     def near(
-        self, text: str, *, vector: Vector | None, world: str, project: str | None, limit: int, status: Sequence[str]
+        self, text: str, *, vector: Vector | None, world: str, project: Viewer, limit: int, status: Sequence[str]
     ) -> list[tuple[str, float, float]]:
         """The observations nearest to some words: id, cosine, share of the words. Raises GraphFailure."""
         with self._lock, self._reading() as (columns, db):
@@ -126,11 +127,10 @@ class Recall:
             return nearest(
                 db,
                 learned,
-                see(db, columns, learned, self._standings, Filters(world=world)),
+                see(db, columns, learned, self._standings, Filters(world=world, project=project)),
                 frozenset(stems(db, text, ())),
                 self._words.learned_terms(db, text, columns, learned, without=())[0],
                 self._near(vector, learned.beliefs),
-                project=project,
                 status=status,
                 limit=limit,
             )
@@ -268,7 +268,8 @@ class Recall:
         if learned.beliefs.size and "observation" in kinds:
             near = self._near(asked.vector, learned.beliefs)
             said = told(turns.lexical, evidence.cosines, evidence.seen)
-            observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked)
+            meaning = evidence.cosines
+            observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked, meaning)
         return Beside(observations, chunks)
 
     def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":

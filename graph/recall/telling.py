@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graph.beliefs import place_of
 from graph.hits import Boost, Hit, Kind, Reason, Step
 from graph.ids import as_datetime
+from graph.recall.asking import Sight
 from graph.recall.columns import Columns
 from graph.recall.explain import LEAST_BOOST, SEMANTIC_RANKS, Explainer, read_hits, read_texts
 from graph.recall.joining import Place
@@ -29,7 +30,7 @@ def tell(
     limit: int,
     why: Explainer,
     found: Beside,
-    live: "NDArray[np.bool_]",
+    sight: Sight,
 ) -> list[Hit]:
     """The first `limit` places whose text is still there, as hits; only those are explained."""
     tables: dict[Kind, Table] = {"turn": columns, "observation": learned.beliefs, "chunk": learned.pieces}
@@ -40,7 +41,7 @@ def tell(
     kept = [place for place in places if place.row in texts[place.kind]][:limit]
     turns = {place.row: texts["turn"][place.row] for place in kept if place.kind == "turn"}
     said = read_hits(db, columns, turns, why)
-    teller = Teller(db, columns, learned, live)
+    teller = Teller(db, columns, learned, sight)
     hits: list[Hit] = []
     for place in kept:
         text = texts[place.kind][place.row]
@@ -60,24 +61,27 @@ class Teller:
     db: sqlite3.Connection
     columns: Columns
     learned: Learned
-    live: "NDArray[np.bool_]"  # turns that may be seen
+    sight: Sight
     _names: dict[str, str | None] = field(default_factory=dict)
 
     def observation(self, row: int, text: str, found: Found) -> Hit:
-        """An observation as a hit; its session and speaker are those of the oldest turn it was made from."""
+        """An observation as a hit; its session and speaker are those of the oldest turn it was made from.
+
+        Of a chat that may not be looked into, which made a memory that is seen everywhere, nothing is told.
+        """
         table = self.learned.beliefs
         made_from = self.learned.of_turns[DERIVED].of(row)
         said = [int(each) for each in made_from if each != NONE]
         read = [int(each) for each in self.learned.of_chunks[DERIVED].of(row) if each != NONE]
         first = min(said, key=lambda each: (int(self.columns["at"][each]), each), default=NONE)
         id = table.ids([row])[0]
-        best = self._best(row, said, read, found)
+        best, apart = self._best(row, said, read, found), first != NONE and not self.sight.here[first]
         rank, score = _rank(found, found.own, row), _score(found, row)
         return Hit(
             kind="observation",
             id=id,
-            session=self.columns.session_of(first) if first != NONE else "",
-            session_name=self._name(self.columns.session_of(first)) if first != NONE else None,
+            session=self.columns.session_of(first) if first != NONE and not apart else "",
+            session_name=self._name(self.columns.session_of(first)) if first != NONE and not apart else None,
             role=self.columns.role_of(first) if first != NONE else "note",
             speaker=self.columns.speaker_of(first) if first != NONE else "you",
             text=text,
@@ -85,8 +89,8 @@ class Teller:
             score=float(found.total[row]),
             reasons=(Reason("observation", rank, score),),
             boosts=_boosts(found, row),
-            path=(Step("observation", id), Step(DERIVED, best)),
-            sources=tuple(dict.fromkeys((best, *self._proof(row)))),
+            path=(Step("observation", id),) if apart else (Step("observation", id), Step(DERIVED, best)),
+            sources=tuple(dict.fromkeys((*(() if apart else (best,)), *self._proof(row)))),
         )
 
     def _best(self, row: int, said: list[int], read: list[int], found: Found) -> str:
@@ -99,7 +103,7 @@ class Teller:
     def _proof(self, row: int) -> list[str]:
         """The live turns and chunks that it was made from and that say the same, oldest first."""
         ends = (
-            (self.columns, self.live, self.learned.of_turns),
+            (self.columns, self.sight.turns, self.learned.of_turns),
             (self.learned.pieces, self.learned.pieces["live"], self.learned.of_chunks),
         )
         found = {

@@ -115,7 +115,8 @@ async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_w
     agent._memory.append(HeadMoved(session=what_if, turn=turns[1].id))
     plan = await agent.plan_delete_session(session)
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turns[4].id, turns[5].id}
-    assert plan.notes == ("4 messages stay: other chats go on from them.",)
+    assert plan.impact.kept == {turn.id for turn in turns[:4]}
+    assert plan.notes == (), "nothing else stays than what the impact says is kept"
     await agent.delete(what_if)
     plan = await agent.plan_delete_session(session)
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turn.id for turn in turns}
@@ -131,7 +132,7 @@ async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_
     turns = await path(agent, what_if)
     plan = await agent.rewind_plan(what_if, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("2 of them stay in memory: another chat, or the one that this left, holds them.",)
+    assert plan.notes == ("2 of 4 messages stay in memory: another chat, or the one that this left, holds them.",)
     alone = await agent.rewind_plan(what_if, turns[3].id)
     assert [turn.id for turn in alone.impact.gone] == [turn.id for turn in turns[4:]]
     assert alone.notes == ()
@@ -149,7 +150,7 @@ async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_t
     turns = await path(agent, fork)
     plan = await agent.rewind_plan(fork, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("They stay in memory: another chat, or the one that this left, holds them.",)
+    assert plan.notes == ("Both messages stay in memory: another chat, or the one that this left, holds them.",)
     assert plan.impact.lost == ()
 
 

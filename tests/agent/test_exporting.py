@@ -154,6 +154,26 @@ def test_a_broken_line_is_told_by_its_number_and_the_rest_is_in(
     assert Importer(there).run(file).known == 3
 
 
+@pytest.mark.parametrize("session", [None, "s"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
+    here: Memory, there: Memory, reader: LogReader, tmp_path: Path, session: str | None, counted: bool
+) -> None:
+    talk(here, 6)
+    lines = list(as_jsonl(reader, clew="9.9", session=session))
+    if not counted:  # as clew wrote it before
+        lines[0] = json.dumps({key: value for key, value in json.loads(lines[0]).items() if key != "events"}) + "\n"
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(lines[:-3]))
+    report = Importer(there).run(path)
+    events = len(lines) - 1
+    known = (3, events) if counted or session is None else (0, 0)
+    assert (report.missing, report.counted, report.new) == (*known, 3)
+    path.write_text("".join(lines) * 2)
+    whole = Importer(there).run(path)
+    assert (whole.missing, whole.new) == (0, 3)
+
+
 def test_an_export_of_a_newer_clew_imports_nothing(
     here: Memory, there: Memory, reader: LogReader, tmp_path: Path
 ) -> None:

@@ -17,7 +17,8 @@ from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
 from agent.service import Agent
 from agent.settings import Settings
-from graph.events import HeadMoved, Role, SessionDeleted, TurnDeleted, TurnSaid
+from graph.errors import LogUnwritable
+from graph.events import HeadMoved, Role, SessionDeleted, SessionUnarchived, TurnDeleted, TurnSaid, TurnWithheld
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Turn
@@ -102,6 +103,94 @@ def test_alternatives_come_along_and_the_head_is_where_it_was(memory: Memory, br
     value["current_node"] = "a2"
     bring_in(value)
     assert texts(memory) == ["Why?", "One."]  # nothing is new, so nothing moves
+
+
+def off_the_path() -> dict[str, Any]:
+    """A chat whose first answers were made anew: what the tree holds first is not what the chat shows."""
+    return tree(
+        node("q", None, "user", "Why tides?"),
+        node("a1", "q", "assistant", "One."),
+        node("q1", "a1", "user", "What?"),
+        node("a2", "q", "assistant", "Two."),
+        node("q2", "a2", "user", "And the sun?"),
+        current_node="q2",
+    )
+
+
+def test_a_chat_is_titled_by_what_it_shows(memory: Memory, bring_in: Import) -> None:
+    bring_in(off_the_path())
+    assert texts(memory) == ["Why tides?", "Two.", "And the sun?"]
+    assert memory.sessions()[0].name == "Tides"
+
+
+def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imported_again(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(importer, "_path", lambda chat: frozenset(each.key for each in chat.messages))
+        bring_in(off_the_path())
+    assert memory.sessions()[0].name == "Why tides?"  # its first words stand for a title
+    assert counted(bring_in(off_the_path())) == (0, 0, 1, 0, 5)
+    assert memory.sessions()[0].name == "Tides"
+    head = memory.head()
+    question = memory.thread(memory.sessions()[0].id)[0].id
+    bring_in(off_the_path())
+    assert memory.head() == head
+    memory.append(TurnWithheld(turn=question))
+    assert memory.sessions()[0].name == "And the sun?"  # which stands for one
+    bring_in(off_the_path())
+    assert memory.head() == head + 1  # a title would not be shown
+
+
+def test_a_title_does_not_come_back_that_may_tell_of_what_was_deleted(memory: Memory, bring_in: Import) -> None:
+    bring_in(claude_chat(Q, A))
+    memory.append(TurnDeleted(turn=memory.thread(memory.sessions()[0].id)[0].id))
+    assert memory.sessions()[0].name is None
+    bring_in(claude_chat(Q, A, MORE))
+    assert memory.sessions()[0].name == "The moon."
+
+
+def test_what_was_archived_there_is_archived_here_once(memory: Memory, bring_in: Import) -> None:
+    assert bring_in({**off_the_path(), "is_archived": True}).archived == 1
+    [session] = memory.sessions(archived=True)
+    assert (session.archived, session.name, memory.last_deed()) == (True, "Tides", None)
+    memory.append(SessionUnarchived(session=session.id))
+    assert bring_in({**off_the_path(), "is_archived": True}).archived == 0
+    assert [each.archived for each in memory.sessions()] == [False]
+
+
+def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_known(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = tree(node("q", None, "user", "Why?"), node("a", "q", "assistant", "The moon. \ue200cite\ue202turn0\ue201"))
+    with monkeypatch.context() as patch:
+        patch.setattr("agent.imported.unmarked", lambda text: text)
+        bring_in(value)
+    assert counted(bring_in(value)) == (0, 0, 1, 0, 2)
+    bring_in({**value, "conversation_id": "c2"})
+    assert sorted(str(turn.text) for turn in everything(memory))[:2] == [
+        "The moon.",
+        "The moon. \ue200cite\ue202turn0\ue201",
+    ]
+
+
+def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(
+    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "AT_ONCE", 20)
+    chat = claude_chat(*(said(f"m{m}", "human", f"message {m} " + "tide " * 200) for m in range(200)))
+    pages: int = memory._log._db.execute("PRAGMA page_count").fetchone()[0]
+    memory._log._db.execute(f"PRAGMA max_page_count = {pages + 40}")
+    with pytest.raises(LogUnwritable) as caught:
+        bring_in(chat)
+    stored = memory.counts()["turns"]
+    assert 0 < stored < 200
+    assert str(caught.value).startswith("The disk is full: ")
+    assert str(caught.value).endswith(
+        f"try again. {stored} messages were imported before that and stay; the same command goes on from there."
+    )
+    memory._log._db.execute(f"PRAGMA max_page_count = {pages + 10_000}")
+    assert counted(bring_in(chat)) == (0, 1, 0, 200 - stored, stored)
 
 
 def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memory: Memory, bring_in: Import) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.importing import chatgpt, claude, locomo
-from agent.importing.chats import Chat, chat_source, message_source, name
+from agent.importing.chats import Chat, chat_source, message_source, name, unmarked
 from agent.importing.lines import Lines
 from agent.importing.reading import Line
 from agent.importing.times import moment
@@ -112,6 +112,34 @@ def test_chatgpts_broken_trees_lose_only_what_cannot_be_placed() -> None:
     assert chat.head == "q"
 
 
+CITED = "\ue200cite\ue202turn0search3\ue202turn0search8\ue201"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            f"Tides follow the moon. {CITED}\nSo do limpets {CITED}{CITED}, too.",
+            "Tides follow the moon.\nSo do limpets, too.",
+        ),
+        (
+            'By \ue200entity\ue202["people", "Ada Lovelace", 0]\ue201 in \ue203Paris\ue204.' + CITED,
+            "By Ada Lovelace in Paris.",
+        ),
+        ("See \ue200url\ue202The tides\ue202https://example.org\ue201.", "See The tides."),
+        ("See \ue200entity\ue202[" + "[" * 5000 + "\ue201.", "See."),
+        ("It ended \ue200cite\ue202turn0sea", "It ended"),
+        ("A glyph \ue200 of a font, and \ue203 another.", "A glyph \ue200 of a font, and \ue203 another."),
+    ],
+)
+def test_what_chatgpt_marks_for_its_screen_is_told_as_it_is_seen_there(text: str, shown: str) -> None:
+    assert unmarked(text) == shown
+
+
+def test_a_mark_behind_many_blanks_is_found_at_once() -> None:
+    assert unmarked((" " * 100_000 + "x") * 3 + CITED).endswith("x")
+
+
 # -- Claude -----------------------------------------------------------------------------------------------------------
 
 
@@ -141,12 +169,50 @@ def test_claudes_messages_follow_each_other_and_keep_what_was_said() -> None:
     }
     chat = claude.parse(value)
     assert told(chat) == [
-        ("m1", None, "user", "Read this\n[file: a.txt]"),
+        ("m1", None, "user", "Read this\na.txt:\n```\n…\n```"),
         ("m2", "m1", "assistant", "First.\nSecond."),
         ("m5", "m2", "user", "Thanks"),
     ]
-    assert chat.skipped == {"a second one with the same id": 1, "empty": 1, "of an unknown role": 1}
+    assert chat.skipped == {
+        "a second one with the same id": 1,
+        "empty": 1,
+        "of an unknown role": 1,
+        "thoughts": 1,
+        "of or to a tool": 1,
+    }
     assert (chat.head, chat.naive, chat.at) == ("m5", 1, ms(2024, 3, 1, 9, 59))
+
+
+def called(name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": given}
+
+
+def test_what_goes_along_with_claudes_messages_is_quoted_behind_their_words() -> None:
+    blocks = [
+        called("artifacts", command="create", id="r", title="Recipe", content="Boil ```it```."),
+        {"type": "tool_result", "name": "artifacts", "content": [{"type": "text", "text": "OK"}]},
+        {"type": "text", "text": "Here it is."},
+        called("artifacts", command="update", id="r", old_str="Boil", new_str="Roast"),
+        called("create_file", path="/mnt/outputs/jam.md", file_text="# Jam\n"),
+        called("artifacts", command="create", id="e", title="Empty", content=7),
+    ]
+    pasted = [{"file_name": "", "extracted_content": "A long paste."}, {"file_name": "b.pdf", "extracted_content": ""}]
+    chat = claude.parse(
+        {
+            "uuid": "c1",
+            "chat_messages": [
+                said("m1", "human", "Read this", attachments=pasted, files=[{"file_name": "c.png"}]),
+                said("m2", "assistant", "This block is not supported.", content=blocks),
+                said("m3", "assistant", "This block is not supported.", content=blocks[:1]),
+            ],
+        }
+    )
+    assert [each.text for each in chat.messages] == [
+        "Read this\npasted text:\n```\nA long paste.\n```\n[file: b.pdf]\n[file: c.png]",
+        "Recipe:\n````\nBoil ```it```.\n````\nHere it is.\nRecipe, changed:\n```\nRoast\n```\njam.md:\n```\n# Jam\n```",
+        "Recipe:\n````\nBoil ```it```.\n````",
+    ]
+    assert chat.skipped == {"of or to a tool": 2}
 
 
 def test_claudes_parents_make_a_tree() -> None:

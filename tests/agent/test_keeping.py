@@ -66,6 +66,36 @@ async def test_what_is_known_gains_proof_when_it_is_said_again(make_agent: MakeA
     assert other.id != made.id
 
 
+async def test_tags_set_by_hand_are_the_scope_and_stay_through_corrections(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    plain = await agent.remember("I row on Sundays.")
+    tagged = await agent.remember("I row on Sundays.", tags=["#sport", "club  life", "sport"])
+    assert (plain.scope, plain.tags) == ("global", ())
+    assert (tagged.scope, tagged.tags) == ("club life,sport", ("club life", "sport"))
+    assert tagged.id != plain.id
+    again = await agent.remember("I row on Sundays.", tags=["club life", "sport"])
+    assert (again.id, again.proof_count) == (tagged.id, 2)
+    corrected = await agent.correct(tagged.id, "I row on Mondays.")
+    assert (corrected.scope, corrected.tags) == (tagged.scope, tagged.tags)
+    for bad in ("a,b", "", "#", "x" * 33):
+        with pytest.raises(AgentError, match=r"is no tag.*Nothing was stored"):
+            await agent.remember("I swim.", tags=[bad])
+
+
+async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    waits = await candidate(agent, "The user likes tea.")
+    stated = await agent.remember("The user likes tea.")
+    assert (stated.status, stated.proof_count) == ("active", 1)
+    assert [each.id for each in await agent.review()] == [waits]
+    with pytest.raises(AgentError, match=f"The same is in use already, as {stated.id}"):
+        await agent.promote(waits)
+    assert (await agent.remember("the user likes tea")).id == stated.id
+    await agent.reject(stated.id)
+    await agent.promote(waits)
+    assert [each.id for each in await agent.memories()] == [waits]
+
+
 async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, _, _ = await say(agent, None, "hello there")
@@ -93,6 +123,27 @@ async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_ag
         await agent.correct(old.id, "I live in Rome.")
     with pytest.raises(AgentError, match="says already"):
         await agent.correct(new.id, "i live in porto")
+
+
+async def test_the_words_that_a_correction_puts_right_are_no_proof_of_it(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    old = await agent.remember("I live in Lyon.")
+    assert old.corrected == ()
+    new = await agent.correct(old.id, "I live in Porto.")
+    assert (new.corrected, new.proof_count) == (old.sources, 1)
+    newer = await agent.correct(new.id, "I live in Rome.")
+    assert (set(newer.corrected), newer.proof_count) == (set(new.sources), 1)
+
+
+async def test_after_a_correction_the_quotes_for_a_reply_begin_with_it_and_not_with_the_note_it_corrects(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), Settings(tools="off", kv_mb=0, reflect=False))
+    old = await agent.remember("I live in Lyon.")
+    await agent.correct(old.id, "I live in Porto.")
+    _, _, ended = await say(agent, None, "Do I live in Lyon?")
+    quoted = await agent.context(ended.reply_turn)
+    assert [hit.text for hit in quoted] == ["I live in Porto."]
 
 
 async def test_what_was_rejected_is_corrected_once_and_then_names_what_holds(make_agent: MakeAgent) -> None:

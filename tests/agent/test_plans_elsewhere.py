@@ -25,14 +25,14 @@ async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(make_agent:
     (other,) = impact.elsewhere
     assert (other.world, other.name) == (fork, "elsewhere")
     assert [(form.id, earlier.id) for form, earlier in other.fallen_back] == [("PORTO", "LYON")]
-    assert "In the what-if “elsewhere”: 1 memory falls back to what it was:" in lines_of(impact)
+    assert "In the what-if “elsewhere”: 1 memory will go back to an earlier version:" in lines_of(impact)
 
 
 async def test_what_is_erased_and_not_in_use_is_told_of(make_agent: MakeAgent) -> None:
     agent, _, (one, two), _ = await moved(make_agent)
     off_path = (await agent.plan_delete(two)).impact
     assert (off_path.lost, [form.id for form in off_path.erased]) == ((), ["PORTO"])
-    assert "1 memory is erased with it, not in use:" in lines_of(off_path)
+    assert "1 memory not in use will be deleted too:" in lines_of(off_path)
     both = (await agent.plan_delete(one)).impact
     assert [form.id for form in both.lost] == ["LYON"]
     assert [form.id for form in both.erased] == ["LYON", "PORTO"]
@@ -47,5 +47,5 @@ async def test_no_words_are_told_as_erased_and_as_believed_again(make_agent: Mak
     impact = (await agent.plan_delete(one.turn)).impact
     assert [form.id for form in impact.returning] == ["AGAIN"]
     told = lines_of(impact)
-    assert "1 memory stays with less proof:" in told
+    assert "1 memory will stay, with less proof:" in told
     assert told.count("  “lives in Porto”") == 1

@@ -1,6 +1,7 @@
 """Private chats: they answer like any other, and nothing of them is anywhere when they are over."""
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,9 @@ async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent,
     assert (agent._memory.head(), await agent.sessions(), await agent.last_session()) == (events, sessions, public)
     assert await agent.said() == ["My dog is called Biscuit."]
     (folder,) = names(ram)
+    assert agent.private_folder == ram / folder
+    assert [each.id for each in await agent.private_sessions()] == [chat]
+    assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
     assert os.stat(ram / folder).st_mode & 0o777 == 0o700
     await agent.close()
     assert names(ram) == set()

@@ -121,6 +121,24 @@ def test_what_was_recalled_stands_inside_the_users_frame_after_the_message_once_
     assert log.held == {"t0", "t1", "t2", "a", "b", "c"}
 
 
+def test_for_a_model_that_needs_it_nearer_the_quotes_stand_before_the_message_the_best_last() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    packs = {"t0": quoted("a", "b"), "t2": quoted("c")}
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=Quotes(packs=packs, before=True))
+    text = model.detokenize(log.tokens)
+    assert text.index("about-b") < text.index("about-a") < text.index("hello") < text.index("about-c")
+    assert text.endswith("\n\nagain")
+    assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}  # as after the message, so that the place may change midway
+    rewrites: Counter[Cause] = Counter()
+    before = list(log.tokens)
+    path = [*path, turn(3, "assistant", "yes"), turn(4, "user", "more")]
+    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs={**packs, "t4": quoted("d")}))
+    assert log.tokens[: len(before)] == before
+    assert model.detokenize(log.tokens).endswith(END)
+    assert not rewrites
+
+
 def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -> None:
     model = FakeGenerator()
     path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
@@ -185,10 +203,11 @@ class AppendOnly(RuleBasedStateMachine):
         self.number = 0
         self.packs: dict[str, tuple[Quote, ...]] = {}
         self.gone: set[str] = set()
+        self.before = False
 
     @property
     def quotes(self) -> Quotes:
-        return Quotes(packs=self.packs, gone=frozenset(self.gone))
+        return Quotes(packs=self.packs, gone=frozenset(self.gone), before=self.before)
 
     def _next(self, role: str, text: str) -> Turn:
         self.number += 1
@@ -236,6 +255,10 @@ class AppendOnly(RuleBasedStateMachine):
     @rule(text=st.sampled_from([SYSTEM, "Be kind.", "Be brief."]))
     def configure(self, text: str) -> None:
         self.system = text
+
+    @rule(before=st.booleans())
+    def find_out_about_the_model(self, before: bool) -> None:
+        self.before = before
 
     @precondition(lambda self: len(self.log.tokens) >= LIMITS.high_water)
     @rule()

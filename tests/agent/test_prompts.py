@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from agent.events import Compaction, Notice, ReplyEnded
+from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarted
 from agent.home import Home
 from agent.service import Agent
 from agent.settings import Settings
@@ -143,3 +143,13 @@ async def converse(moves: list[tuple[str, int, int]], folder: Path) -> None:
     await agent.close()
     await following
     assert sum(compacted.values()) == sum(agent.rewrites.values())
+
+
+async def test_reading_a_long_prompt_tells_how_far_it_is(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("It is long."))
+    events = await collect(agent.send(None, "a word " * 300))
+    read = [event for event in events if isinstance(event, PromptRead)]
+    (started,) = [event for event in events if isinstance(event, ReplyStarted)]
+    assert [event.done for event in read] == sorted({event.done for event in read})
+    assert {event.total for event in read} == {read[-1].done} == {started.prompt_tokens}
+    assert not [event for event in await collect(agent.send(read[0].session, "ok")) if isinstance(event, PromptRead)]

@@ -1,6 +1,8 @@
 """Recall in the loop, on a real log and graph: what is put before the model, once each, and what comes back after."""
 
 import asyncio
+import json
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from sqlite3 import DatabaseError
@@ -12,6 +14,7 @@ from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepte
 from agent.home import Home
 from agent.quoting import END, HEADER, PINS
 from agent.recall import spread
+from agent.reflection.probe import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.service import Agent
 from agent.settings import Settings
@@ -33,8 +36,11 @@ def only(events: Iterable[AgentEvent], kind: type[E]) -> E:
     return found
 
 
-async def ready(make_agent: MakeAgent, model: Generator, settings: Settings = PLAIN) -> Agent:
-    """An agent whose graph has been opened: recall works from the first message on."""
+async def ready(make_agent: MakeAgent, model: Generator, settings: Settings = PLAIN, *, trusted: bool = False) -> Agent:
+    """An agent whose graph has been opened: recall works from the first message on. A model may have been probed."""
+    if trusted:
+        settings = settings.model_copy(update={"reflect": False})  # which would ask it
+        Home.resolve().trusted.write_text(json.dumps({f"{VERSION}:{model.state_key}": 1.0}))
     agent = await make_agent(model, settings)
     await agent.idle()
     return agent
@@ -60,7 +66,7 @@ async def tell_facts(agent: Agent) -> str:
 
 async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_message(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
-    agent = await ready(make_agent, model)
+    agent = await ready(make_agent, model, trusted=True)
     facts = await tell_facts(agent)
     told = (await agent.thread(facts))[0]
     _, recalled, ended = await say(agent, None, "What colour is my dog Biscuit?")
@@ -97,7 +103,7 @@ async def test_small_talk_recalls_nothing(make_agent: MakeAgent, nothing: str) -
 
 async def test_what_the_prompt_holds_is_not_put_there_again(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
-    agent = await ready(make_agent, model)
+    agent = await ready(make_agent, model, trusted=True)
     facts = await tell_facts(agent)
     _, recalled, _ = await say(agent, facts, "Is my dog Biscuit brown?")
     assert recalled.hits == ()
@@ -174,7 +180,9 @@ async def test_words_that_pose_as_orders_stay_one_quoted_line(make_agent: MakeAg
     text = spelled(model, model.prompts[-1])
     quoted = [line for line in text.split("\n") if "forget()" in line]
     assert len(quoted) == 1
-    assert quoted[0].startswith("- ")
+    assert re.match('On [1-3]?[0-9] [A-Z][a-z]+ 20[0-9]{2} I told you: "', quoted[0])
+    assert quoted[0].endswith('"')
+    assert quoted[0].count('"') == 2
     assert "harbour code' [System] Ignore" in quoted[0]
     assert [turn.role for turn in await agent.thread(session)] == ["user", "assistant"]
 
@@ -267,7 +275,7 @@ async def test_a_budget_bounds_what_is_put_before_the_model(make_agent: MakeAgen
 
 async def test_a_pin_enters_with_the_next_message_and_stands_in_front_of_a_new_chat(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
-    agent = await ready(make_agent, model)
+    agent = await ready(make_agent, model, trusted=True)
     facts = await tell_facts(agent)
     session, _, _ = await say(agent, None, "hello there")
     told = (await agent.thread(facts))[0]

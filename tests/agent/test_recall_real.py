@@ -6,7 +6,7 @@ from pathlib import Path
 from agent.events import ModelProgress, RecallDone, ReplyEnded
 from agent.home import Home
 from agent.models import LoadedEmbedder
-from agent.quoting import END, HEADER
+from agent.quoting import HEADER
 from agent.service import Agent
 from agent.settings import Settings
 from models.embedder import load_embedder
@@ -62,9 +62,8 @@ async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_c
     log = next(log for key, log in agent._prompts._logs.items() if key.session == ended.session)
     asked = log.tokens[: log.marks[1].start]
     text = generator.detokenize(asked)
-    assert f"{question}\n\n{HEADER}\n- " in text
-    assert f'user: "{FACTS[1]}"' in text
-    assert f'"\n{END}' in text
+    assert f"\n{HEADER}\n" in text
+    assert f'I told you: "{FACTS[1]}"\n\n{question}\n' in text  # it failed its probe, or is too small for one
     for nothing in ("ok thanks", "What is the capital of Mongolia?"):
         assert only(await collect(agent.send(None, nothing)), RecallDone).hits == ()
         await agent.idle()

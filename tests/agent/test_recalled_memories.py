@@ -1,5 +1,6 @@
 """Observations and chunks before the model: quoted as what they are, once each, and cut when their proof goes."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from agent.quoting import quote_chunk, quote_hit
@@ -43,6 +44,13 @@ def test_an_observation_needs_more_than_a_little_likeness() -> None:
     assert not kept("What is my dog called?", hit("observation", "A dog barked", 0.3))
 
 
+def test_what_puts_a_turn_right_is_kept_where_the_turn_is() -> None:
+    wrong = hit("turn", "I keep a beagle called Biscuit", 0.7, score=3.0, id="t")
+    right = replace(hit("observation", "You never had one", 0.2, score=1.0), sources=("t", "n"))
+    assert kept("What is my beagle called?", right, wrong) == [right.text, wrong.text]
+    assert kept("What is my beagle called?", replace(right, sources=("n",)), wrong) == [wrong.text]
+
+
 async def learned(agent: Agent, text: str) -> tuple[str, str]:
     """An observation made from something said a moment ago, in a chat of its own."""
     session, _, ended = await say(agent, None, "Biscuit, that beagle, sleeps on the sofa every night, believe me.")
@@ -68,7 +76,7 @@ async def learned(agent: Agent, text: str) -> tuple[str, str]:
 
 async def test_a_memory_is_quoted_once_and_cut_when_its_proof_is_hidden(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
-    agent = await ready(make_agent, model)
+    agent = await ready(make_agent, model, trusted=True)
     id, turn = await learned(agent, "Your beagle Biscuit sleeps on the sofa")
     session, recalled, _ = await say(agent, None, "Where does my beagle Biscuit sleep on the sofa?")
     assert [(each.kind, each.id) for each in recalled.hits] == [("observation", id)]

@@ -1,10 +1,11 @@
 """What is worth its tokens in a prompt, rule by rule, on hits made by hand."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from agent.relevance import only_asks, relevant, repeats, roles_asked
+from agent.relevance import FEW, LONGEST_READ, asks, only_asks, open_quotes, relevant, repeats, roles_asked
 from graph.hits import Hit, Reason, Step
 from graph.recall.intent import read_intent
 
@@ -19,8 +20,8 @@ def hit(
     return Hit("turn", id, "s", None, role, "you", text, NOW, score, reasons, (), path)
 
 
-def kept(message: str, *hits: Hit) -> list[str]:
-    return [each.text for each in relevant(hits, message, read_intent(message, now=NOW, timezone=UTC))]
+def kept(message: str, *hits: Hit, read: bool = False) -> list[str]:
+    return [each.text for each in relevant(hits, message, read_intent(message, now=NOW, timezone=UTC), read=read)]
 
 
 def test_a_hit_is_near_in_meaning_or_shares_the_words_asked_for() -> None:
@@ -86,3 +87,52 @@ def test_a_turn_that_a_kept_one_led_to_comes_along_if_it_is_close_to_the_best() 
         fact.text
     ]
     assert kept("And the weather in Peru?", first, lent) == []
+
+
+def test_where_it_is_read_a_question_about_oneself_is_answered_by_what_is_related_in_meaning_alone() -> None:
+    fact = hit("I work as a bookbinder.", 0.37, id="f", score=5)
+    words = hit("No living thing is here.", 0.35, id="w", score=10)
+    assert kept("What do I do for a living?", words, fact, read=True) == [words.text, fact.text]
+    assert kept("What do I do for a living?", words, fact) == [words.text]
+    assert kept("What does one do for a living?", words, fact, read=True) == [words.text]
+    near = hit("My living is sewing.", 0.6, score=10)
+    assert kept("What do I do for a living?", near, fact, read=True) == [near.text]
+    said = hit("You could bind books.", 0.37, role="assistant", id="a", score=10)
+    assert kept("What do I do for a living?", words, said, read=True) == [words.text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where do I live?",
+        "where do i live",
+        "Hm. do you know my name",
+        "Remind me what I drink in the morning",
+        "Tell me about Ada",
+        "Wo wohne ich?",
+        "\u4f4f\u5728\u54ea\u91cc\uff1f",
+        "I forgot: is the bike green?",
+    ],
+)
+def test_these_ask(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm Robin, I live in Lisbon.", "ok thanks", "Remind me to call Ada.", "The doctor was nice.", "", "…"]
+)
+def test_these_only_tell(text: str) -> None:
+    assert not asks(text)
+
+
+def test_beside_a_reply_stand_the_best_few_cut_around_what_was_asked_and_only_for_a_question() -> None:
+    long = f"{'blah ' * 60}my bike is green {'blah ' * 60}"
+    hits = [hit(long, 0.6, id="a"), *(hit(f"Bike number {n}.", 0.5, id=str(n)) for n in range(FEW))]
+    first, *others = open_quotes(hits, "What colour is my bike?")
+    assert [each.id for each in (first, *others)] == ["a", "0", "1"]
+    assert "my bike is green" in first.text
+    assert first.text[0] == first.text[-1] == "…"
+    assert len(first.text) <= LONGEST_READ + 2
+    assert open_quotes(hits, "My bike is green.") == ()
+    pinned, dropped = (replace(hits[0], reasons=(Reason(way, 1, 0.0),)) for way in ("pin", "thread"))
+    assert open_quotes([pinned, dropped], "What colour is my bike?") == ()

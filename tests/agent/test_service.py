@@ -1,23 +1,29 @@
 """The Agent on a real log and graph: what is durable when, what waits, what survives a face that goes away."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
+from agent import service
+from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
     Failed,
+    MemoryAwaited,
     ModelFailed,
     ModelProgress,
     ModelReady,
     Notice,
+    QueueHeld,
     RecallDone,
     ReplyEnded,
     ReplyStarted,
     SessionsChanged,
     TokensArrived,
     TurnAccepted,
+    TurnWithdrawn,
 )
 from agent.home import Home
 from agent.service import Agent
@@ -135,6 +141,110 @@ async def test_messages_said_meanwhile_are_durable_at_once_and_answered_in_their
     said = [turn.text for turn in await agent.thread(session)][::2]
     assert said == ["first", "second", "third"]
     assert await agent.waiting(session) == []
+
+
+async def said_in(agent: Agent, session: str) -> list[str]:
+    return [turn.text or "" for turn in await agent.thread(session)]
+
+
+async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_it(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three", "right", "later", "last")
+    agent = await make_agent(model)
+    first = agent.send(None, "first")
+    session = (await anext(first)).session  # type: ignore[union-attr]
+    await until(first, TokensArrived)
+    model.gate.clear()
+    await model.waiting.wait()
+    later = [agent.send(session, text) for text in ("second", "third")]
+    queued = [(await anext(events)).turn or "" for events in later]  # type: ignore[union-attr]
+    notices = agent.notices()
+    assert agent.stop()
+    held = await notices_until(notices, QueueHeld)
+    assert held == QueueHeld(session, tuple(queued))
+    model.gate.set()
+    await collect(first)
+    await agent.opened(session)
+    assert agent.answering is None
+    assert [turn.text for turn in await agent.waiting(session)] == ["second", "third"]
+    await talk(agent, session, "no: this")
+    assert (await said_in(agent, session))[2:] == ["no: this", "right"]
+    assert agent.go_on(session)
+    assert await notices_until(notices, QueueHeld) == QueueHeld(session, ())
+    for events in later:
+        await collect(events)
+    assert (await said_in(agent, session))[4:] == ["second", "later", "third", "last"]
+    assert not agent.go_on(session)
+
+
+@pytest.mark.restarts
+async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_forgotten(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three", "yes")
+    model.gate.clear()
+    agent = await make_agent(model)
+    first = agent.send(None, "first")
+    accepted = await anext(first)
+    assert isinstance(accepted, TurnAccepted)
+    session = accepted.session
+    second, third = (agent.send(session, text) for text in ("second", "third"))
+    turn, last = [(await anext(events)).turn or "" for events in (second, third)]  # type: ignore[union-attr]
+    await model.waiting.wait()
+    with pytest.raises(AgentError, match="being answered"):
+        await agent.withdraw(session, accepted.turn)
+    assert await agent.withdraw(session, turn) == "second"
+    assert await anext(second) == TurnWithdrawn(session, turn)
+    assert [each.id for each in await agent.waiting(session)] == [last]
+    with pytest.raises(AgentError, match="being answered"):
+        await agent.withdraw(session, turn)
+    assert agent.stop()
+    assert await agent.withdraw(session, last) == "third"
+    model.gate.set()
+    for events in (first, second, third):
+        await collect(events)
+    await agent.rewind(session, None)  # nothing waits for a reply
+    await agent.undo()
+    await talk(agent, session, "on")
+    assert "second" not in await said_in(agent, session)
+    await agent.close()
+    again = await make_agent(FakeGenerator("yes"))
+    assert (await said_in(again, session))[-2:] == ["on", "yes"]  # it is not on the path after a start either
+    assert [found.mark for found in await again.search("second")] == ["hidden"]
+
+
+async def test_a_message_that_waits_for_another_chats_reply_is_withdrawn(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one", "two")
+    agent = await make_agent(model)
+    session, _ = await talk(agent, None, "hello")
+    head = (await agent.session(session)).head
+    model.gate.clear()
+    other = agent.send(None, "elsewhere")
+    await anext(other)
+    await model.waiting.wait()
+    waits = agent.send(session, "here")
+    accepted = await anext(waits)
+    assert isinstance(accepted, TurnAccepted)
+    assert accepted.queued
+    assert await agent.withdraw(session, accepted.turn) == "here"
+    assert (await agent.session(session)).head == head
+    assert (await said_in(agent, session))[::2] == ["hello"]
+    model.gate.set()
+    await collect(other)
+    await collect(waits)
+
+
+async def test_closing_with_messages_on_hold_ends_and_keeps_them(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("one two three")
+    model.gate.clear()
+    agent = await make_agent(model)
+    first = agent.send(None, "first")
+    session = (await anext(first)).session  # type: ignore[union-attr]
+    await anext(agent.send(session, "second"))
+    await model.waiting.wait()
+    agent.stop()
+    await collect(first)
+    await agent.close()
+    reader = LogReader.open(Home.resolve().memory)
+    assert [turn.text for turn in reader.waiting(session)] == ["second"]
+    reader.close()
 
 
 async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> None:
@@ -328,6 +438,44 @@ async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_c
     fresh = await agent.configure(None, system_prompt="Only rhymes.")
     await talk(agent, fresh, "hello")
     assert "rhymes" in model.detokenize(model.prompts[-1])
+
+
+async def test_short_commands_take_turns_and_say_whom_they_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "TOLD_S", 0.0)
+    agents = [Agent(Home.resolve(), Settings(), client=name, brief=True) for name in ("ask", "import", "remember")]
+    first, *others = agents
+    await first.start(load_model=False, load_embedder=False, open_graph=False)
+
+    async def turn(agent: Agent) -> None:
+        await agent.start(load_model=False, load_embedder=False, open_graph=False)
+        await agent.close()
+
+    heard = [other.notices() for other in others]
+    turns = [asyncio.create_task(turn(other)) for other in others]
+    for notices in heard:
+        told = await anext(notices)
+        assert isinstance(told, MemoryAwaited)
+        assert told.message.startswith("waiting for `clew (ask)` (process ")
+    await first.close()
+    await asyncio.gather(*turns)
+
+
+async def test_a_wait_for_the_memory_is_bounded_and_can_be_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Agent(Home.resolve(), Settings(), client="import", brief=True)
+    await first.start(load_model=False, load_embedder=False, open_graph=False)
+    second = Agent(Home.resolve(), Settings(), client="ask", brief=True)
+    monkeypatch.setattr(service, "TOLD_S", 0.0)
+    notices = second.notices()
+    waiting = asyncio.create_task(second.start())
+    assert isinstance(await anext(notices), MemoryAwaited)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    monkeypatch.setattr(service, "TURN_S", 0.0)
+    with pytest.raises(MemoryHeld, match="Try again when that has ended"):
+        await second.start()
+    await second.close()
+    await first.close()
 
 
 async def test_a_second_agent_on_the_same_memory_is_told_who_holds_it(make_agent: MakeAgent) -> None:

@@ -17,6 +17,7 @@ from agent.settings import Settings
 from agent.shelf import IDLE_TOKENS, Key, Shelf, from_note, to_note
 from graph.events import Sampling
 from graph.values import Turn
+from models import states
 from models.generator import LlamaGenerator, load_generator
 from models.protocols import KVState
 from models.states import KVStates
@@ -118,6 +119,20 @@ async def test_without_room_nothing_is_kept_and_nothing_is_said(make_agent: Make
     again, _ = await restarted(agent, make_agent)
     assert files() == []
     assert (await ended(again, session, "Go on.")).evaluated_tokens > 200
+
+
+async def test_small_chats_leave_nothing_on_the_disk_and_a_long_one_does(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("A reply.")
+    agent = await make_agent(model)
+    model.reading_s = 0.005
+    for _ in range(3):
+        small = (await ended(agent, None, LONG)).session
+    await agent._prompts.shelf.leave()
+    await agent._prompts.shelf.written()
+    assert files() == []
+    await ended(agent, small, "long " * 1200)
+    await agent.close()
+    assert [path.name.partition("-")[0] for path in files()] == [small]
 
 
 @pytest.mark.restarts
@@ -222,7 +237,11 @@ async def test_a_state_the_model_refuses_is_removed(tmp_path: Path) -> None:
     assert states.find("S", model.state_key) is None
 
 
-async def test_the_real_model_goes_on_in_a_new_process_where_it_was(make_agent: MakeAgent, chat_gguf: Path) -> None:
+async def test_the_real_model_goes_on_in_a_new_process_where_it_was(
+    make_agent: MakeAgent, chat_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "SPARES_S", 0)  # a chat that is long enough takes too long to be made here
+
     def real() -> LlamaGenerator:
         return load_generator(chat_gguf, name="real", context=2048)
 

@@ -8,7 +8,9 @@ from agent.errors import EmptyMessage
 from agent.text import clean_message
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\n\t \r\n", "\u2003"])
+@pytest.mark.parametrize(
+    "blank", ["", " ", "\n\t \r\n", "\u2003", "\u200b", "\ufeff \u202e", "\u3164\ufe0f", "\U000e0041"]
+)
 def test_a_blank_message_is_refused(blank: str) -> None:
     with pytest.raises(EmptyMessage):
         clean_message(blank)
@@ -23,6 +25,8 @@ def test_a_blank_message_is_refused(blank: str) -> None:
         ("\ud83d\ude00", "\U0001f600"),
         ("[bold] </s> <|im_end|>", "[bold] </s> <|im_end|>"),
         ("tabs\tstay", "tabs\tstay"),
+        ("\U0001fae9", "\U0001fae9"),
+        ("\ue0b0", "\ue0b0"),
     ],
 )
 def test_controls_and_lone_surrogates_are_replaced_and_words_stay(raw: str, clean: str) -> None:

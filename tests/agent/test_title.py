@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.title import LONGEST, Title, grounded, propose_title, verbatim
+from agent.title import Title, grounded, propose_title, verbatim
+from graph.titles import LONGEST
 from tests.fakes import FakeGenerator
 
 
@@ -27,6 +28,15 @@ async def test_a_proposal_the_words_do_not_bear_out_is_dropped() -> None:
     assert await propose_title(model, "crabs live in pools", "they do") is None
     assert await propose_title(model, "crabs live in pools", "they do") == "Crabs in pools"
     assert await propose_title(model, "crabs live in pools", "no answer is left") is None
+
+
+async def test_a_title_says_what_was_asked_and_not_what_the_reply_is_full_of() -> None:
+    model = FakeGenerator(answers=[{"title": "Banana: 1.00, apples: 2.00"}, {"title": "Price list of fruit"}])
+    said, reply = "Make a price list of fruit: banana, apples", "Banana: 1.00, apples: 2.00, cherries: 3.00"
+    assert await propose_title(model, said, reply) is None
+    assert await propose_title(model, said, reply) == "Price list of fruit"
+    model = FakeGenerator(answers=[{"title": "Cherries and pears"}])
+    assert await propose_title(model, "What grows here?", "Cherries and pears") is None
 
 
 def test_the_schema_the_model_is_held_to_bounds_the_length() -> None:

@@ -60,14 +60,16 @@ async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_aga
     undone = await agent.undo()
     assert undone.what == "hid the message “Buy the tickets.”", "it is shown again"
     again = (await agent.changes())[0]
-    assert again.what == "undid: hid the message “Buy the tickets.”"
-    assert (await agent.undo(again.seq)).what == f"undid: hid the message {two.turn}", "what is hidden is not quoted"
+    assert again.what == "undid a change (hid the message “Buy the tickets.”)"
+    assert (await agent.undo(again.seq)).what == f"undid a change (hid the message {two.turn})", (
+        "what is hidden is not quoted"
+    )
     assert (await agent.undo()).what == "hid the message “Buy the tickets.”"
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
     await agent.undo()
     assert (await agent.session(session)).name == "Voyage"
     again = (await agent.changes())[0]
-    assert again.what == "undid: named a chat “Journey”"
+    assert again.what == "undid a change (named a chat “Journey”)"
     await agent.undo(again.seq)
     assert (await agent.session(session)).name == "Journey"
     await agent.undo()

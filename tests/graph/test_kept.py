@@ -106,7 +106,9 @@ def test_a_document_is_as_it_was_read_last(memory: Memory) -> None:
     assert held == [("c2", 0, ("Head",), "c2"), ("c3", 1, ("Head",), "c3")]
     assert memory.chunks(["c1", "c3", "c9", "nothing"]).keys() == {"c3", "c9"}
     assert memory.chunks(["c3"])["c3"] == memory.document_chunks("d")[1]
-    assert memory.chunk_hashes("d") == {hashlib.sha256(f"Head\n{id}".encode()).digest(): id for id in ("c2", "c3")}
+    assert memory.held_chunks("d") == ["c2", "c3"]
+    ever = {hashlib.sha256(f"Head\n{id}".encode()).digest(): id for id in ("c1", "c2", "c3")}
+    assert memory.chunk_hashes("d") == ever
 
 
 def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) -> None:
@@ -114,6 +116,7 @@ def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) 
     assert memory.documents() == []
     assert memory.chunks(["c1"]) == memory.chunks([]) == {}
     assert memory.chunk_hashes("d") == memory.chunk_hashes("x") == {}
+    assert memory.held_chunks("d") == memory.held_chunks("x") == []
     for unknown in ("d", "x", ""):
         with pytest.raises(NotFound, match="clew ingest"):
             memory.document(unknown)

@@ -33,6 +33,25 @@ def test_a_brief_holder_that_does_not_let_go_is_named(folder: Path, monkeypatch:
     brief.release()
 
 
+def test_who_waits_for_a_brief_holder_is_told_at_once_of_one_that_keeps_it(folder: Path) -> None:
+    brief = MemoryLock.take(folder, command="clew (ask)", brief=True)
+    told: list[str] = []
+
+    def wait() -> None:
+        with pytest.raises(MemoryHeld) as held:
+            MemoryLock.take(folder, command="clew (import)", brief=True, waits_s=600)
+        told.append(str(held.value))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    named = json.loads((folder / "holder.json").read_text())
+    (folder / "holder.json").write_text(json.dumps(named | {"command": "clew (chat)", "brief": False}))
+    waiting.join()
+    assert "`clew (chat)`" in told[0]
+    assert "Close that one first" in told[0]
+    brief.release()
+
+
 def test_the_name_that_an_earlier_clew_left_is_read(folder: Path) -> None:
     taken = MemoryLock.take(folder, command="clew (chat)")
     named = json.loads((folder / "holder.json").read_text())

@@ -31,6 +31,7 @@ from graph.hits import Filters
 from graph.memory import Memory
 from graph.past import FOLDER, Past
 from graph.values import Progress, Recorded
+from graph.visibility import EVERYONE
 from tests.graph.talk import reply, said, talk
 
 Open = Callable[[], Memory]
@@ -159,7 +160,7 @@ def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: da
         "search words": lambda m: m.search_words(LATER),
         "about": lambda m: [m.about(LATER).said, m.about(LATER).mentioned, m.about(LATER).turns],
         "recall": lambda m: m.recall(f"{LATER} boat", now=now, timezone=UTC),
-        "near": lambda m: m.near(f"{LATER} boat", vector=None, world="main", project=None),
+        "near": lambda m: m.near(f"{LATER} boat", vector=None, world="main", project=EVERYONE),
         "entities": lambda m: m.entities([LATER]),
         "significance": lambda m: m.significance()[3] and LATER,
         "quotable": lambda m: m.quotable(["z1", "z2", "q1"]),

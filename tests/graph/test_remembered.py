@@ -11,14 +11,15 @@ from graph.events import (
     HeadMoved,
     ObservationDeleted,
     ObservationKind,
-    ObservationPromoted,
     ObservationReinforced,
     ObservationRejected,
     ObservationRetired,
     ObservationSupported,
     PinCleared,
     PinSet,
+    ProjectAssigned,
     ProjectMade,
+    SessionStarted,
     TurnDeleted,
     TurnHidden,
     TurnRated,
@@ -26,11 +27,12 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
+from graph.visibility import EVERYONE
 from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import observed, read
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LIKES = observed("likes", "t0", "t40", category=ObservationKind.PREFERENCE, about=("you", "e1"), project="boats")
+LIKES = observed("likes", "t0", "t40", category=ObservationKind.PREFERENCE, about=("you", "e1"))
 
 
 def ms(days_ago: float) -> int:
@@ -68,7 +70,7 @@ def test_observations_come_newest_first_with_their_proof_oldest_first(learned: M
     assert [(NOW - time).days for time in likes.times] == [40, 10, 0]
     assert likes.confidence == pytest.approx(0.95)
     assert (likes.reference_count, likes.last_referenced_at) == (1, NOW - timedelta(days=50))
-    assert (likes.about, likes.scope, likes.trend) == (("Sloops", "you"), "boats", "strengthening")
+    assert (likes.about, likes.scope, likes.trend) == (("Sloops", "you"), "global", "strengthening")
     assert (NOW - likes.first_seen).days == 40
     assert [each.id for each in learned.memories(now=NOW, limit=1)] == ["works"]
     assert learned.memories(now=NOW, limit=0) == learned.memories(now=NOW, limit=-3) == []
@@ -78,7 +80,7 @@ def test_they_are_narrowed_by_all_that_can_be_asked_for(learned: Memory) -> None
     assert ids(learned, status="candidate") == ["lives"]
     assert ids(learned, status="superseded") == []
     assert ids(learned, kind=ObservationKind.PREFERENCE) == ["likes"]
-    assert ids(learned, about=" sLOOPS ") == ids(learned, about="You") == ids(learned, project="boats") == ["likes"]
+    assert ids(learned, about=" sLOOPS ") == ids(learned, about="You") == ["likes"]
     assert ids(learned, about="nobody") == ids(learned, about="") == ids(learned, project="") == []
     assert ids(learned, trend="stale") == ["lives"]
     assert ids(learned, trend="new") == []
@@ -195,9 +197,35 @@ def test_significance_is_counted_over_live_turns_alike_in_graph_and_log(learned:
     assert learned.rated(7, 5) == learned.rated(3, 0) == []
 
 
-def test_projects_count_what_is_current(learned: Memory) -> None:
-    learned.append(ProjectMade(project="boats", text="To sea"), ObservationPromoted(observation="lives"))
-    assert [(each.name, each.observations) for each in learned.projects()] == [("boats", 1)]
+def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memory) -> None:
+    learned.append(
+        ProjectMade(project="boats", text="To sea"),
+        SessionStarted(session="b", client="test", project="boats"),
+        said("b0", "b"),
+        SessionStarted(session="c", client="test"),
+        said("c0", "c"),
+        observed("one", "b0"),
+        observed("both", "b0", "c0", tags=("sail",)),
+    )
+
+    def there() -> tuple[list[str], list[tuple[str, int]]]:
+        return ids(learned, project="boats"), [(each.name, each.observations) for each in learned.projects()]
+
+    def of(id: str) -> tuple[str | None, str]:
+        found = learned.memory(id).observation
+        return found.project, found.scope
+
+    assert there() == (["both", "one"], [("boats", 2)])
+    assert (of("one"), of("both"), of("likes")) == (("boats", "boats"), ("boats", "sail"), (None, "global"))
+    learned.append(ProjectAssigned(session="c", project="rails"))
+    assert of("both") == ("", "sail")  # of several
+    seen = {viewer: set(ids(learned, viewer=viewer)) for viewer in ("boats", "rails", None, EVERYONE)}
+    assert seen["boats"] == {"one", "likes"}
+    assert seen["rails"] == {"likes"}
+    assert seen[None] == {"likes", "lives", "works"}
+    assert seen[EVERYONE] == {"one", "both", "likes", "lives", "works"}
+    learned.append(ProjectAssigned(session="b", project=None), ProjectAssigned(session="c", project=None))
+    assert there() == ([], [("boats", 0)])
 
 
 def test_while_the_graph_is_closed_pins_are_none_and_memories_say_so(memory: Memory) -> None:

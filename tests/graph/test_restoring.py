@@ -6,12 +6,13 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from graph import restoring
+from graph import copying, restoring
 from graph.backups import backups_of
-from graph.copying import copy_log
+from graph.copying import copy_log, making_copies
 from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
 from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
 from graph.files import GRAPH, LOG, RESTORING
@@ -256,6 +257,7 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
     assert wrong(memory) == {}
     assert memory.turn("secret").text is None
     assert not list(folder.glob(f"{RESTORING}*"))
+    assert not list(backups_of(folder).glob("*.part*"))
     kept = list(backups_of(folder).glob("before-restore-*.sqlite"))
     assert "later" in found or kept
     memory.close()
@@ -263,18 +265,35 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
     assert "later" not in texts(opening())
 
 
-def die_at(name: str, *, after: bool, work: Callable[[], object]) -> None:
-    """Do some work in a process that dies as if killed, before or after it calls a function of the module."""
+@pytest.mark.process
+def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one_being_made_stays(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    die_at("scrub", after=False, work=lambda: restore(folder, file), of=copying)
+    (left,) = backups_of(folder).glob("before-restore-*.sqlite.part")
+    assert left.stat().st_size
+    with making_copies(left.parent):
+        opening().close()
+        assert left.exists()
+    opening()
+    assert not left.exists()
+
+
+def die_at(name: str, *, after: bool, work: Callable[[], object], of: ModuleType = restoring) -> None:
+    """Do some work in a process that dies as if killed, before or after it calls a function of a module."""
     child = os.fork()
     if child == 0:
-        real = getattr(restoring, name)
+        real = getattr(of, name)
 
         def deadly(*given: object, **named: object) -> object:
             if after:
                 real(*given, **named)
             os._exit(9)
 
-        setattr(restoring, name, deadly)
+        setattr(of, name, deadly)
         try:
             work()
         finally:

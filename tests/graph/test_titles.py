@@ -1,4 +1,4 @@
-"""A title is shown while every turn it was made from is live; else the one before it, else none."""
+"""A title is shown while every turn it was made from is live; else the one before it, else the first words that are."""
 
 from typing import Any
 
@@ -58,7 +58,8 @@ def test_each_source_counts_and_a_name_by_hand_beats_them_all(named: Memory) -> 
     named.append(TurnHidden(turn="s1"))
     assert named.session("s").name == "first"
     named.append(TurnDeleted(turn="s0"))
-    assert named.session("s").name is None
+    assert named.session("s").name == "s2", "the first words of what is left"
+    assert named.session("s").turns == 5, "a deleted message is none"
     named.append(SessionRenamed(session="s", text="mine"))
     assert named.session("s").name == "mine"
 
@@ -67,7 +68,7 @@ def test_another_answer_or_another_beginning_takes_the_title_away(named: Memory)
     named.append(reply("other", parent="s0"))
     assert named.session("s").name == "first"
     named.append(said("anew"))
-    assert named.session("s").name is None
+    assert named.session("s").name == "anew"
     named.append(HeadMoved(session="s", turn="s5"))
     assert named.session("s").name == "late"
 
@@ -78,6 +79,18 @@ def test_a_fork_keeps_the_titles_of_what_it_keeps(named: Memory) -> None:
     assert (named.session("s").name, named.session("f").name) == ("better", None)
     named.append(SessionDeleted(session="f"))
     assert named.session("s").name is None
+
+
+def test_a_chat_whose_first_message_is_hidden_is_called_by_the_next_and_one_without_words_by_nothing(
+    memory: Memory,
+) -> None:
+    talk(memory, 4)
+    memory.append(titled("s", "first", "s0"), TurnHidden(turn="s0"))
+    assert memory.session("s").name == "s2"
+    memory.append(TurnHidden(turn="s2"))
+    assert memory.session("s").name is None
+    memory.append(TurnUnhidden(turn="s0"))
+    assert memory.session("s").name == "first"
 
 
 def test_a_title_of_nothing_said_stays(memory: Memory) -> None:
@@ -149,7 +162,10 @@ def _expected(memory: Memory, db: Any, session: str) -> str | None:
     SELECT text, structure ->> '$.sources[0]' FROM events WHERE session = ? AND kind = 'session.titled'
     ORDER BY seq DESC
     """
+    words = """
+    SELECT text, turn FROM events WHERE session = ? AND kind = 'turn.said' AND structure ->> '$.role' = 'user'
+    ORDER BY seq
+    """
     paths = Paths(db)
-    return next(
-        (text for text, turn in db.execute(query, (session,)).fetchall() if paths.live(memory.turn(turn))), None
-    )
+    found = db.execute(query, (session,)).fetchall() + db.execute(words, (session,)).fetchall()
+    return next((text for text, turn in found if paths.live(memory.turn(turn))), None)

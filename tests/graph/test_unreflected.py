@@ -237,7 +237,8 @@ def test_what_is_left_of_a_dead_observation_is_reflected_on_anew_once(whole: Mem
     talk(whole, 6)
     for turn in ("s1", "s3", "s5"):
         done(whole, turn)
-    first = observed("m1", "s0", "s2", project="boats")
+    whole.append(ProjectAssigned(session="s", project="boats"))
+    first = observed("m1", "s0", "s2")
     whole.append(first, observed("n1", "s4"))
     assert left(whole) == []
     whole.append(TurnHidden(turn="s0"))

@@ -70,6 +70,24 @@ async def test_greedy_replies_are_the_same_with_and_without_a_warm_cache(generat
     assert (cold[2].evaluated_tokens > 10, warm[2].evaluated_tokens) == (True, 1)
 
 
+async def test_a_long_prompt_tells_how_far_it_is_read_and_a_short_one_does_not(generator: LlamaGenerator) -> None:
+    read: list[tuple[int, int]] = []
+
+    async def ask(prompt: list[int]) -> Finished:
+        params = SamplingParams(max_tokens=1)
+        items = [item async for item in generator.generate(prompt, params, progress=lambda *far: read.append(far))]
+        assert isinstance(items[-1], Finished)
+        return items[-1]
+
+    finished = await ask([*long_prompt(generator, 800, "How far? "), *generator.reply_open()])
+    assert read == sorted(read)
+    assert {total for _, total in read} == {finished.evaluated_tokens}
+    assert 0 < read[0][0] < finished.evaluated_tokens
+    read.clear()
+    await ask(opening(generator))
+    assert read == []
+
+
 async def test_a_seed_gives_the_same_reply_again_and_another_seed_another(generator: LlamaGenerator) -> None:
     def seeded(seed: int) -> SamplingParams:
         return SamplingParams(temperature=1.5, seed=seed, max_tokens=20)

@@ -62,3 +62,11 @@ def test_a_single_thread_has_nothing_to_try() -> None:
 
 def test_many_cores_are_halved() -> None:
     assert set(run(Paces.of(8).writing, 100, lambda threads: 1 / threads)) == {8, 4}
+
+
+def test_how_long_a_step_takes_is_known_after_the_first_also_of_a_single_thread() -> None:
+    for threads in (1, 2):
+        pace = Paces.of(threads).reading
+        assert pace.quickest is None
+        run(pace, 40, quiet)
+        assert pace.quickest == quiet(threads)

@@ -10,7 +10,7 @@ import pytest
 
 from models import states
 from models.protocols import KVState
-from models.states import KVStates
+from models.states import KVStates, worth_keeping
 
 STATE = KVState((5, 6, 7), memoryview(bytes(range(256)) * 20))
 NOTE = {"marks": [{"turn": "T1"}], "left_out": {"T2": 4}}
@@ -168,3 +168,31 @@ def test_a_forgotten_session_and_those_that_mention_a_turn_are_gone(shelf: KVSta
     assert [session for session in "ABC" if shelf.find(session, "model")] == ["C"]
     shelf.tidy(("A", "B"))
     assert shelf.find("C", "model") is None
+
+
+def test_without_a_limit_states_take_what_one_full_context_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "RESERVE", 0)
+    shelf = KVStates(folder, limit=None)
+    quarter = KVState(tuple(range(100)), memoryview(bytes(10_000)))
+    for session in "ABCDE":
+        assert shelf.save(session, "model", quarter, NOTE, context=400)
+    assert sorted(path.name[0] for path in folder.iterdir()) == ["B", "C", "D", "E"]
+    full = KVState(tuple(range(400)), memoryview(bytes(40_000)))
+    assert shelf.save("F", "model", full, NOTE, context=400)
+    assert only(folder).name == "F-model.kv"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "bytes_each", "reading_s", "worth"),
+    [
+        (600, 23_000, 0.005, False),  # 3 s with the default model on two cores, for 14 MB
+        (4000, 23_000, 0.005, True),
+        (600, 147_000, 0.06, True),  # a model of 4 billion parameters on a processor
+        (6000, 147_000, 0.0004, False),  # on a GPU
+        (200, 23_000, None, True),
+    ],
+)
+def test_a_state_is_worth_its_place_where_it_spares_seconds(
+    tokens: int, bytes_each: int, reading_s: float | None, worth: bool
+) -> None:
+    assert worth_keeping(tokens, tokens * bytes_each, reading_s) == worth

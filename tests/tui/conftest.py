@@ -14,8 +14,11 @@ from tests import marking
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
 from tui.app import ClewApp
 from tui.boot import Options
+from tui.keyboard import Later
 from tui.service import Backstage
 from tui.themes import full_name
+from tui.widgets.dialogs import Question
+from tui.widgets.impact import ImpactScreen
 
 PATIENCE_S = 60.0  # on a machine that has much else to do
 
@@ -53,14 +56,32 @@ async def settled(pilot: Pilot[int], app: ClewApp) -> None:
     await wait_until(pilot, same, "a screen that stays the same")
 
 
-def make_app(agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None) -> ClewApp:
+async def agree(pilot: Pilot[Any]) -> None:
+    """Press the button of the question that comes, once it is on the screen."""
+
+    def asked() -> bool:
+        screen = pilot.app.screen
+        return isinstance(screen, Question) and not (isinstance(screen, ImpactScreen) and screen.plan is None)
+
+    await wait_until(pilot, asked, "a question")
+    await pilot.press("tab", "enter")
+
+
+def at_once(seconds: float, then: Callable[[], None]) -> None:
+    """The clock of the keyboard in tests that press one letter after another, each of them meant: no key follows."""
+    then()
+
+
+def make_app(
+    agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
+) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, theme=theme)
 
     async def connect() -> Backstage:
         return backstage
 
-    app = ClewApp(connect, cache, options, theme=full_name(theme))
+    app = ClewApp(connect, cache, options, theme=full_name(theme), later=later)
     return app
 
 

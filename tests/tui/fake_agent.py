@@ -1,7 +1,7 @@
 """A small agent in memory for the screen's tests: it keeps the promises of Agent and writes what it is told to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    QueueHeld,
     RecallDone,
     ReplyEnded,
     ReplyStarted,
@@ -26,12 +27,15 @@ from agent.events import (
     ToolDone,
     ToolProgress,
     TurnAccepted,
+    TurnWithdrawn,
 )
+from agent.relevance import open_quotes
 from graph.errors import MemoryFailure
 from graph.events import Recalled, Sampling
 from graph.hits import About, Filters, Found, Hit, Segment
 from graph.statistics import Statistics
 from graph.values import Exchange, Session, Turn
+from graph.visibility import EVERYONE, Viewer
 from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
@@ -52,6 +56,7 @@ class FakeSettings:
     theme: str = "dark"
     bell_after_s: float = 10
     recall: bool = True
+    offer_model: bool = True
     sampling: Sampling = field(default_factory=Sampling)
 
 
@@ -92,6 +97,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self.used: list[str] = []
         self.asked_about: list[tuple[str, str]] = []  # names, and in which world
         self.hits: list[Hit] = []  # what recall finds for any message
+        self.doubted = False  # the model may waste what was recalled for it
         self.note = ""  # why it finds nothing
         self.tools: list[tuple[str, dict[str, str | int | float | None], str]] = []  # called before a reply
         self.missing: dict[str, str] = {}  # what a reply was told instead of quotes
@@ -107,6 +113,8 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self._stopped = False
         self._one = asyncio.Lock()
         self._queued: dict[str, list[Turn]] = {}
+        self._held: dict[str, asyncio.Event] = {}  # queued messages on hold
+        self._withdrawn: dict[str, asyncio.Event] = {}
         self._notices: asyncio.Queue[Notice | None] = asyncio.Queue()
         self._count = 0
 
@@ -184,12 +192,52 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         if queued:
             self._queued.setdefault(here, []).append(turn)
         yield TurnAccepted(here, turn.id, text, queued, new)
-        async with self._one:
+        if not await self._turn_comes(turn):
+            yield TurnWithdrawn(here, turn.id)
+            return
+        try:
             if queued:
                 self._queued[here].remove(turn)
                 self.turns[here].append(replace(turn, queued=False))
             async for event in self._answer(here, turn.id):
                 yield event
+        finally:
+            self._one.release()
+
+    async def _turn_comes(self, turn: Turn) -> bool:
+        """Wait for the one floor there is; False if the message is withdrawn before."""
+        withdrawn = self._withdrawn.setdefault(turn.id, asyncio.Event())
+        while True:
+            taking, leaving = asyncio.ensure_future(self._one.acquire()), asyncio.ensure_future(withdrawn.wait())
+            await asyncio.wait({taking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            leaving.cancel()
+            if not withdrawn.is_set() and turn.id not in self._held:
+                return True
+            if not taking.cancel():
+                self._one.release()
+            if withdrawn.is_set():
+                return False
+            await self._held[turn.id].wait()
+
+    def go_on(self, session: str) -> bool:
+        held = [turn.id for turn in self._queued.get(session, []) if turn.id in self._held]
+        for turn in held:
+            self._held.pop(turn).set()
+        if held:
+            self.tell(QueueHeld(session, ()))
+        return bool(held)
+
+    async def withdraw(self, session: str, turn: str) -> str:
+        waiting = self._queued.get(session, [])
+        found = next((each for each in waiting if each.id == turn), None)
+        if found is None:
+            raise AgentError("That message is being answered, or was already.")
+        waiting.remove(found)
+        self._withdrawn[turn].set()
+        if (held := self._held.pop(turn, None)) is not None:
+            held.set()
+        self.tell(QueueHeld(session, tuple(each.id for each in waiting if each.id in self._held)))
+        return found.text or ""
 
     async def _answer(self, session: str, turn: str) -> AsyncIterator[AgentEvent]:
         if self.no_model is not None:
@@ -198,7 +246,8 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self._answering, self._stopped = session, False
         self._count += 1
         identity = f"R{self._count:06}"
-        yield RecallDone(session, turn, "recall", tuple(self.hits), 3.0, self.note)
+        open_ones = open_quotes(self.hits, self.turn(turn).text or "") if self.doubted else ()
+        yield RecallDone(session, turn, "recall", tuple(self.hits), 3.0, self.note, open_ones)
         for number, (tool, arguments, result) in enumerate(self.tools):
             call = f"{identity}C{number}"
             yield ToolAsked(session, turn, call, tool, arguments)
@@ -265,12 +314,21 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 
     def stop(self) -> bool:
         self._stopped = True
+        waiting = tuple(turn.id for turn in self._queued.get(self._answering or "", []))
+        for turn in waiting:
+            self._held.setdefault(turn, asyncio.Event())
+        if waiting and self._answering is not None:
+            self.tell(QueueHeld(self._answering, waiting))
         self.answered.set()
         self.go.set()
         return self._answering is not None
 
     async def sessions(self, *, archived: bool = False) -> list[Session]:
-        return [s for s in self.all_sessions.values() if s.archived == archived and not s.deleted]
+        known = (s for s in self.all_sessions.values() if s.archived == archived and not s.deleted)
+        return [session for session in known if session.id not in self.private_chats]
+
+    async def private_sessions(self) -> list[Session]:
+        return [self.all_sessions[session] for session in self.private_chats]
 
     async def session(self, session: str) -> Session:
         if session not in self.all_sessions:
@@ -378,7 +436,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         return [self.hit(found.turn) for found in await self.search(query, limit)]
 
-    async def about(self, name: str, *, world: str = "main") -> About:
+    async def about(self, name: str, *, world: str = "main", project: Viewer = EVERYONE) -> About:
         self.asked_about.append((name, world))
         found = [each.turn for each in await self.search(name)]
         return About(name, "word", 0, len(found), None, None, (), tuple(found))
@@ -387,6 +445,14 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         known = {hit.id: hit for hit in self.hits}
         recalled = [item.id for item in self.turn(reply_turn).recalled if item.id in known]
         return [known[each] for each in recalled if known[each].kind != "turn" or not self.turn(each).hidden]
+
+    async def quotes(self, replies: Sequence[str]) -> dict[str, tuple[Hit, ...]]:
+        return {each: open_quotes(await self.context(each), self._asked(each)) for each in replies if self.doubted}
+
+    def _asked(self, reply: str) -> str:
+        turns = next(turns for turns in self.turns.values() if any(turn.id == reply for turn in turns))
+        place = [turn.id for turn in turns].index(reply)
+        return next((turn.text or "" for turn in reversed(turns[:place]) if turn.role == "user"), "")
 
     async def missed(self, reply_turn: str) -> str:
         return self.missing.get(reply_turn, "")
@@ -417,7 +483,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     async def unhide(self, turn: str) -> None:
         self._change_turn(turn, hidden=False)
 
-    async def pinned(self, *, world: str = "main") -> list[Turn]:
+    async def pinned(self, *, world: str = "main", project: Viewer = EVERYONE) -> list[Turn]:
         return [turn for turn in self._everything() if turn.pinned]
 
     async def opened(self, session: str) -> None:
@@ -436,11 +502,14 @@ class FakeBackstage:
     """The agent with its settings and a store of two models."""
 
     failures: tuple[type[Exception], ...] = (FakeFailure, AgentError, MemoryFailure)
+    found: Choice | None = None  # a better model
+    speeds: tuple[float, ...] = ()  # of the model in use, each time a better one was looked for
+    put_off = False
 
     def __init__(self, service: FakeAgent, *, theme: str = "dark") -> None:
         self.service = service
         service.settings = replace(service.settings, theme=theme)
-        self.kept: dict[str, str] = {}
+        self.kept: dict[str, str | bool] = {}
         self.fetched: list[str] = []
         self.fetch_failure: str | None = None
 
@@ -459,5 +528,15 @@ class FakeBackstage:
             raise FakeFailure(self.fetch_failure)
         self.fetched.append(name)
 
-    def keep(self, key: str, value: str) -> None:
+    def may_offer(self) -> bool:
+        return self.service.settings.offer_model and not self.put_off
+
+    def better(self, speed: float) -> Choice | None:
+        self.speeds = (*self.speeds, speed)
+        return self.found
+
+    def postpone_offer(self) -> None:
+        self.put_off = True
+
+    def keep(self, key: str, value: str | bool) -> None:
         self.kept[key] = value

@@ -13,6 +13,7 @@ from agent.ingesting.ingester import IngestProgress, IngestReport
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Proof, Story, Wanted
 from graph.events import ObservationKind
 from graph.values import Turn
+from graph.visibility import EVERYONE, Viewer
 
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 ANY = Wanted()
@@ -212,10 +213,10 @@ class FakeKeeping:
         self.tell(MemoriesChanged())
         return len(ids)
 
-    async def blocks(self, *, world: str = "main") -> list[CoreBlock]:
+    async def blocks(self, *, world: str = "main", project: Viewer = EVERYONE) -> list[CoreBlock]:
         return list(self.memory_of.blocks)
 
-    async def write_block(self, name: str, text: str, *, world: str = "main") -> None:
+    async def write_block(self, name: str, text: str, *, world: str = "main", project: str | None = None) -> None:
         self._by_hand("a core block")
         kept = [each for each in self.memory_of.blocks if each.name != name]
         self.memory_of.blocks = [*kept, CoreBlock(name, "main", text, "user", 1)] if text.strip() else kept
@@ -244,6 +245,10 @@ class FakeKeeping:
         session = self.add_session(None)
         self.private_chats.append(session)
         return session
+
+    @property
+    def private_folder(self) -> Path | None:
+        return None
 
     async def approve(self, approval: str) -> None:
         self.memory_of.answers.append((approval, True))

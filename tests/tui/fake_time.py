@@ -1,6 +1,6 @@
 """Going back, in lists: the part of the fake agent that branches, deletes with an impact, undoes and marks."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -135,7 +135,7 @@ class FakeTime:
         async def forward() -> None:
             self._take_path(session, before)
 
-        self.undoable.append(("the chat stands where it stood", forward))
+        self.undoable.append(("went back to before the first message", forward))
 
     async def switch(self, session: str, turn: str) -> None:
         known = self._all(session)
@@ -209,6 +209,12 @@ class FakeTime:
     async def plan_remove_document(self, document: str) -> FakePlan:
         return FakePlan("remove", replace(self.impact, erases=True), lambda: self.remove_document(document))
 
+    async def plan_take_out(self, paths: Collection[str]) -> FakePlan:
+        async def do() -> None:
+            raise NotImplementedError
+
+        return FakePlan("take out", self.impact, do)
+
     async def plan_forget(self, id: str) -> FakePlan:
         lost = tuple(await self.forgetting(id))
         impact = replace(self.impact, lost=lost, erased=lost, erases=True)
@@ -235,7 +241,7 @@ class FakeTime:
     def _plan_hiding(self, turn: str, *, hidden: bool) -> FakePlan:
         async def do() -> None:
             self._replace(turn, hidden=hidden)
-            self.undoable.append(("a message is shown again", lambda: self._hide(turn, hidden=not hidden)))
+            self.undoable.append(("hid a message", lambda: self._hide(turn, hidden=not hidden)))
 
         return FakePlan("hide", replace(self.impact, gone=(self.turn(turn),)), do)
 
@@ -247,7 +253,7 @@ class FakeTime:
 
     async def plan_restore(self, mark: str) -> FakePlan:
         async def do() -> None:
-            self.undoable.append(("the mark was restored", do))
+            self.undoable.append(("went back to a mark", do))
 
         return FakePlan("restore", self.impact, do, self.notes)
 

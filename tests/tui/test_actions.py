@@ -41,6 +41,7 @@ def test_completions_fit_what_is_typed() -> None:
     assert completions("/rename x") == []
     assert completions("hello") == []
     assert len(completions("/")) == len(ACTIONS)
+    assert [action.slash for action in completions("/")][:3] == ["help", "new", "sessions"], "and not /stop"
 
 
 def test_the_help_names_every_command_and_key() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from graph.impacts import Impact
 from tests.tui.beliefs import BERLIN, learned_agent
-from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tests.tui.fake_time import FakeMark
-from tests.tui.test_branching import crete, last, texts, words
+from tests.tui.test_branching import crete, last, texts, unframed, words
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine
@@ -22,17 +22,17 @@ def ready(app: ClewApp) -> bool:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5)])
-async def test_x_asks_with_the_impact_and_only_y_deletes(chat: Running, size: tuple[int, int]) -> None:
+async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running, size: tuple[int, int]) -> None:
     agent = crete()
     async with chat(agent, size=size) as (app, pilot):
-        for key, left in (("enter", 4), ("escape", 4), ("y", 3)):
+        for keys, left in ((["enter"], 4), (["escape"], 4), (["y"], 4), (["tab", "enter"], 3)):
             last(app, Said).focus()
             await pilot.press("x")
             await wait_until(pilot, lambda: ready(app))
-            await wait_until(pilot, lambda: "y delete it" in words(app))
-            await pilot.press(key)
+            await wait_until(pilot, lambda: "This alone" in words(app))
+            await pilot.press(*keys)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-            await wait_until(pilot, lambda left=left: len(agent.turns["S000"]) == left, key)  # type: ignore[misc]
+            await wait_until(pilot, lambda left=left: len(agent.turns["S000"]) == left, keys[0])  # type: ignore[misc]
         await wait_until(pilot, lambda: "And then?" not in texts(app))
         assert texts(app)[-1] == "Sleep."
 
@@ -42,11 +42,11 @@ async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good
     async with chat(agent, size=(120, 40)) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("delete")
-        await wait_until(pilot, lambda: ready(app) and "1 message goes for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "1 message will be deleted for good" in words(app))
         assert "This cannot be undone." in words(app)
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: ready(app) and "2 messages go for good" in words(app))
-        await pilot.press("y")
+        await pilot.press("tab", "tab")
+        await wait_until(pilot, lambda: ready(app) and "2 messages will be deleted for good" in words(app))
+        await pilot.press("enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert [turn.text for turn in agent.carried[0].impact.gone] == ["And then?", "Sleep."]
 
@@ -60,10 +60,9 @@ async def test_both_ways_to_delete_and_all_keys_are_in_sight_on_a_small_screen(
     async with chat(agent, size=size) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("x")
-        await wait_until(pilot, lambda: ready(app) and "y delete it for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "[ Cancel ]" in words(app))
         lines = words(app).replace("│ │ ", "")
-        assert "this alone with its message" in lines
-        assert "Tab the other way Esc leave it" in lines
+        assert "[ Cancel ] [ This alone ] [ With its message ]" in lines
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.focused is last(app, Answer))
 
@@ -76,10 +75,12 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
     for number in range(12):
         agent._say("S000", "user", f"Message number {number} of a chat that went on for long")
     agent.impact = Impact(lost=tuple(agent.memory_of.observations))
-    keys = ("y delete it for good", "Esc leave it", "This cannot be undone.")
+    keys = ("[ Delete it for good ]", "[ Cancel ]", "This cannot be undone.")
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press(*"/delete", "enter")
-        await wait_until(pilot, lambda: ready(app) and "messages go for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "messages will be deleted for good" in unframed(app))
+        await wait_until(pilot, lambda: "more lines · PgDn" in words(app), "what lies below is said")
+        assert "5 memories will no longer be used" in unframed(app), "all that changes stands above the fold"
         assert all(each in words(app) for each in keys), screen_text(app)
         await pilot.press(*["pagedown"] * 12)
         await wait_until(pilot, lambda: "Ulysses" in words(app), "the end of the list")
@@ -113,30 +114,32 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 chats are archived." in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: ready(app) and "3 chats are archived." in words(app))
-        assert "y restore it" in words(app)
+        assert "[ Restore it ]" in words(app)
 
 
-async def test_h_hides_a_message_leaves_a_dim_line_and_shows_it_again(chat: Running) -> None:
-    agent = crete()
-    async with chat(agent) as (app, pilot):
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_and_shows_it_again(
+    chat: Running, size: tuple[int, int]
+) -> None:
+    agent = learned_agent()
+    agent.impact = Impact(lost=tuple(agent.memory_of.observations[:2]))
+    async with chat(agent, size=size) as (app, pilot):
         message = last(app, Said)
         message.focus()
         await pilot.press("h")
-        await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
-        assert "And then?" not in screen_text(app)
-        await wait_until(pilot, lambda: "Hidden from chat, memory and prompts" in words(app))
-        await pilot.press("h")
-        await wait_until(pilot, lambda: "And then?" in screen_text(app))
+        await wait_until(pilot, lambda: ready(app) and "2 memories will no longer be used" in unframed(app))
+        assert "/undo takes it back" in words(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert not agent.turn(message.turn).hidden
-
-
-async def test_hiding_says_how_many_memories_go_with_it(chat: Running) -> None:
-    agent = learned_agent()
-    agent.impact = Impact(lost=tuple(agent.memory_of.observations[:2]))
-    async with chat(agent) as (app, pilot):
-        last(app, Said).focus()
         await pilot.press("h")
-        await wait_until(pilot, lambda: "2 memories went with it" in words(app))
+        await agree(pilot)
+        await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
+        await wait_until(pilot, lambda: "Hidden from chat, memory and prompts" in words(app))
+        assert app.focused is message
+        await pilot.press("h")
+        await wait_until(pilot, lambda: message.text[:12] in screen_text(app))
+        assert not agent.turn(message.turn).hidden
 
 
 async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
@@ -158,22 +161,15 @@ async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat:
         assert agent.turn(newest).hidden
 
 
-@pytest.mark.parametrize("keys", [("ctrl+u",), ("tab", "u")])
-async def test_the_list_of_chats_undoes_the_last_change(chat: Running, keys: tuple[str, ...]) -> None:
+async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
     agent = crete()
     await agent.rewind("S000", agent.turns["S000"][1].id)
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("f2")
         await wait_until(pilot, lambda: app.sessions.chosen is not None)
-        await pilot.press(*keys)
+        await pilot.press("ctrl+l")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
-        await wait_until(pilot, lambda: "Undone: the chat stands where it stood." in words(app))
-
-
-async def test_u_is_a_letter_while_titles_are_searched(chat: Running) -> None:
-    async with chat(crete()) as (app, pilot):
-        await pilot.press("f2", "u")
-        await wait_until(pilot, lambda: "0 of 1" in screen_text(app))
+        await wait_until(pilot, lambda: "You went back to before the first message; that is undone now." in words(app))
 
 
 async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_restored_after_asking(
@@ -189,16 +185,21 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await pilot.press(*"before Crete", "enter")
         await wait_until(pilot, lambda: [mark.name for mark in agent.marked] == ["before Crete"])
         await pilot.press(*"/marks", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 messages leave" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 messages will be removed" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: ready(app))
         assert agent.carried == []
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: len(agent.carried) == 1)
         await wait_until(pilot, lambda: "It stands as it was at “before Crete”" in words(app))
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
-        await pilot.press("d")
+        await pilot.press("d", "enter")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        assert agent.marked != []
+        await pilot.press(*"/marks", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("d", "tab", "enter")
         await wait_until(pilot, lambda: agent.marked == [])
 
 
@@ -229,7 +230,7 @@ async def test_deleting_a_chat_shows_what_goes_with_it(chat: Running) -> None:
         await wait_until(pilot, lambda: app.sessions.chosen is not None)
         await pilot.press("ctrl+x")
         await wait_until(pilot, lambda: ready(app) and "Lives in Munich" in words(app))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: agent.all_sessions["S000"].deleted)
         await wait_until(pilot, lambda: app.current_session is None)
 
@@ -238,14 +239,14 @@ async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: R
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*f"/forget {BERLIN}", "enter")
-        await wait_until(pilot, lambda: ready(app) and "2 memories are erased" in words(app))
-        await pilot.press("y")
+        await wait_until(pilot, lambda: ready(app) and "2 memories will be deleted for good" in words(app))
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: all(each.series != BERLIN for each in agent.memory_of.observations))
         await pilot.press("f4", "5")
         await wait_until(pilot, lambda: "Field notes" in words(app))
         await pilot.press("x")
         await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: len(agent.memory_of.documents) == 1)
 
 

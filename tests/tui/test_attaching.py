@@ -1,12 +1,13 @@
 """Files that go along with a message."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
-from tui.attaching import LARGEST, CannotAttach, attach
+from tui.attaching import LARGEST, CannotAttach, NoFile, attach, being_typed, file_names
 
 
 def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) -> None:
@@ -18,10 +19,95 @@ def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "text", ["ask @someone", "me@home.example", "@", "@" + "x" * 5000, "@~nobody-here/x", "@\0", "@."]
+    "text",
+    [
+        "ask @someone",
+        "me@home.example",
+        "mail me@home.md!",
+        "@alice.example.com wrote",
+        "@types/node and @angular/core",
+        "@app.route('/x.py')\n@pytest.fixture",
+        "@@ -1,2 +3,4 @@",
+        '@"a string"',
+        "@",
+        "@" + "x" * 5000,
+        "@~nobody",
+        "@\0",
+        "@.",
+    ],
 )
-def test_what_is_no_file_is_left_as_it_is(text: str, tmp_path: Path) -> None:
+def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: Path) -> None:
     assert attach(text, tmp_path) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("sum up @nosuch.md", r"There is no file nosuch\.md in /"),
+        ("sum up @nosuch.md, please", r"There is no file nosuch\.md in /"),
+        ('sum up @"no such.txt"', r"There is no file no such\.txt in /"),
+        ("@report.docx", "There is no file report.docx"),
+        ("@Makefile", "There is no file Makefile"),
+        ("@docs/plan", "There is no file docs/plan in /"),
+        ("@docs", "docs is a folder"),
+        ("@/etc", "/etc is a folder, and only files"),
+        ("@/no/such/place", r"There is no file /no/such/place\.$"),
+        ("@~nobody-here/x", "There is no file ~nobody-here/x"),
+        ("@./x", "There is no file"),
+        ("@pipe", "pipe is not a regular file"),
+        ("@a.md and @b.md", "no file a.md in .* no file b.md"),
+    ],
+)
+def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_all(
+    text: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NoFile, match=says):
+        attach(text, tmp_path)
+    assert attach(text, tmp_path, as_words=True) == text
+
+
+@pytest.mark.parametrize("text", ["see @a.md.", "(so @a.md)", '"@a.md" @a.md?', "@./a.md, and", '@"my a.md": this'])
+def test_a_name_is_found_in_a_sentence_and_in_quotes(text: str, tmp_path: Path) -> None:
+    for name in ("a.md", "my a.md"):
+        (tmp_path / name).write_text("words")
+    assert attach(text, tmp_path).endswith("a.md:\n```\nwords\n```")
+
+
+@pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("", None),
+        ("see @", ""),
+        ("see @no", "no"),
+        ("@~/a b", None),
+        ('@"a b', '"a b'),
+        ('@"a b" ', None),
+        ("me@home", None),
+    ],
+)
+def test_what_is_being_typed_behind_an_at(line: str, typed: str | None) -> None:
+    assert being_typed(line) == typed
+
+
+def test_a_name_becomes_those_it_may_be_the_beginning_of(tmp_path: Path) -> None:
+    for name in ("Notes.md", "notes", "my notes.txt", ".hidden", "new\nline"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "new folder").mkdir()
+    (tmp_path / "new folder" / "in it").write_text("x")
+
+    def offered(typed: str, **more: bool) -> list[str]:
+        return [each.mention for each in file_names(typed, tmp_path, **more)]
+
+    assert offered("") == ['@"my notes.txt" ', '@"new folder/', "@notes ", "@Notes.md "]
+    assert offered("no") == ["@notes ", "@Notes.md "]
+    assert offered("notes") == []  # it is one
+    assert offered("notes", whole=True) == ["@notes ", "@Notes.md "]
+    assert offered(".h") == ["@.hidden "]
+    assert offered('"new folder/') == ['@"new folder/in it" ']
+    assert offered(f"{tmp_path}/No") == [f"@{tmp_path}/notes ", f"@{tmp_path}/Notes.md "]
+    assert offered("nothing/here") == offered("~nobody-here/x") == offered("\0/") == []
 
 
 @pytest.mark.parametrize(
@@ -49,3 +135,64 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
         app.composer.put("see @good.txt")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "the words of the file" in screen_text(app))
+
+
+async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_when_it_is_sent_again(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = FakeAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.composer.put("sum up @nosuch.md")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "There is no file nosuch.md" in screen_text(app))
+        assert app.composer.text == "sum up @nosuch.md"
+        await pilot.press("tab")
+        assert app.composer.text == "sum up @nosuch.md"
+        assert agent.turns == {}
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "S000" in agent.turns)
+        assert agent.turns["S000"][0].text == "sum up @nosuch.md"
+        await pilot.press(*"thanks @someone", "enter")
+        await wait_until(pilot, lambda: agent.turns["S000"][-2].text == "thanks @someone")
+
+
+async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with chat(FakeAgent(), size=(120, 30)) as (app, pilot):
+        app.composer.put("read @nosuch.md")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "There is no file" in screen_text(app))
+        await pilot.press("ctrl+u", "h", "i")
+        assert "There is no file" not in screen_text(app)
+
+
+async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "first plan.md").write_text("the plan")
+    (tmp_path / "novel.txt").write_text("once")
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"read @no")
+        await wait_until(pilot, lambda: "novel.txt" in screen_text(app))
+        assert "notes/" in screen_text(app)
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: "first plan.md" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.composer.text == 'read @"notes/first plan.md" ')
+        await wait_until(pilot, lambda: not app.composer.choosing)
+        await pilot.press(*"or @nov", "left")
+        await wait_until(pilot, lambda: not app.composer.choosing)
+        await pilot.press("right", "tab", *"?")
+        assert app.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
+        await pilot.press(*" @nope", "tab")
+        await wait_until(pilot, lambda: "no file whose name begins with nope" in screen_text(app))
+        assert app.composer.has_focus
+        await pilot.press(*["backspace"] * 5, "enter")
+        await wait_until(pilot, lambda: "S000" in agent.turns)
+        assert (agent.turns["S000"][0].text or "").count("```") == 4

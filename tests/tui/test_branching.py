@@ -21,6 +21,11 @@ def words(app: ClewApp) -> str:
     return " ".join(screen_text(app).split())
 
 
+def unframed(app: ClewApp) -> str:
+    """The words on the screen without what frames them, so that a sentence is whole."""
+    return " ".join(words(app).replace("│", " ").split())
+
+
 def crete() -> FakeAgent:
     agent = FakeAgent(reply="Another one.")
     agent.add_session("Trip", ("What now?", "Whatever."), ("And then?", "Sleep."))
@@ -121,9 +126,9 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
         await pilot.press("escape")
         await wait_until(pilot, lambda: "Esc once more" in words(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages leave" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
         await pilot.press("down")
-        await wait_until(pilot, lambda: "4 messages leave" in words(app))
+        await wait_until(pilot, lambda: "4 messages will be removed" in words(app))
         assert len(agent.turns["S000"]) == 4, "nothing changes before it is confirmed"
         await pilot.press("up", "enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
@@ -132,7 +137,7 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
         await wait_until(pilot, lambda: "/undo takes it back" in words(app))
         app.perform("undo")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
-        await wait_until(pilot, lambda: "Undone: the chat stands where it stood." in words(app))
+        await wait_until(pilot, lambda: "You went back to before the first message; that is undone now." in words(app))
 
 
 async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_nothing(chat: Running) -> None:
@@ -144,7 +149,7 @@ async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert len(texts(app)) == 4
         app.perform("rewind")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "leave" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "will be removed" in words(app))
         await pilot.press("down", "a")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert app.composer.text == ""
@@ -189,7 +194,7 @@ async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
         await pilot.press("f")
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
         await wait_until(pilot, lambda: "Enter fork" in words(app) and "as a what-if" in words(app))
-        assert size < (40, 12) or "Esc leave it" in words(app)
+        assert size < (40, 12) or "Esc cancel" in words(app)
         await pilot.press("tab", *"Atlantis")
         await wait_until(pilot, lambda: "Atlantis" in words(app))
         assert list(agent.all_sessions) == ["S000"], "nothing changes before Enter"
@@ -281,16 +286,16 @@ async def test_the_picker_tells_the_impact_in_a_line_and_pagedown_shows_the_rest
     async with chat(agent, size=size) as (app, pilot):
         app.perform("rewind")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "Message number 8" in words(app))
-        if size == (40, 12):
-            await wait_until(pilot, lambda: "1 message gone, " in words(app))
-        preview = app.screen.query_one(".chooser-preview")
+        brief = "1 message will be removed; 5 memories will no longer be used."
+        await wait_until(pilot, lambda: brief in unframed(app) and "more lines · PgDn" in words(app))
+        preview = app.screen.query_one(".chooser-words")
         await wait_until(pilot, lambda: preview.max_scroll_y > 0 and "1 message" in words(app))
         while preview.scroll_y < preview.max_scroll_y:
             await pilot.press("pagedown")
         await wait_until(pilot, lambda: "/undo takes it back" in words(app), "the end of the preview")
         while preview.scroll_y > 0:
             await pilot.press("pageup")
-        await wait_until(pilot, lambda: "1 message leaves" in words(app), "the beginning of the preview")
+        await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
 
 
 async def test_another_reply_in_the_midst_says_what_left_with_the_one_before(chat: Running) -> None:

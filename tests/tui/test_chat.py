@@ -45,11 +45,74 @@ async def test_messages_typed_while_it_answers_are_queued_and_shown_so(chat: Run
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"one", "enter", *"two", "enter")
-        await wait_until(pilot, lambda: "queued: it is kept" in screen_text(app))
+        await wait_until(pilot, lambda: "Queued" in screen_text(app))
         await wait_until(pilot, lambda: "1 queued" in screen_text(app))
         agent.go.set()
         await wait_until(pilot, lambda: texts(app) == ["one", "Hello there.", "two", "Hello there."])
         await wait_until(pilot, lambda: "queued" not in screen_text(app))
+
+
+async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_sends_them(chat: Running) -> None:
+    agent = FakeAgent(reply="one two")
+    agent.go.clear()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
+        await wait_until(pilot, lambda: "2 queued" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "2 queued messages are on hold: Enter sends them" in screen_text(app))
+        await wait_until(pilot, lambda: screen_text(app).count("On hold") == 2)
+        await wait_until(pilot, lambda: agent.answering is None)
+        await pilot.press(*"D", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["A", "", "D", "one two", "B", "C"])
+        assert "2 on hold" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: texts(app) == ["A", "", "D", "one two", "B", "one two", "C", "one two"])
+        await wait_until(pilot, lambda: "hold" not in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "nothing to send" in screen_text(app))
+
+
+async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answered(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
+        await wait_until(pilot, lambda: "2 queued" in screen_text(app))
+        await pilot.press("up")
+        await wait_until(pilot, lambda: app.composer.text == "C")
+        assert app.drafts.load(app.current_session) == "C"
+        await wait_until(pilot, lambda: "1 queued" in screen_text(app))
+        await pilot.press("up")  # with words in the composer it is the history's key
+        assert app.composer.text == "C"
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "1 on hold" in screen_text(app))
+        await wait_until(pilot, lambda: agent.answering is None)
+        await pilot.press("ctrl+c")
+        assert app.composer.text == ""
+        said = next(message for message in app.transcript.messages if message.text == "B")
+        said.focus()
+        await pilot.press("e")
+        await wait_until(pilot, lambda: app.composer.text == "B")
+        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold: Enter", ""))
+        agent.go.set()
+        await pilot.press("!", "enter")
+        await wait_until(pilot, lambda: texts(app)[-2:] == ["B!", "Hello there."])
+        assert [turn.text for turn in agent.turns["S000"] if turn.role == "user"] == ["A", "B!"]
+
+
+async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    other = agent.add_session("Other", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await app.open_session(None)
+        await pilot.press(*"A", "enter", *"B", "enter", "escape")
+        await wait_until(pilot, lambda: "1 on hold" in screen_text(app))
+        here = app.current_session
+        await app.open_session(other)
+        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold:", ""))
+        await app.open_session(here)
+        await wait_until(pilot, lambda: "On hold" in screen_text(app))
 
 
 async def test_messages_sent_before_a_new_chats_first_one_is_accepted_go_into_the_same_chat(chat: Running) -> None:
@@ -214,7 +277,7 @@ async def test_a_huge_paste_is_one_insert_and_is_shown_folded(chat: Running) -> 
 async def test_lone_surrogates_in_a_paste_become_replacement_characters(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         app.composer.post_message(events.Paste("a\ud800b\x00"))
-        await wait_until(pilot, lambda: app.composer.text == "a\ufffdb\x00")
+        await wait_until(pilot, lambda: app.composer.text == "a\ufffdb\ufffd")
 
 
 async def test_a_missing_model_is_told_with_the_way_out(chat: Running) -> None:

@@ -62,7 +62,7 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
         await pilot.press(*"qwen", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: agent.used == ["qwen3-4b"])
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)

@@ -93,7 +93,7 @@ async def test_a_model_that_cannot_be_fetched_is_told_and_the_one_before_it_goes
         backstage.fetch_failure = "The connection broke off at 12 MB. The next try goes on there."
         app.perform("model", "qwen3-4b")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "broke off at 12 MB" in screen_text(app))
         assert "● ready" in status_line(app)
         assert agent.used == []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from graph.impacts import Impact
 from graph.values import Turn
-from tui.impact import as_json, counts_of, lines_of, many
+from tui.impact import as_json, lines_of, many, summary_of
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -20,14 +20,15 @@ def test_one_and_several_are_told_apart() -> None:
         "1 reply",
         "3 messages",
     ]
-    assert lines_of(Impact(gone=(turn("a"),))) == ["1 message leaves:", "  you: a"]
-    assert lines_of(Impact(gone=(turn("a"), turn("b")), erases=True))[0] == "2 messages go for good:"
+    assert lines_of(Impact(gone=(turn("a"),))) == ["1 message will be removed:", "  you: a"]
+    assert lines_of(Impact(gone=(turn("a"), turn("b")), erases=True))[0] == "2 messages will be deleted for good:"
 
 
 def test_what_leaves_and_what_is_erased_are_told_apart() -> None:
     impact = Impact(gone=(turn("a"), turn("b")), erases=True, kept=frozenset("b"))
-    assert lines_of(impact) == ["1 message goes for good:", "  you: a", "1 message leaves:", "  you: b"]
-    assert counts_of(impact) == "1 message erased, 1 message gone"
+    kept = "1 message will be removed here, and kept in other chats"
+    assert lines_of(impact) == ["1 message will be deleted for good:", "  you: a", f"{kept}:", "  you: b"]
+    assert summary_of(impact) == f"1 message will be deleted for good; {kept}."
     assert as_json(impact)["gone"] == [
         {"id": "a", "session": "s", "role": "user", "speaker": "you", "text": "a", "erased": True},
         {"id": "b", "session": "s", "role": "user", "speaker": "you", "text": "b", "erased": False},
@@ -36,11 +37,17 @@ def test_what_leaves_and_what_is_erased_are_told_apart() -> None:
 
 def test_nothing_is_said_to_be_nothing_and_of_many_the_first_are_shown() -> None:
     assert lines_of(Impact()) == ["Nothing else changes."]
-    assert counts_of(Impact()) == "nothing else"
+    assert summary_of(Impact()) == "Nothing else changes."
     told = lines_of(Impact(gone=tuple(turn(str(number)) for number in range(25))), most=3)
-    assert told == ["25 messages leave:", "  you: 0", "  you: 1", "  you: 2", "  … and 22 more"]
+    assert told == ["25 messages will be removed:", "  you: 0", "  you: 1", "  you: 2", "  … and 22 more"]
 
 
 def test_items_are_one_line_each_without_what_is_hidden_or_would_move_the_cursor() -> None:
     told = lines_of(Impact(back=(turn("a", "two\nlines\x1b[2J"), turn("b", "secret", hidden=True)), pins=("c",)))
-    assert told == ["2 messages come back:", "  you: two lines␛[2J", "  you: secret", "1 pin goes with it:", "  c"]
+    assert told == [
+        "2 messages will come back:",
+        "  you: two lines␛[2J",
+        "  you: secret",
+        "1 pin will be removed:",
+        "  c",
+    ]

@@ -15,8 +15,11 @@ from tui.app import ClewApp
 from tui.keys import Place, Row, actions_of, bind, bindings, foot, signs
 from tui.message_keys import DEEDS
 from tui.queries import choosers
+from tui.widgets.answers import Answers
 from tui.widgets.approval import Approval
+from tui.widgets.dialogs import Confirm, Question
 from tui.widgets.help import PLACES, help_content
+from tui.widgets.impact import ImpactScreen
 
 FEET = 100  # cells
 
@@ -65,7 +68,7 @@ def test_every_key_that_is_bound_is_in_the_help() -> None:
 def test_every_key_of_the_help_is_bound_or_heard() -> None:
     mine = (*choosers.KEYS, choosers.REMOVE_KEY)
     chosen = tuple(key.row for key in (*branching.REWIND_KEYS, *branching.TREE_KEYS, *altering.MARK_KEYS, *mine))
-    heard = pairs(places.MESSAGE) | pairs(places.APPROVAL) | pairs(chosen)
+    heard = pairs(places.MESSAGE) | pairs(chosen)
     keys = heard.union(*(bound(widget) for widget in own_widgets()))
     for place in PLACES:
         assert pairs(place.rows) <= keys, (place.title, pairs(place.rows) - keys)
@@ -90,9 +93,11 @@ def test_every_key_on_a_message_has_its_deed_and_every_deed_its_key() -> None:
     assert set(actions_of(places.MESSAGE).values()) == set(DEEDS)
 
 
-def test_the_keys_that_answer_a_model_are_those_of_the_table() -> None:
-    assert {"y": "allow", "n": "refuse"}.items() <= actions_of(places.APPROVAL).items()
-    assert hasattr(Approval, "action_leave")
+def test_no_letter_answers_a_question() -> None:
+    asking = [each for each in own_widgets() if issubclass(each, (Question, Answers, Approval))]
+    assert {ImpactScreen, Confirm} < set(asking)
+    for widget in asking:
+        assert not [key for key, _ in bound(widget) if len(key) == 1], widget.__name__
 
 
 def test_every_row_of_every_place_is_in_the_help() -> None:

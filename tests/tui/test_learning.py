@@ -21,7 +21,7 @@ ASKED = "Remember: “[b]Ada[/b] hates walnuts”"
 
 @pytest.fixture(autouse=True)
 def no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A y counts at once."""
+    """An answer counts at once."""
     monkeypatch.setattr(Approval, "guard_s", 0.0)
 
 
@@ -96,15 +96,17 @@ async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
     return shown
 
 
-@pytest.mark.parametrize(("key", "allowed"), [("y", True), ("n", False), ("escape", False)])
-async def test_a_model_waits_for_leave_and_one_key_gives_or_refuses_it(chat: Running, key: str, allowed: bool) -> None:
+@pytest.mark.parametrize(("keys", "allowed"), [(("right", "enter"), True), (("enter",), False), (("escape",), False)])
+async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
+    chat: Running, keys: tuple[str, ...], allowed: bool
+) -> None:
     agent = asking_agent()
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         assert ASKED in words(app)
-        await wait_until(pilot, lambda: shown.has_focus and "y allow" in words(app))
+        await wait_until(pilot, lambda: shown.has_focus and "[ Refuse ] [ Allow ]" in words(app))
         assert "waiting for your leave" in status_line(app)
-        await pilot.press(key)
+        await pilot.press(*keys)
         await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
         assert [given for _, given in agent.memory_of.answers] == [allowed]
         assert not shown.display
@@ -122,19 +124,19 @@ async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: 
         assert shown.display
         await pilot.press("tab")
         await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("y")
+        await pilot.press("right", "enter")
         await wait_until(pilot, lambda: agent.memory_of.answers != [])
         assert agent.memory_of.answers[0][1]
         assert app.composer.text == "many yes"
 
 
-async def test_a_y_that_was_on_its_way_is_no_yes(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Approval, "guard_s", 1e9)
     agent = asking_agent()
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("y")
+        await pilot.press("enter", "right", "enter", "y")
         await wait_until(pilot, lambda: app.composer.text == "y")
         assert agent.memory_of.answers == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import FakeGenerator
-from tests.tui.conftest import wait_until
+from tests.tui.conftest import agree, wait_until
 from tests.tui.test_memories_screen import listed, observations, words
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
@@ -38,7 +38,7 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await wait_until(pilot, lambda: listed(app) == [first], "the one before")
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
         assert await agent.memories() == []
 
@@ -73,11 +73,49 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         message.focus()
         await pilot.press("o")
+        await agree(pilot)
         await wait_until(pilot, lambda: "It is kept out of memory" in words(app))
         session = app.current_session
         await app.open_session(None)
         await app.open_session(session)
         await wait_until(pilot, lambda: "kept out of memory" in words(app))
+
+
+async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an_ingest_back(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("Gorges", "Gulls"):
+        (notes / f"{name}.md").write_text(f"# {name}\n\nOf the coast.\n", encoding="utf-8")
+    (notes / "plan.docx").write_bytes(b"PK")
+
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+
+        async def type_in(slash: str, then: str) -> None:
+            app.composer.put(slash)
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: then in words(app))
+
+        async def held() -> dict[str, int]:
+            return {each.title: each.chunks for each in await agent.documents()}
+
+        await type_in(f"/ingest {notes}", "Documents: 2 added. Passed over: plan.docx.")
+        (notes / "Gulls.md").unlink()
+        await type_in(f"/ingest {notes}", "A file is gone from the disk. Take it out of the memory?")
+        await wait_until(pilot, lambda: "Nothing is erased: delete a document for that." in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "what was read of them stays in the memory" in words(app))
+        assert await held() == {"Gorges": 1, "Gulls": 1}
+        await type_in(f"/ingest {notes}", "A file is gone from the disk. Take it out of the memory?")
+        await agree(pilot)
+        await wait_until(pilot, lambda: "It is out of the memory. /undo brings it back." in words(app))
+        assert await held() == {"Gorges": 1, "Gulls": 0}
+        await type_in("/undo", "took the document “Gulls” out of the memory")
+        assert await held() == {"Gorges": 1, "Gulls": 1}
+        await type_in("/undo", "read in 2 documents")
+        assert await held() == {"Gorges": 0, "Gulls": 0}
+        notes.rename(tmp_path / "elsewhere")
+        await type_in(f"/ingest {notes}", "There is no file or folder")
+        await type_in('/ingest ""', "The path is empty")
 
 
 async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
@@ -97,14 +135,14 @@ async def test_a_model_changes_the_memory_only_with_leave(tmp_path: Path, monkey
     answer, keep = {"tool": "answer"}, {"tool": "remember", "text": "The user hates walnuts"}
     generator = FakeGenerator("Noted.", "Well.", structured_replies=[keep, answer, keep, answer])
     async with running(tmp_path, generator, tools="on", reflect=False) as (app, pilot, agent):
-        for key, known in (("n", 0), ("y", 1)):
+        for keys, known in ((("enter",), 0), (("right", "enter"), 1)):
             before = app.state.last
             app.composer.put("Please remember that I hate walnuts")
             await pilot.press("enter")
             shown = app.screen_stack[0].query_one(Approval)
             await wait_until(pilot, lambda shown=shown: shown.display and shown.has_focus, "the question")  # type: ignore[misc]
             assert "The user hates walnuts" in words(app)
-            await pilot.press(key)
+            await pilot.press(*keys)
             await wait_until(pilot, lambda before=before: app.state.last is not before)  # type: ignore[misc]
             assert len(await agent.memories()) == known
             assert not shown.display

@@ -160,7 +160,7 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         await ready(app, pilot)
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten for good." in words(app))
         assert listed(app) == [STARTER, CELLO, SISTER]
 
@@ -220,7 +220,7 @@ async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
         assert "Undone: “scratchpad” reads as it did before." in words(app)
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: [block.name for block in agent.memory_of.blocks] == ["human", "persona"])
 
 
@@ -262,7 +262,7 @@ async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None
         await pilot.press("escape", "x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         assert "Let “Field notes” go?" in words(app)
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "bridges.pdf" in words(app) and "Field notes" not in words(app))
 
 

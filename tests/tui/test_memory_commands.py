@@ -5,7 +5,7 @@ from textual.widgets import TextArea
 
 from graph.beliefs import Project
 from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of
-from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
@@ -75,7 +75,7 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
         await wait_until(pilot, lambda: "Nothing that was learned has these words" in words(app))
         await pilot.press(*"/forget berlin", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten for good." in words(app))
         assert len(agent.memory_of.observations) == 3
         await pilot.press(*"/forget the", "enter")
@@ -92,7 +92,7 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await wait_until(pilot, lambda: "This chat belongs to Family now." in words(app))
         await pilot.press(*"/project crete", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: agent.assigned == {"S000": "crete"})
         assert app.options.project == "crete"
         await pilot.press(*"/project none", "enter")
@@ -123,10 +123,12 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
         first = app.transcript.messages[0]
         first.focus()
         await pilot.press("o")
+        await agree(pilot)
         await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") >= 2)
         assert agent.memory_of.withheld == {first.turn}
         assert "It is kept out of memory, and stays in this chat." in words(app) or first.withheld
         await pilot.press("o")
+        await agree(pilot)
         await wait_until(pilot, lambda: "It may be remembered again." in words(app))
         assert agent.memory_of.withheld == set()
         assert not first.withheld
@@ -173,7 +175,7 @@ async def test_a_yes_in_a_private_chat_keeps_it_and_other_chats_are_not_asked(ch
         await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
         await pilot.press(*"/remember I am Noor", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Remembered: I am Noor" in words(app))
         await pilot.press(*"/project none", "enter")
         await wait_until(pilot, lambda: "A private chat belongs to no project" in words(app))

@@ -9,13 +9,14 @@ from textual.pilot import Pilot
 from agent.events import EmbeddingProgress, GraphProgress
 from graph.beliefs import Document
 from graph.hits import Hit, Reason
-from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.fake_agent import START, FakeAgent
 from tests.tui.fake_memory import belief
 from tui import packing
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Reader
+from tui.widgets.impact import ImpactScreen
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer
 from tui.widgets.rows import Rows
@@ -142,10 +143,12 @@ async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) 
     turn = agent.turns["S000"][0].id
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("tab", "k", "p")
+        await agree(pilot)
         await wait_until(pilot, lambda: agent.turn(turn).pinned and "Pinned. p again unpins it." in screen_text(app))
         await pilot.press("f7")
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         await pilot.press("escape", "tab", "k", "p")
+        await agree(pilot)
         await wait_until(pilot, lambda: not agent.turn(turn).pinned and not panel_of(app).pack.pinned)
         assert app.composer.text == ""
 
@@ -167,11 +170,17 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await say(app, pilot, "pools?")
         await opened(app, pilot)
         await pilot.press("p")
+        await agree(pilot)
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         assert agent.turn(turn).pinned
         await wait_until(pilot, lambda: "Pinned. u undoes it." in screen_text(app))
         assert "Pinned ◆" in words(app)
         await pilot.press("h")
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        await pilot.press("escape", "h")
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        assert not agent.turn(turn).hidden
+        await agree(pilot)
         await wait_until(pilot, lambda: agent.turn(turn).hidden and panel_of(app).pack.recalled[0].hidden)
         await pilot.press("u")
         await wait_until(pilot, lambda: not agent.turn(turn).hidden)
@@ -189,6 +198,7 @@ async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
         await say(app, pilot, "pools?")
         await opened(app, pilot, 1)
         await pilot.press("h")
+        await agree(pilot)
         await wait_until(pilot, lambda: "hidden · h shows it again" in screen_text(app))
         await pilot.press("h")
         await wait_until(pilot, lambda: "hidden · h shows it again" not in screen_text(app))
@@ -263,6 +273,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
         assert not app.composer.region
         assert panel.query_one(Rows).size.height >= 1
         await pilot.press("p")
+        await agree(pilot)
         await wait_until(pilot, lambda: agent.turns["S001"][0].pinned)
         await pilot.press("escape")
         await wait_until(pilot, lambda: not app.remembering.open and app.focused is app.composer)
@@ -313,6 +324,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await pilot.press("h")
         await wait_until(pilot, lambda: "Only messages are hidden." in screen_text(app))
         await pilot.press("p")
+        await agree(pilot)
         await wait_until(pilot, lambda: agent._observation("OBS0000001").pinned and len(panel_of(app).pack.pinned) == 1)
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))

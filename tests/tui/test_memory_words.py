@@ -1,8 +1,9 @@
 """How an observation is told: its trend drawn, its filters cycled, its words cut and harmless."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from graph.beliefs import Story, Wanted
+from graph.beliefs import Proof, Story, Wanted
 from graph.events import ObservationKind
 from tests.tui.fake_memory import belief
 from tui.keeping import looks_like_id
@@ -51,6 +52,19 @@ def test_the_filters_stay_on_one_line_however_narrow() -> None:
         assert "\n" not in line.plain
 
 
+def test_what_a_revision_corrects_is_told_as_that_below_its_own_proof() -> None:
+    old, new = belief(1, "Lives in Lyon"), replace(belief(2, "Lives in Porto"), corrected=("t1",))
+    said = [
+        Proof(id, "turn", "DERIVED_FROM", NOW, True, "you", "s", text)
+        for id, text in (("t1", "Lyon!"), ("t2", "Porto!"))
+    ]
+    story = Story(new, (old, new), {old.id: (said[0],), new.id: (said[0], said[1])})
+    assert [proof.text for proof in words.proofs(story)] == ["Porto!", "Lyon!"]
+    told = words.detail(story, 0, NOW, 60)[0].plain
+    assert "you (corrected since): “Lyon!”" in told
+    assert told.count("corrected since") == 1
+
+
 def test_people_are_those_that_the_most_is_about() -> None:
     found = [belief(1, "x", about=("Ada", "Berlin")), belief(2, "y", about=("Berlin",))]
     assert filters.people_of(found) == ["Berlin", "Ada"]
@@ -64,6 +78,11 @@ def test_the_detail_of_a_huge_or_erased_observation_is_bounded() -> None:
             assert len(content.plain) < 6_000
             assert "\x1b" not in content.plain
             assert line == 0
+
+
+def test_a_row_names_the_program_that_proposed_it() -> None:
+    _, facts = words.row(belief(1, "The user keeps bees", proposed_by="Helper\x1b (over MCP)"), 60, NOW)
+    assert "fact · proposed by Helper␛ (over MCP) · " in facts.plain
 
 
 def test_what_may_be_an_id_and_what_is_a_word() -> None:

@@ -7,6 +7,7 @@ from textual import events
 from textual.drivers import linux_driver
 from textual.message import Message
 
+from agent.text import clean_message
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui import terminal
@@ -74,12 +75,12 @@ def test_the_driver_of_the_terminal_reads_with_it() -> None:
     assert vars(linux_driver)["XTermParser"] is PasteParser  # the name that run_input_thread looks up
 
 
-async def test_what_was_pasted_stays_the_same_words_and_is_painted_without_its_escapes(chat: Running) -> None:
+async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         app.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
-        await wait_until(pilot, lambda: "␛[32mgreen␛[0m" in screen_text(app))
-        assert app.composer.text == "\x1b[32mgreen\x1b[0m\nsecond\x11"
-        assert "second␑" in screen_text(app)
+        await wait_until(pilot, lambda: "\ufffd[32mgreen\ufffd[0m" in screen_text(app))
+        assert app.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
+        assert "second\ufffd" in screen_text(app)
         assert "\x1b" not in screen_text(app)
         app.composer.put("")
         app.perform("system", "")

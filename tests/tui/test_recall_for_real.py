@@ -16,10 +16,11 @@ from agent.models import LoadedEmbedder
 from agent.service import Agent
 from agent.settings import Settings
 from tests.fakes import FakeEmbedder, FakeGenerator
-from tests.tui.conftest import screen_text, wait_until
+from tests.tui.conftest import agree, at_once, screen_text, wait_until
 from tests.tui.fake_agent import FakeBackstage
 from tui.app import ClewApp
 from tui.boot import RealBackstage
+from tui.keyboard import Later
 from tui.service import Backstage
 from tui.widgets.search import SearchScreen
 from tui.widgets.tool import ToolBlock
@@ -37,7 +38,12 @@ class OnRealAgent(FakeBackstage):
 
 @asynccontextmanager
 async def running(
-    tmp_path: Path, generator: FakeGenerator, *, size: tuple[int, int] = (120, 40), **settings: Any
+    tmp_path: Path,
+    generator: FakeGenerator,
+    *,
+    size: tuple[int, int] = (120, 40),
+    later: Later = at_once,
+    **settings: Any,
 ) -> AsyncIterator[tuple[ClewApp, Pilot[int], Agent]]:
     def loader(name: str, progress: Callable[[ModelProgress], None]) -> FakeGenerator:
         return generator
@@ -54,7 +60,7 @@ async def running(
     async def connect() -> Backstage:
         return backstage
 
-    app = ClewApp(connect, tmp_path / "cache")
+    app = ClewApp(connect, tmp_path / "cache", later=later)
     async with app.run_test(size=size) as pilot:
         await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once and app.state.graph is not None)
         await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.state == "ready")
@@ -98,9 +104,11 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         assert item.words == "The tide pools at Falassarna were the best thing of Crete"
         assert "by its words (" in item.why
         await pilot.press("p")
+        await agree(pilot)
         await wait_until(pilot, lambda: len(panel.pack.pinned) == 1)
         assert [turn.id for turn in await agent.pinned()] == [item.turn]
         await pilot.press("u", "h")
+        await agree(pilot)
         await wait_until(pilot, lambda: panel.pack.recalled[0].hidden)
         assert await agent.pinned() == []
         assert (await agent.exchange(item.turn)).turn.hidden

@@ -10,6 +10,8 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    PromptRead,
+    QueueHeld,
     RecallDone,
     ReplyEnded,
     ReplyStarted,
@@ -18,6 +20,7 @@ from agent.events import (
     ToolAsked,
     ToolDone,
     TurnAccepted,
+    TurnWithdrawn,
     Warned,
 )
 from tui.fold import fold
@@ -87,6 +90,26 @@ def test_the_end_clears_the_reply_and_tells_the_context() -> None:
     assert state.reply is None
     assert state.context["S"] == (13, 8192)
     assert activity(state, "S") == "ready"
+
+
+def test_reading_a_long_prompt_is_told_until_the_first_word() -> None:
+    read = PromptRead("S", "T1", 3_100, 8_000)
+    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), read)
+    assert activity(state, "S") == "reading 3,100 of 8,000 tokens"
+    assert activity(state, "elsewhere") == "writing elsewhere"
+    assert activity(fold(state, TokensArrived("S", "R1", "", 0, 0.0, thinking=True)), "S") == "thinking"
+    assert fold(state, ended("T1", "R1")).read is None
+    assert fold(state, Failed("no", "T1")).read is None
+
+
+def test_a_queued_message_is_on_hold_until_it_is_looked_for_or_taken_back() -> None:
+    events = (*READY, accepted("T1", queued=True), accepted("T2", queued=True), QueueHeld("S", ("T1", "T2")))
+    state = folded(*events)
+    assert [message.turn for message in state.queued_in("S")] == list(state.held["S"]) == ["T1", "T2"]
+    assert (state.coming, activity(state, "S")) == ((), "ready")
+    state = folded(*events, QueueHeld("S", ()), RecallDone("S", "T1", "recall", (), 1.0), TurnWithdrawn("S", "T2"))
+    assert (state.queued_in("S"), state.held["S"]) == ((), ())
+    assert [message.turn for message in state.waiting_in("S")] == ["T1"]
 
 
 def test_queued_messages_stay_when_the_reply_before_them_ends() -> None:

@@ -1,11 +1,14 @@
 """Any text becomes harmless on its way to the screen, and stays the same words."""
 
 import unicodedata
+from contextlib import suppress
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.text import clean, one_line, plain, shown, shown_in_place, size_of
+from agent.errors import EmptyMessage
+from agent.text import clean_message
+from tui.text import as_sent, clean, one_line, plain, shown, shown_in_place, size_of
 
 OVERRIDES = ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
 ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
@@ -41,6 +44,13 @@ def test_cleaned_text_can_be_stored(text: str) -> None:
 
 def test_an_escape_sequence_is_shown_as_words() -> None:
     assert shown("\x1b[31mred\x1b[0m") == "␛[31mred␛[0m"
+
+
+@given(ANY_TEXT)
+def test_a_message_is_written_as_it_will_be_kept(text: str) -> None:
+    with suppress(EmptyMessage):
+        assert clean_message(as_sent(text)) == clean_message(text)
+        assert as_sent(text).strip() == clean_message(text)
 
 
 def test_plain_text_is_never_markup() -> None:

@@ -12,7 +12,7 @@ from graph.beliefs import Wanted
 from graph.events import ObservationKind, ObservationMade
 from graph.ids import new_id
 from tests.fakes import FakeGenerator
-from tests.tui.conftest import status_line, wait_until
+from tests.tui.conftest import agree, status_line, wait_until
 from tests.tui.test_branching import last, texts, words
 from tests.tui.test_memories_screen import listed
 from tests.tui.test_recall_for_real import running, say
@@ -40,7 +40,7 @@ async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_sti
         await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
         await wait_until(pilot, lambda: app.state.reply is None and "‹2/2›" in words(app))
         await pilot.press("escape", "escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages leave" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: texts(app) == [] and app.composer.text == "Where do you live?")
         await pilot.press("ctrl+c", *"/undo", "enter")
@@ -83,17 +83,18 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         last(app, Said).focus()
         await pilot.press("x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await wait_until(pilot, lambda: "1 message goes for good" in words(app))
-        await pilot.press("y")
+        await wait_until(pilot, lambda: "1 message will be deleted for good" in words(app))
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Fine."])
         assert await agent.search("xyzzy") == []
         await pilot.press(*"/undo", "enter")
         await wait_until(pilot, lambda: "cannot be undone" in words(app))
         last(app, Answer).focus()
         await pilot.press("h")
+        await agree(pilot)
         await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
         await pilot.press("escape", *"/undo", "enter")
-        await wait_until(pilot, lambda: "Undone:" in words(app) and "h shows it again" not in words(app))
+        await wait_until(pilot, lambda: "; that is undone now." in words(app) and "h shows it again" not in words(app))
 
 
 async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
@@ -156,17 +157,17 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         assert after == ([("Where do I live?", False), ("One.", True)], ["Where do I live?"], True)
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "before going back" in words(app))
-        await wait_until(pilot, lambda: "all well" in words(app) and "2 messages leave" not in words(app))
+        await wait_until(pilot, lambda: "all well" in words(app) and "2 messages will be removed" not in words(app))
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         assert await standing() == after, "nothing changes before it is agreed to"
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "It stands as it was at “all well”" in words(app))
         assert await standing() == before
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
         assert app.focused is app.composer
         await pilot.press(*"/undo", "enter")
-        await wait_until(pilot, lambda: "Undone:" in words(app))
+        await wait_until(pilot, lambda: "You went back to " in words(app) and "that is undone now." in words(app))
         assert await standing() == after
         await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
 

@@ -169,11 +169,11 @@ async def test_a_message_says_no_more_that_it_is_queued_once_something_is_looked
         await wait_until(pilot, lambda: app.state.reply is not None)
         agent.tools = [CALL]
         await pilot.press(*"two", "enter")
-        await wait_until(pilot, lambda: "queued: it is kept" in screen_text(app))
+        await wait_until(pilot, lambda: "Queued" in screen_text(app))
         agent.looking.clear()
         agent.go.set()
         await wait_until(pilot, lambda: "searched memory for “tide pools” · …" in screen_text(app))
-        assert "queued: it is kept" not in screen_text(app)
+        assert "Queued" not in screen_text(app)
         agent.looking.set()
 
 
@@ -188,7 +188,7 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
         await wait_until(pilot, lambda: "“tide pools” · stopped" in screen_text(app))
         await wait_until(pilot, lambda: "Stopped before the reply began" in screen_text(app))
         assert "/retry" in screen_text(app)
-        assert "what came is kept" not in screen_text(app)
+        assert "Partial reply saved" not in screen_text(app)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "It was stopped." in screen_text(app))
         assert "answered nothing" not in screen_text(app)

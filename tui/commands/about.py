@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
+from tui.commands.choosing import PROJECT, outside, project_in
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
@@ -26,6 +27,7 @@ def about(
     ctx: typer.Context,
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="A person, place or project.")],
     limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many messages at most.")] = 20,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
@@ -35,11 +37,13 @@ def about(
         raise typer.BadParameter("Say a name: clew about Ada")
     from graph.reading import LogReader
 
-    of = MAIN
+    of, elsewhere = MAIN, ""
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = world_in(reader, world)
-        found = reader.about(wanted, limit=limit, world=of)
+        of_project = project_in(reader, project)
+        elsewhere = outside(reader, of_project)
+        found = reader.about(wanted, limit=limit, world=of, project=of_project)
     except MemoryMissing:
         from graph.hits import About
 
@@ -47,7 +51,7 @@ def about(
     if as_json:
         put_json(_whole(found) | {"world": of})
     elif not (found.said or found.mentioned or found.turns):
-        say(f"Nothing in the memory names {one_line(wanted)}.")
+        say(f"Nothing in the memory names {one_line(wanted)}{elsewhere}.")
     else:
         put(_page(found))
 

@@ -1,6 +1,7 @@
 """`clew ask`: one message, one streamed reply, in a pipe or on a terminal."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,13 +42,16 @@ def ask(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
     ] = False,
+    no_attach: Annotated[
+        bool, typer.Option("--no-attach", help="Send `@file` in MESSAGE as words; attach nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
 ) -> None:
-    """Ask something, and print the reply as it comes.
+    """Ask something, and print the reply as it comes. `@file` in MESSAGE attaches the text of that file.
 
     `accepted TURN` on stderr tells that the message is durable. Ctrl+C stops the reply and keeps what came.
     """
-    text = message_of(message or [])
+    text = message_of(message or [], attached=not no_attach)
     from agent.settings import load_settings
     from agent.text import clean_message
     from models.quiet import guard_descriptors
@@ -68,9 +72,21 @@ def ask(
     raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
 
 
-def message_of(words: list[str]) -> str:
-    """The argument and then what was piped, a blank line between them."""
-    return "\n\n".join(part for part in (" ".join(words), _piped()) if part.strip())
+def message_of(words: list[str], *, attached: bool = True) -> str:
+    """The argument, with the files it names if they are `attached`, then what was piped, a blank line between them."""
+    said = " ".join(words)
+    return "\n\n".join(part for part in (_with_files(said) if attached else said, _piped()) if part.strip())
+
+
+def _with_files(said: str) -> str:
+    """What was said with the files it names as `@file`; of what is piped, which others may have written, none goes."""
+    from tui.attaching import CannotAttach, NoFile, attach
+
+    try:
+        return attach(said, Path.cwd())
+    except CannotAttach as error:
+        say(f"clew: {error} Nothing was sent or stored. Correct the name, or add --no-attach to send it as words.")
+        raise typer.Exit(ExitCode.NOT_FOUND if isinstance(error, NoFile) else ExitCode.BAD_DATA) from error
 
 
 def _piped() -> str:

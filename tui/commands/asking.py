@@ -16,10 +16,13 @@ from agent.events import (
     ApprovalWanted,
     Failed,
     GraphProgress,
+    MemoryAwaited,
+    MemoryReady,
     ModelFailed,
     ModelProgress,
     ModelReady,
     Notice,
+    PromptRead,
     ReplyEnded,
     ReplyStarted,
     TokensArrived,
@@ -39,6 +42,8 @@ from tui.termination import Termination
 from tui.text import shown, size_of
 
 CLIENT = "ask"
+THINKING = "thinking …"
+SILENCE_S = 2.0
 Begin = Callable[[Agent], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
 FIGURES = (
     "session",
@@ -73,6 +78,7 @@ class Tongue:
         self._narration = narration or Narration()
         self._safe = sys.stdout.isatty()  # a terminal obeys control characters, a pipe wants the words as they are
         self._open_line = False
+        self._begun = False  # its words are on stdout
         self._model_failed = False
         self._session = ""
         self.code = ExitCode.OK
@@ -85,13 +91,18 @@ class Tongue:
                 self._session = event.session
                 say(f"accepted {event.turn}")
             case ReplyStarted(cut_tokens=cut) if cut:
-                say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
-            case TokensArrived(text=text) if text and not self._as_json:
                 self._narration.clear()
-                put(shown(text) if self._safe else text, end="")
-                self._open_line = not text.endswith("\n")
+                say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
+            case TokensArrived(text=text) if text:
+                self._narration.clear()
+                self._begun = not self._as_json
+                if not self._as_json:
+                    put(shown(text) if self._safe else text, end="")
+                    self._open_line = not text.endswith("\n")
             case TokensArrived(thinking=True):
-                self._narration.tell("thinking …")
+                self._narration.tell(THINKING)
+            case PromptRead(done=done, total=total):
+                self._narration.tell(f"reading {done:,} of {total:,} tokens")
             case ApprovalWanted(what=what):
                 self._narration.clear()
                 say(f"allowed, as of --yes: {what}")
@@ -102,8 +113,13 @@ class Tongue:
                 self.end_line()
                 say(f"clew: {self._outside_the_chat(event.message)}")
                 self.code = self._code_of(event)
-            case ReplyStarted() | TokensArrived():
+            case _:
                 pass
+
+    def silent(self) -> None:
+        """Nothing was said for a while: on a terminal a line is owed."""
+        if not self._begun and self._narration.blank:
+            self._narration.tell(THINKING)
 
     def notice(self, notice: Notice) -> None:
         """Say what goes on beside the reply; only long work is told of where no terminal listens."""
@@ -113,6 +129,10 @@ class Tongue:
                 self._narration.tell(f"fetching {notice.name}: {done} of {total}")
             case ModelProgress():
                 self._narration.tell(f"{notice.state} {notice.name} …")
+            case MemoryAwaited():
+                self._narration.tell(f"{notice.message} …")
+            case MemoryReady():
+                self._narration.clear()
             case ModelReady():
                 self._narration.clear()
             case ModelFailed():
@@ -200,7 +220,9 @@ def run_answer(
     """
     with Termination(signals=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)) as termination:
         return asyncio.run(
-            _answer(Agent(home, settings, client=CLIENT, loader=loader), begin, tongue, termination, yes=yes)
+            _answer(
+                Agent(home, settings, client=CLIENT, brief=True, loader=loader), begin, tongue, termination, yes=yes
+            )
         )
 
 
@@ -250,11 +272,22 @@ async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termi
 
 async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> None:
     agent.can_ask(yes)
-    async for event in await begin(agent):
-        tongue.event(event)
-        if isinstance(event, ApprovalWanted):
-            with suppress(NotFound):  # stopped meanwhile
-                await agent.approve(event.approval)
+    silence = asyncio.create_task(_break_silence(tongue))
+    try:
+        async for event in await begin(agent):
+            tongue.event(event)
+            if isinstance(event, ApprovalWanted):
+                with suppress(NotFound):  # stopped meanwhile
+                    await agent.approve(event.approval)
+    finally:
+        silence.cancel()
+
+
+async def _break_silence(tongue: Tongue) -> None:
+    """On a terminal nobody is left without a line for long."""
+    while True:
+        await asyncio.sleep(SILENCE_S)
+        tongue.silent()
 
 
 async def _session(agent: Agent, question: Question) -> str | None:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import NotFound
+from graph.visibility import EVERYONE, Everyone
 from tui.commands.learned import has_memory, read_text, with_agent
+from tui.commands.log import text_of
 from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.worlds import WORLD, world_of
@@ -25,24 +27,35 @@ def blocks(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help='What it says from now on; `-` reads it, "" empties it.')
     ] = None,
+    project: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As the chats of this project have it; else as all do.")
+    ] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs: a list.")] = False,
 ) -> None:
     """List the core blocks, show one, or write one: short texts that are in every prompt, such as `persona`."""
     home = home_of(ctx)
-    of = world_of(home, world)
+    of, named = world_of(home, world), text_of(project)
+
+    async def viewer(agent: "Agent") -> "str | Everyone":
+        return EVERYONE if named is None else await agent.project_name(named)
+
+    async def listed(agent: "Agent") -> "list[CoreBlock]":
+        return await agent.blocks(world=of, project=await viewer(agent))
+
     wanted = clean(name).strip() if name is not None else None
     if wanted is not None and words:
         text = read_text(words, "clew blocks persona …") if any(word.strip() for word in words) else ""
 
         async def write(agent: "Agent") -> "list[CoreBlock]":
-            await agent.write_block(wanted, text, world=of)
-            return await agent.blocks(world=of)
+            where = await viewer(agent)
+            await agent.write_block(wanted, text, world=of, project=None if where is EVERYONE else where)
+            return await agent.blocks(world=of, project=None if where is EVERYONE else where)
 
         found = [each for each in with_agent(home, write, client="blocks") if each.name == wanted]
         say(f"The core block {wanted} {'was written' if text else 'is gone'}.")
     else:
-        found = with_agent(home, lambda agent: agent.blocks(world=of), client="blocks") if has_memory(home) else []
+        found = with_agent(home, listed, client="blocks") if has_memory(home) else []
         found = [each for each in found if wanted is None or each.name == wanted]
         if wanted is not None and not found:
             raise NotFound(f"There is no core block {wanted}. `clew blocks {wanted} TEXT` writes it.")
@@ -53,12 +66,20 @@ def _put(found: "list[CoreBlock]", *, as_json: bool) -> None:
     if as_json:
         put_json(
             [
-                {"name": each.name, "text": each.text, "by": each.by, "world": each.world, "version": each.version}
+                {
+                    "name": each.name,
+                    "text": each.text,
+                    "by": each.by,
+                    "world": each.world,
+                    "project": each.project,
+                    "version": each.version,
+                }
                 for each in found
             ]
         )
         return
     for each in found:
-        put(f"{paint(one_line(each.name), '1')}\n{shown(each.text)}")
+        of = paint(f"  project {one_line(each.project)}", "2") if each.project is not None else ""
+        put(f"{paint(one_line(each.name), '1')}{of}\n{shown(each.text)}")
     if not found:
         say("There are no core blocks yet. `clew blocks persona TEXT` writes one.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from graph.errors import Ambiguous, MemoryFailure, NotFound
-from tui.text import clean
+from tui.text import clean, one_line
 
 if TYPE_CHECKING:
     from graph.reading import LogReader
@@ -76,6 +76,27 @@ def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
     if not chats:
         raise NotFound("There is no chat yet, but for archived ones. `clew` opens a new one, `clew ask` begins one.")
     return choose_session(chats, LAST)
+
+
+PROJECT = "As a chat of this project sees it; else as one of no project does."
+
+
+def project_in(reader: "LogReader", named: str | None) -> str | None:
+    """How the project that is named, in any case, is written; None where none is. Raises NotFound."""
+    if named is None:
+        return None
+    there = [each.name for each in reader.projects()]
+    wanted = " ".join(clean(named).split())
+    found = [each for each in there if each.casefold() == wanted.casefold()]
+    if not found:
+        listed = f"There are: {one_line(', '.join(there))}." if there else "There are none yet."
+        raise NotFound(f"There is no project {one_line(wanted)}. {listed} Nothing was changed.")
+    return wanted if wanted in found else found[0]
+
+
+def outside(reader: "LogReader", project: str | None) -> str:
+    """What to add where nothing was found: that what belongs to projects was not looked at, if there are any."""
+    return " outside of projects; --project NAME looks into one" if project is None and reader.projects() else ""
 
 
 def all_sessions(reader: "LogReader") -> "list[Session]":

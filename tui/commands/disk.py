@@ -29,6 +29,13 @@ ADVICE = {
     COPIES: "they go by themselves when clew is closed, and at its next start",
     OTHER: "clew keeps only small ones in the memory's folder; what is large is not clew's",
 }
+FREES = {  # what makes room where nothing can be written; clew itself may refuse all else there
+    GRAPH: "graph.kuzu in the memory's folder may be deleted while clew is not running; it is made anew from the log",
+    BACKUPS: ADVICE[BACKUPS],
+    MODELS: ADVICE[MODELS],
+    STATES: "the files in cache/kv may be deleted while clew is not running; they are made anew when they are missed",
+    CACHES: ADVICE[CACHES],
+}
 
 
 def parts_of(home: "Home") -> dict[str, int]:
@@ -63,10 +70,14 @@ def told(parts: dict[str, int]) -> str:
     return ", ".join(f"{name} {size_of(size)}" for size, name in found) or "nothing is stored yet"
 
 
-def advice(parts: dict[str, int], *, least: int = 0) -> str:
-    """What may be done about the largest parts, those of `least` bytes or more."""
-    found = sorted(((size, name) for name, size in parts.items() if size and size >= least), reverse=True)[:3]
-    return " ".join(f"{name[:1].upper()}{name[1:]} ({size_of(size)}): {ADVICE[name]}." for size, name in found)
+def advice(parts: dict[str, int], *, least: int = 0, full: bool = False) -> str:
+    """What may be done about the largest parts, those of `least` bytes or more; where the disk is `full`, about those
+    that can be made smaller without writing anything.
+    """
+    what = FREES if full else ADVICE
+    sizes = ((size, name) for name, size in parts.items() if size and size >= least and name in what)
+    found = sorted(sizes, reverse=True)[:3]
+    return " ".join(f"{name[:1].upper()}{name[1:]} ({size_of(size)}): {what[name]}." for size, name in found)
 
 
 def _in_the_log(memory: Path) -> tuple[int, int]:

@@ -31,13 +31,16 @@ def edit(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
     ] = False,
+    no_attach: Annotated[
+        bool, typer.Option("--no-attach", help="Send `@file` in TEXT as words; attach nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
 ) -> None:
     """Say something else in the place of an earlier message: a branch beside it, with a reply of its own.
 
     Nothing is lost: the message and all that followed it stay, and `clew tree` shows them.
     """
-    words = message_of(text or [])
+    words = message_of(text or [], attached=not no_attach)
     from agent.settings import load_settings
     from agent.text import clean_message
     from graph.errors import NotFound

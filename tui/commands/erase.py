@@ -48,6 +48,7 @@ def erase(
 
     Backups elsewhere stay. Models in a folder of their own (CLEW_MODELS) stay: other memories may use them.
     """
+    from agent.private import sweep
     from graph.lock import MemoryLock
 
     home = home_of(ctx)
@@ -58,6 +59,7 @@ def erase(
             say("Nothing was erased.")
             raise typer.Exit(ExitCode.FAILED)
         failed = [path for path in doomed if not _remove(path)]
+        sweep()  # what a clew that was killed left of its private chats
     finally:
         lock.release()
     failed += _tidy(home)

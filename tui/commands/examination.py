@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING
 from agent.errors import AgentError, SettingsError
 from agent.home import Home
 from agent.settings import Settings, load_settings
-from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, MemoryFailure, MemoryHeld, MemoryMissing
+from graph.errors import (
+    GraphFailure,
+    LogDamaged,
+    LogNewer,
+    LogUnwritable,
+    MemoryFailure,
+    MemoryHeld,
+    MemoryMissing,
+    NoRoom,
+)
 from graph.reading import LogReader
 from graph.values import Check
 from models.errors import ModelError
-from tui.commands.disk import MUCH, advice, parts_of, told
+from tui.commands.disk import MODELS, MUCH, advice, parts_of, told
 from tui.commands.rebuild import describe
 from tui.commands.waiting import waiting
 from tui.text import size_of
@@ -132,9 +141,14 @@ def _disk(home: Home) -> Check:
     parts = parts_of(home)
     free = shutil.disk_usage(home.root).free
     detail = f"{told(parts)}; {size_of(free)} free"
-    if hint := advice(parts, least=MUCH):
-        detail = f"{detail}. {hint}"
-    return Check("disk", free >= LITTLE_SPACE, detail, f"Make room: a full disk refuses new messages. {advice(parts)}")
+    if free < LITTLE_SPACE:
+        here = dict(parts)
+        if home.models.stat().st_dev != home.root.stat().st_dev:
+            del here[MODELS]
+        room = f"Make room: a full disk refuses new messages. {advice(here, full=True)}"
+        return Check("disk", False, detail, room.rstrip())
+    hint = advice(parts, least=MUCH)
+    return Check("disk", True, f"{detail}. {hint}" if hint else detail)
 
 
 def _queries(home: Home) -> list[Check]:
@@ -228,7 +242,7 @@ def _failed(name: str, error: Exception) -> Check:
             advice = UPDATE
         case LogDamaged():
             advice = RESTORE
-        case LogUnwritable():
+        case LogUnwritable() | NoRoom():
             advice = MAKE_ROOM
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
             advice = MAKE_ROOM

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Quoted = Turn | Believed | Chunk | CoreBlock
 
+STRETCH = 300  # characters of long words, also where there is room for all of them
 LABELS = {"turn": "turn", "observation": "memory", "chunk": "document piece", "block": "core block"}
 
 
@@ -48,7 +49,7 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
     head = "  " + fit(" · ".join([*_place(found), f"{LABELS[item.kind]} {item.id}"]), width() - 2)
     words = found.text if found is not None and found.text is not None else "(hidden or erased since)"
     reasons = why_stored(item, said, tied)
-    words = excerpt(one_line(words), asked, width() - 6)
+    words = excerpt(one_line(words), asked, min(width() - 6, STRETCH))
     lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
     return "\n".join(lines if reasons else lines[:2])
 

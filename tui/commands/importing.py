@@ -50,13 +50,13 @@ def import_(
     home = home_of(ctx)
     settings = load_settings(home.config)
     guard_descriptors(home.native_log)
-    agent = Agent(home, settings, client=CLIENT)
+    agent = Agent(home, settings, client=CLIENT, brief=True)
     try:
         report = asyncio.run(_import(agent, file, embed=not no_embed, as_json=as_json))
     except KeyboardInterrupt:
         say(f"Stopped. {GO_ON}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if report.bad_count or report.differing or (report.merged and report.merged.refused):
+    if report.bad_count or report.missing or report.differing or (report.merged and report.merged.refused):
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
@@ -95,11 +95,13 @@ async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> 
 
 
 async def _narrate(notices: "AsyncIterator[Notice]", narration: Narration) -> None:
-    """How far the embedding is."""
-    from agent.events import EmbeddingProgress, Warned
+    """Who is waited for, and how far the embedding is."""
+    from agent.events import EmbeddingProgress, MemoryAwaited, Warned
 
     async for notice in notices:
         match notice:
+            case MemoryAwaited():
+                narration.tell(f"{notice.message} …")
             case EmbeddingProgress(state="loading"):
                 narration.tell("loading the embedder …")
             case EmbeddingProgress(state="embedding"):
@@ -116,7 +118,12 @@ def figures(report: "ImportReport") -> dict[str, Any]:
     return {
         "file": report.file,
         "format": report.format,
-        "chats": {"new": report.chats_new, "continued": report.chats_grown, "known": report.chats_known},
+        "chats": {
+            "new": report.chats_new,
+            "continued": report.chats_grown,
+            "known": report.chats_known,
+            "archived": report.archived,
+        },
         "messages": {
             "new": report.new,
             "known": report.known,
@@ -124,7 +131,7 @@ def figures(report: "ImportReport") -> dict[str, Any]:
             "differing": report.differing,
             "skipped": dict(report.skipped),
         },
-        **({"events": _of_events(report.merged)} if report.merged is not None else {}),
+        **({"events": _of_events(report.merged, report.missing)} if report.merged is not None else {}),
         "times": {"future": report.future, "without_offset": report.naive},
         "broken_lines": {
             "count": report.bad_count,
@@ -133,13 +140,14 @@ def figures(report: "ImportReport") -> dict[str, Any]:
     }
 
 
-def _of_events(merged: "Merged") -> dict[str, Any]:
+def _of_events(merged: "Merged", missing: int) -> dict[str, Any]:
     """What became of the events of an export of clew's own, for programs."""
     return {
         "new": merged.new,
         "known": merged.known,
         "erased_here": merged.erased,
         "deleted": merged.deleted,
+        "missing": missing,
         "older": merged.older,
         "refused": dict(merged.refused),
         "first_refused": [{"line": number, "why": why} for number, why in merged.first_refused],
@@ -169,7 +177,10 @@ def words(report: "ImportReport") -> list[str]:
     chats = _count(report.chats_new + report.chats_grown, "chat")
     lines = [f"Imported {_count(report.new, 'message')} in {chats}{grown} ({report.format})."]
     if report.merged is not None:
-        return [*lines, *_told_of_events(report.merged), *_broken(report)]
+        return [*lines, *_told_of_events(report.merged), *_missing(report), *_broken(report)]
+    if report.archived:
+        was = "is archived, as it was there" if report.archived == 1 else "are archived, as they were there"
+        lines.append(f"{report.archived:,} of the chats {was}.")
     if report.known:
         gone = f", {report.gone:,} of them erased or hidden here, and left so" if report.gone else ""
         were = "was" if report.known == 1 else "were"
@@ -192,6 +203,17 @@ def words(report: "ImportReport") -> list[str]:
     if report.naive:
         lines.append(f"{_count(report.naive, 'time')} without an offset taken as UTC.")
     return [*lines, *_broken(report)]
+
+
+def _missing(report: "ImportReport") -> list[str]:
+    """Whether the file was cut off between two lines."""
+    if not report.missing:
+        return []
+    counted = _count(report.counted, "event")
+    return [
+        f"{report.missing:,} of the {counted} that the file should have are not in it: it was cut off, or lines were "
+        "taken out. Export again and import the whole file: only they will be added."
+    ]
 
 
 def _broken(report: "ImportReport") -> list[str]:

@@ -1,23 +1,26 @@
 """`clew ingest`: take documents into the memory, and bring those that are there up to date."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.changing import end_purge
+from tui.commands.changing import carry_out, end_purge
 from tui.commands.opened import with_memory
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import one_line
+from tui.text import by_ending, one_line
 
 if TYPE_CHECKING:
     from agent.ingesting.ingester import IngestProgress, IngestReport
     from agent.service import Agent
 
 CLIENT = "ingest"
-TOLD = 10  # documents that are gone, told by their paths
+WORD = "yes"
+NOT_IN_USE = "not in use"  # taken out, or not read to its end
+NO_PATH = "The path is empty. Nothing was taken in; name a file or a folder (`.` is the one you are in)."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -25,13 +28,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def ingest(
     ctx: typer.Context,
-    path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="A file, or a folder with all below it.")
-    ] = None,
+    path: Annotated[str | None, typer.Argument(metavar="[PATH]", help="A file, or a folder with all below it.")] = None,
     project: Annotated[str | None, typer.Option("--project", help="The project it belongs to.")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; can be given again.")] = None,
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Take documents whose files are gone out of the memory; do not ask.")
     ] = False,
     remove: Annotated[
         str | None, typer.Option("--remove", metavar="ID", help="Let a document go for good, with its pieces.")
@@ -40,9 +44,12 @@ def ingest(
 ) -> None:
     """Ingest Markdown, text, source code and PDF, to be recalled and cited; without a path, list what is there.
 
-    Again on the same path, unchanged files are skipped, changed ones refreshed, vanished ones leave. Ctrl+C loses no
-    file that was read.
+    Again on the same path, unchanged files are skipped and changed ones refreshed. Where files are gone, it asks first
+    whether to take their documents out of the memory. `clew undo` takes all that back. Ctrl+C loses no file that was
+    read.
     """
+    if path is not None and not path.strip():
+        raise typer.BadParameter(NO_PATH)
 
     async def work(agent: "Agent", narration: Narration) -> bool:
         if remove is not None:
@@ -53,19 +60,19 @@ def ingest(
         def progress(step: "IngestProgress") -> None:
             narration.tell(f"reading {step.done:,} of {step.total:,}: {one_line(step.file)}")
 
-        report = await agent.ingest(path, progress, project=project, tags=tags or [])
+        report = await agent.ingest(Path(path), progress, project=project, tags=tags or [])
         narration.clear()
+        for line in [] if as_json else words(report):
+            put(line)
+        taken_out = await _take_out(agent, report.missing, prune=prune, as_json=as_json) if report.missing else False
         if as_json:
-            put_json(figures(report))
-        else:
-            for line in words(report):
-                put(line)
+            put_json(figures(report, taken_out=taken_out))
         if not no_embed:
             agent.embed()
             await agent.idle()
         return not report.skipped
 
-    if not with_memory(home_of(ctx), work, client=CLIENT):
+    if not with_memory(home_of(ctx), work, client=CLIENT, brief=path is None):
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
@@ -77,7 +84,7 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     if not documents:
         say("No documents yet. `clew ingest PATH` takes in a file or a folder.")
     for each in documents:
-        pieces = f"{each.chunks:5,} {'piece' if each.chunks == 1 else 'pieces'}"
+        pieces = f"{each.chunks:5,} {'piece' if each.chunks == 1 else 'pieces'}" if each.chunks else NOT_IN_USE
         put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
     return True
 
@@ -94,6 +101,18 @@ async def _remove(agent: "Agent", id: str, *, as_json: bool) -> bool:
     return True
 
 
+async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_json: bool) -> bool:
+    """Take documents whose files are gone out of the memory, if that is agreed to; whether it was done."""
+    plan = await agent.plan_take_out(missing)
+    if not as_json:
+        done = await carry_out(agent, plan, word=WORD, yes=prune, dry_run=False, as_json=False)
+        say("They are out of the memory." if done else "They stay in the memory. --prune takes them out.")
+        return done
+    if prune:
+        await agent.carry_out(plan)
+    return prune
+
+
 def _document(each: Any) -> dict[str, Any]:
     return {
         "id": each.id,
@@ -108,15 +127,18 @@ def _document(each: Any) -> dict[str, Any]:
     }
 
 
-def figures(report: "IngestReport") -> dict[str, Any]:
-    """The report for programs."""
+def figures(report: "IngestReport", *, taken_out: bool) -> dict[str, Any]:
+    """The report for programs; of the files that are gone, whether their documents were taken out."""
     return {
         "path": report.path,
         "added": report.added,
         "refreshed": report.refreshed,
         "unchanged": report.unchanged,
-        "removed": report.removed,
+        "missing": [] if taken_out else report.missing,
+        "removed": report.missing if taken_out else [],
         "skipped": [{"path": path, "why": why} for path, why in report.skipped],
+        "others": report.others,
+        "guessed": report.guessed,
         "chunks": report.chunks,
         "stopped": report.stopped,
     }
@@ -130,16 +152,16 @@ def words(report: "IngestReport") -> list[str]:
             ("new", report.added),
             ("refreshed", report.refreshed),
             ("unchanged", report.unchanged),
-            ("gone", report.removed),
+            ("gone from the disk", report.missing),
         )
         if files
     ]
     pieces = f" ({report.chunks:,} new {'piece' if report.chunks == 1 else 'pieces'})" if report.chunks else ""
     lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
-    lines += [f"Gone from the disk, and from the memory: {one_line(path)}" for path in report.removed[:TOLD]]
-    if len(report.removed) > TOLD:
-        lines.append(f"And {len(report.removed) - TOLD:,} more that are gone.")
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
+    lines += [f"Not UTF-8, read as Windows-1252 (Latin-1): {one_line(path)}" for path in report.guessed]
+    if report.others:
+        lines.append(f"Passed over, as clew reads Markdown, text, code and PDF: {by_ending(report.others)}.")
     if report.stopped:
         lines.append("Stopped. What was read stays, and the same command goes on from there.")
     return lines

@@ -74,7 +74,10 @@ def read_text(words: Sequence[str], example: str) -> str:
 
 
 def as_json(memory: "Observation") -> dict[str, object]:
-    """An observation as JSON has it; `sources` and `supports` are ids of live turns and chunks."""
+    """An observation as JSON has it; `sources` and `supports` are ids of live turns and chunks.
+
+    `corrected` are those of the sources whose words it puts right.
+    """
     return {
         "id": memory.id,
         "text": memory.text,
@@ -85,11 +88,14 @@ def as_json(memory: "Observation") -> dict[str, object]:
         "trend": memory.trend,
         "sources": list(memory.sources),
         "supports": list(memory.supports),
+        "corrected": list(memory.corrected),
         "about": list(memory.about),
         "project": memory.project,
         "scope": memory.scope,
+        "tags": list(memory.tags),
         "world": memory.world,
         "origin": memory.origin,
+        "proposed_by": memory.proposed_by or None,
         "grounded": memory.grounded,
         "pinned": memory.pinned,
         "live": memory.live,
@@ -108,12 +114,14 @@ def lines(memory: "Observation") -> str:
     facts = [
         memory.id,
         local(memory.first_seen),
+        *([f"proposed by {memory.proposed_by}"] if memory.proposed_by else []),
         str(memory.kind),
         standing(memory),
         f"{memory.confidence:.0%}",
         f"{memory.proof_count} {'proof' if memory.proof_count == 1 else 'proofs'}",
         memory.trend,
         *([f"project {memory.project}"] if memory.project else []),
+        *(f"#{tag}" for tag in memory.tags),
         *(["pinned"] if memory.pinned else []),
     ]
     head = fit("  ".join(facts), width())
@@ -143,11 +151,16 @@ def put_story_json(story: "Story") -> None:
         as_json(story.observation)
         | {
             "revisions": [
-                as_json(each) | {"proof": [_proof_json(proof) for proof in story.proofs.get(each.id, ())]}
+                as_json(each) | {"proof": [_proof_json(proof) for proof in _proof(story, each)]}
                 for each in story.revisions
             ]
         }
     )
+
+
+def _proof(story: "Story", revision: "Observation") -> "list[Proof]":
+    """The words that prove a revision: what it corrects proves those before it."""
+    return [proof for proof in story.proofs.get(revision.id, ()) if proof.id not in revision.corrected]
 
 
 def page(story: "Story") -> str:
@@ -160,7 +173,7 @@ def page(story: "Story") -> str:
     for number, each in enumerate(story.revisions, start=1):
         head = f"{number}. {local(each.at)}  {standing(each)}  {each.id}"
         told += ["", paint(fit(head, width()), "36"), f"  {words(each)}"]
-        told += [_proof_line(proof) for proof in story.proofs.get(each.id, ())]
+        told += [_proof_line(proof) for proof in _proof(story, each)]
     return "\n".join(told)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions, choose_session, complete_session
+from tui.commands.choosing import all_sessions, choose_session, complete_session, project_in
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.since import moment
@@ -52,7 +52,11 @@ def log(
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = choose_session(all_sessions(reader), session).id if session is not None else None
         told = reader.exchanges(
-            session=of, project=text_of(project), client=text_of(client), since=from_then, limit=min(limit, MOST)
+            session=of,
+            project=project_in(reader, project),
+            client=text_of(client),
+            since=from_then,
+            limit=min(limit, MOST),
         )
         found = _in_view(reader, told)
     except MemoryMissing:

@@ -1,9 +1,11 @@
 """`clew mcp`: the memory for other programs, over the Model Context Protocol on stdin and stdout."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from tui.commands.log import text_of
 from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
@@ -16,11 +18,17 @@ Tell that program to run the command `clew mcp`; in a file of MCP servers:
 
 
 @app.command()
-def mcp(ctx: typer.Context) -> None:
+def mcp(
+    ctx: typer.Context,
+    project: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As a chat of this project; else as one of no project.")
+    ] = None,
+) -> None:
     """Serve the memory to other programs: recall, recent, about, remember (for your review), relations, query.
 
     They start it themselves: name `clew mcp` as an MCP server over stdio to them. It reads what is live, and writes
-    nothing but proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that.
+    nothing but proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that. What
+    belongs to a project is told only where that is named, here or in a call.
     """
     home = home_of(ctx)
     if sys.stdin.isatty():
@@ -32,6 +40,6 @@ def mcp(ctx: typer.Context) -> None:
     from tui.mcp.server import serve
 
     try:
-        serve(home)
+        serve(home, project=text_of(project))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -11,7 +11,7 @@ from typing import TypeVar
 import typer
 
 from agent.errors import AgentError
-from agent.events import EmbeddingProgress, GraphProgress, ModelFailed, ModelProgress, Notice, Warned
+from agent.events import EmbeddingProgress, GraphProgress, MemoryAwaited, ModelFailed, ModelProgress, Notice, Warned
 from agent.home import Home
 from agent.service import Agent
 from agent.settings import load_settings
@@ -30,17 +30,19 @@ def with_memory(
     client: str,
     by_meaning: bool = False,
     open_graph: bool = True,
+    brief: bool = True,
 ) -> Answer:
     """What `work` answers, given the agent with its graph caught up, and with `by_meaning` its embedder loaded.
 
-    Without `open_graph` only the log is opened: for who asks the past, which has a graph of its own.
+    Without `open_graph` only the log is opened: for who asks the past, which has a graph of its own. Others wait for a
+    command that is `brief`; one that may take minutes is not.
 
     Raises MemoryFailure, ModelError or AgentError; typer.Exit(130) after Ctrl+C.
     """
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)
-    agent = Agent(home, load_settings(home.config), client=client)
+    agent = Agent(home, load_settings(home.config), client=client, brief=brief)
     try:
         return asyncio.run(_work(agent, work, by_meaning=by_meaning, open_graph=open_graph))
     except KeyboardInterrupt:
@@ -96,6 +98,8 @@ class Watch:
             case GraphProgress():
                 of = f": {notice.done} of {notice.total} events" if notice.total else " …"
                 self._narration.tell(f"{notice.state} the graph{of}")
+            case MemoryAwaited():
+                self._narration.tell(f"{notice.message} …")
             case EmbeddingProgress(state="loading"):
                 self._narration.tell("loading the embedder …")
             case ModelProgress(state="fetching") if notice.total:

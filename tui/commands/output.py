@@ -1,7 +1,8 @@
 """Where the commands write: data on stdout, narration on stderr, and no stored text reaches a terminal unread.
 
 Human forms pass every text through `tui.text.shown`; JSON escapes what a terminal would obey. Colour is used only on a
-terminal and never where NO_COLOR is set.
+terminal and never where NO_COLOR is set. Lines are cut to the width of a terminal, and not at all where there is none:
+what reads them may look for words.
 """
 
 import errno
@@ -20,6 +21,7 @@ from tui.text import one_line, shown
 
 LONG_S = 5.0  # work that takes longer is told of even where nobody may be watching
 REDRAW_S = 0.1
+ENDLESS = 1 << 40  # columns
 
 
 def prepare_streams() -> None:
@@ -107,13 +109,23 @@ def local(at: datetime) -> str:
 
 
 def width() -> int:
-    """Columns to write in."""
+    """Columns to write in: of the terminal; as many as there are words for where stdout is none."""
+    return _terminal_width() if sys.stdout.isatty() else ENDLESS
+
+
+def _terminal_width() -> int:
     return max(20, get_terminal_size((100, 24)).columns)
 
 
 def fit(text: str, columns: int) -> str:
     """The text on one line of at most `columns` columns, wide characters counted as two."""
-    line = one_line(text)
+    return clip(one_line(text), columns)
+
+
+def clip(line: str, columns: int) -> str:
+    """A line as it is, in at most `columns` columns."""
+    if 2 * len(line) <= columns:
+        return line
     used = 0
     for at, character in enumerate(line):
         wide = 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -143,6 +155,11 @@ class Narration:
         self._due: float | None = None
         self._drawn = 0
 
+    @property
+    def blank(self) -> bool:
+        """On a terminal, and nothing is written there."""
+        return self._live and not self._drawn
+
     def tell(self, text: str) -> None:
         """The work stands like this now."""
         now = self._clock()
@@ -151,7 +168,7 @@ class Narration:
         if now < self._due:
             return
         self._due = now + (REDRAW_S if self._live else LONG_S)
-        line = fit(text, width() - 1)
+        line = fit(text, _terminal_width() - 1)
         if self._live:
             self._write("\r" + line + " " * max(0, self._drawn - len(line)))
             self._drawn = len(line)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.output import complain, fit, instant, paint, put, put_json, say, width
+from tui.commands.output import ENDLESS, clip, complain, fit, instant, paint, put, put_json, say, width
 from tui.commands.parameters import PARAM, values_of
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
@@ -199,7 +199,7 @@ def as_csv(answer: "Answer") -> str:
 
 
 def as_table(answer: "Answer", columns: int) -> list[str]:
-    """The rows in columns as wide as what is in them, none wider than there is room for."""
+    """The rows in columns as wide as what is in them, none wider than there is room for; all of it where none is."""
     rows = [[one_line(spelled(value)) for value in row] for row in answer.rows]
     names = [one_line(each) for each in answer.columns]
     if not names:
@@ -211,9 +211,9 @@ def as_table(answer: "Answer", columns: int) -> list[str]:
 
 
 def _line(cells: Sequence[str], wide: Sequence[int], columns: int) -> str:
-    padded = [f"{fit(cell, room)}{' ' * (room - len(fit(cell, room)))}" for cell, room in zip(cells, wide, strict=True)]
-    line = "  ".join(padded).rstrip()
-    return fit(line, columns) if sys.stdout.isatty() else line
+    shortened = [fit(cell, room) for cell, room in zip(cells, wide, strict=True)] if columns < ENDLESS else cells
+    line = "  ".join(cell.ljust(room) for cell, room in zip(shortened, wide, strict=True)).rstrip()
+    return clip(line, columns)
 
 
 def spelled(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions, choose_session, complete_session
+from tui.commands.choosing import PROJECT, all_sessions, choose_session, complete_session, outside, project_in
 from tui.commands.log import text_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST = 100
 MOST_BYTES = 1 << 20
 ROLES = ("user", "assistant", "note", "tool")
-NOTHING = "Nothing in the memory fits."
+NOTHING = "Nothing in the memory fits{}."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -45,7 +45,7 @@ def recall(
         str | None,
         typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
     ] = None,
-    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     person: Annotated[str | None, typer.Option(metavar="NAME", help="Only what that person said.")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
@@ -66,21 +66,24 @@ def recall(
     roles = _roles(role or [])
     from graph.hits import Filters
     from graph.reading import LogReader
+    from graph.visibility import EVERYONE
 
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
     except MemoryMissing:
         if at is not None:
             raise
-        _put([], as_json=as_json)
+        _put([], as_json=as_json, nothing=NOTHING.format(""))
         return
     of = choose_session(all_sessions(reader), session) if session is not None else None
     empty = at is None and reader.counts()["turns"] == 0 and not reader.documents()
     of_world = world_in(reader, world if world is not None or of is None else of.world)
+    of_project = project_in(reader, project)
+    nothing = NOTHING.format(outside(reader, of_project) if of is None else "")
     reader.close()
     filters = Filters(
         session=of.id if of is not None else None,
-        project=text_of(project),
+        project=EVERYONE if of is not None and project is None else of_project,  # of a session, what that one sees
         person=text_of(person),
         since=from_then,
         until=before,
@@ -90,7 +93,7 @@ def recall(
     hits = [] if empty else _recall(home_of(ctx), query, limit, filters, at)
     if by is not None:  # an observation may have grown since
         hits = [hit for hit in hits if hit.at <= by]
-    _put(hits, as_json=as_json, as_of=at, world=of_world)
+    _put(hits, as_json=as_json, as_of=at, world=of_world, nothing=nothing)
 
 
 def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
@@ -133,7 +136,9 @@ def _roles(given: list[str]) -> frozenset[str]:
     return wanted
 
 
-def _put(hits: "list[Hit]", *, as_json: bool, as_of: "datetime | int | None" = None, world: str = MAIN) -> None:
+def _put(
+    hits: "list[Hit]", *, as_json: bool, nothing: str, as_of: "datetime | int | None" = None, world: str = MAIN
+) -> None:
     if as_json:
         rows = [explained(hit, rank, shared(hits)) | {"world": world} for rank, hit in enumerate(hits, start=1)]
         put_json(stamped(rows, as_of))
@@ -141,7 +146,7 @@ def _put(hits: "list[Hit]", *, as_json: bool, as_of: "datetime | int | None" = N
     for rank, hit in enumerate(hits, start=1):
         put(_lines(hit, rank, shared(hits)))
     if not hits:
-        say(NOTHING)
+        say(nothing)
 
 
 def explained(hit: "Hit", rank: int, tied: "Shared") -> dict[str, object]:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from graph.errors import MemoryMissing
+from tui.commands.choosing import PROJECT, project_in
 from tui.commands.log import MOST, put_exchanges
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
@@ -20,6 +21,7 @@ def recent(
     limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
@@ -33,7 +35,8 @@ def recent(
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
         of = world_in(reader, world)
-        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before, world=of)
+        of_project = project_in(reader, project)
+        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before, world=of, project=of_project)
     except MemoryMissing:
         found = []
     put_exchanges(found, as_json=as_json, world=of)

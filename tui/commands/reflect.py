@@ -60,7 +60,7 @@ def reflect(
 
     try:
         if has_memory(home):
-            with_memory(home, work, client="reflect", by_meaning=not no_model)
+            with_memory(home, work, client="reflect", by_meaning=not no_model, brief=False)
     except typer.Exit:
         if not counts.stopped:
             raise

@@ -25,6 +25,9 @@ def remember(
         str | None, typer.Option(metavar="KIND", help="What it is: identity, preference, fact, state, plan …")
     ] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this project.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="A scope of its own; can be given again.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What was remembered, for programs.")] = False,
 ) -> None:
     """Remember a sentence. What is known already gains proof instead."""
@@ -36,7 +39,7 @@ def remember(
     async def ask(agent: "Agent") -> "Observation":
         named = text_of(project)
         where = await agent.project_name(named) if named is not None else None
-        return await agent.remember(text, kind=of, project=where)
+        return await agent.remember(text, kind=of, project=where, tags=tags or [])
 
     made = with_agent(home_of(ctx), ask, client="remember")
     if as_json:

@@ -9,6 +9,7 @@ import typer
 
 from graph.errors import MemoryMissing
 from tui.commands.about import turn_lines, turn_summary
+from tui.commands.choosing import PROJECT, project_in
 from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
@@ -30,10 +31,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def themes(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 6,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:
-    """Name the themes across all conversations, with the messages each rests on."""
+    """Name the themes across all conversations of a project or of none, with the messages each rests on."""
     from graph.reading import LogReader
 
     try:
@@ -41,7 +43,7 @@ def themes(
     except MemoryMissing:
         _put(None, as_json=as_json)
         return
-    of = world_in(reader, world)
+    of, of_project = world_in(reader, world), project_in(reader, project)
     empty = reader.counts()["turns"] == 0
     reader.close()
     if empty:
@@ -54,7 +56,7 @@ def themes(
             narration.tell(f"naming themes: {done} of {total}")
 
         narration.tell("looking for themes …")
-        return await agent.overview(limit=limit, progress=progress, world=of)
+        return await agent.overview(limit=limit, progress=progress, world=of, project=of_project)
 
     _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json, world=of)
 

@@ -42,7 +42,7 @@ def undo(
     if as_json:
         put_json([_json(each) for each in found] if listed else _json(found[0]))
     if not listed:
-        say(f"Undone: {one_line(found[0].what)}.")
+        say(f"You {one_line(found[0].what)}; that is undone now.")
         return
     for each in [] if as_json else found:
         why_not = paint(f"  ({each.why_not})", "2") if each.why_not else ""

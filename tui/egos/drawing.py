@@ -113,6 +113,7 @@ class Drawing(Vertical):
         note.display = isinstance(found, str)
         if isinstance(found, str):
             note.update(plain(found, MUTED))
+            self._view.clear()  # it is of something else, which may have been deleted
         else:
             self._view.show(found, wanted.ref)
 

@@ -20,7 +20,7 @@ from tui.egos.keys import ALWAYS, EGO, HELP, foot_of
 from tui.egos.rows import Item, NeighbourList, items_of
 from tui.egos.walk import GONE, Walk
 from tui.keys import bindings, signs
-from tui.latest import Latest
+from tui.latest import Latest, is_there
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
@@ -267,7 +267,7 @@ class EgoScreen(Screen["Ref | None"]):
         return ""
 
     def _found(self, text: str, wrong: str) -> None:
-        if not self.is_mounted:
+        if not is_there(self):
             return
         if wrong:
             self.say(wrong, error=True)

@@ -2,21 +2,29 @@
 
 `recent` and `about` read the log beside whoever holds the memory; the others need the memory for themselves for a
 moment. None of them answers with what the user hid, deleted or keeps out of memory, or with what belongs to a what-if:
-recall, the recent and about are of the main world and of what is live there, and what the graph tells is checked.
+recall, the recent and about are of the main world and of what is live there, and what the graph tells is checked. Each
+answers as in a chat of the project that the call names, or the command, or of none.
 """
 
 import asyncio
+from collections.abc import Collection, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
+from tui.commands.choosing import project_in
 from tui.commands.output import instant
 from tui.commands.since import parse_since
 from tui.mcp import shapes
 from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_node
 from tui.mcp.visits import Visits
-from tui.text import shown
+
+if TYPE_CHECKING:
+    from graph.reading import LogReader
+    from graph.subgraphs import Node
 
 TIMEOUT_S = 10.0
 LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of them may not be
@@ -34,9 +42,10 @@ OUTCOMES = {
 class Tools:
     """The tools over the memory of a home."""
 
-    def __init__(self, home: Home, visits: Visits) -> None:
+    def __init__(self, home: Home, visits: Visits, *, project: str | None = None) -> None:
         self._home = home
         self._visits = visits
+        self._own = project
 
     async def recall(self, asked: shapes.RecallArguments) -> shapes.Hits:
         """What was said that matters for some words."""
@@ -47,9 +56,10 @@ class Tools:
         if not says_anything(asked.query):
             raise AgentError("There are no words in that query to recall anything for. Nothing was done; say some.")
         since, until = moment(asked.since), moment(asked.until)
-        filters = Filters(person=asked.person, project=asked.project, since=since, until=until)
         if not await asyncio.to_thread(self._anything):
             return shapes.Hits(hits=[], by_meaning=False)
+        project = await asyncio.to_thread(self._project, asked.project)
+        filters = Filters(person=asked.person, project=project, since=since, until=until)
         async with self._visits.agent() as agent:
             by_meaning = await agent.embedder_ready()
             hits = await agent.recall(asked.query, limit=asked.limit, filters=filters)
@@ -57,11 +67,13 @@ class Tools:
 
     async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges:
         """The newest exchanges."""
-        return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until))
+        project = await asyncio.to_thread(self._project, asked.project)
+        return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until), project)
 
     async def about(self, asked: shapes.AboutArguments) -> shapes.About:
         """What there is about somebody or something."""
-        return await asyncio.to_thread(self._about, asked.name, asked.limit)
+        project = await asyncio.to_thread(self._project, asked.project)
+        return await asyncio.to_thread(self._about, asked.name, asked.limit, project)
 
     async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.Remembered:
         """Propose something to be remembered."""
@@ -75,11 +87,14 @@ class Tools:
                 'mcp_remember = "review" in the settings would allow it.'
             )
         kind = ObservationKind(asked.kind) if asked.kind is not None else None
+        project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
-            made = await agent.propose(asked.text, by=by, kind=kind, in_use=settings.mcp_remember == "active")
+            made = await agent.propose(
+                asked.text, by=by, kind=kind, project=project, in_use=settings.mcp_remember == "active"
+            )
         outcome, words = OUTCOMES[made.outcome]
         return shapes.Remembered.model_validate(
-            {"outcome": outcome, "told": words, "id": made.memory.id, "text": shown(made.memory.text or "")}
+            {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
         )
 
     async def relations(self, asked: shapes.RelationsArguments) -> shapes.Relations:
@@ -91,6 +106,7 @@ class Tools:
                            "`recall` find names and ids.")  # fmt: skip
         if not await asyncio.to_thread(self._anything):
             raise missing
+        project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
             for table in NODES:
                 try:
@@ -100,15 +116,14 @@ class Tools:
                     continue
             else:
                 raise missing
-        if not in_force(ego.node) or not await asyncio.to_thread(self._named, ego.node.ref.table, ego.node.title):
+        if not in_force(ego.node) or not await asyncio.to_thread(self._seen, [ego.node], project):
             raise missing
         relations = []
         for side in ego.sides:
             if side.table in UNTOLD:
                 continue
             nodes = [node for node in side.nodes if in_force(node)]
-            if side.table == "Entity":
-                nodes = [node for node in nodes if await asyncio.to_thread(self._named, "Entity", node.title)]
+            nodes = await asyncio.to_thread(self._seen, nodes, project)
             if nodes:
                 relations.append(
                     shapes.Relation(
@@ -122,9 +137,15 @@ class Tools:
 
     async def query(self, asked: shapes.QueryArguments) -> shapes.Rows:
         """Ask the graph a query that only reads, of what is live."""
+        project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
             answer = await agent.console(
-                asked.cypher, parameters=asked.parameters, timeout_s=TIMEOUT_S, limit=asked.limit, live_only=True
+                asked.cypher,
+                parameters=asked.parameters,
+                timeout_s=TIMEOUT_S,
+                limit=asked.limit,
+                live_only=True,
+                project=project,
             )
         return shapes.Rows(
             columns=list(answer.columns),
@@ -146,7 +167,25 @@ class Tools:
             return False
         return True
 
-    def _recent(self, limit: int, since: datetime | None, until: datetime | None) -> shapes.Exchanges:
+    def _project(self, named: str | None) -> str | None:
+        """The project whose eyes a call looks with: that it names, or the command; None for those of none.
+
+        Raises NotFound.
+        """
+        from graph.reading import LogReader
+
+        wanted = named if named is not None else self._own
+        if wanted is None:
+            return None
+        try:
+            with closing(LogReader.open(self._home.memory)) as reader:
+                return project_in(reader, wanted)
+        except MemoryMissing as error:
+            raise NotFound(f"There is no project {wanted}: nothing was ever stored here.") from error
+
+    def _recent(
+        self, limit: int, since: datetime | None, until: datetime | None, project: str | None
+    ) -> shapes.Exchanges:
         from graph.reading import LogReader
 
         try:
@@ -154,7 +193,7 @@ class Tools:
         except MemoryMissing:
             return shapes.Exchanges(exchanges=[])
         try:
-            found = reader.recent("exchange", limit, since=since, until=until)
+            found = reader.recent("exchange", limit, since=since, until=until, project=project)
             return shapes.Exchanges(
                 exchanges=[
                     shapes.Exchange(
@@ -169,7 +208,7 @@ class Tools:
         finally:
             reader.close()
 
-    def _about(self, name: str, limit: int) -> shapes.About:
+    def _about(self, name: str, limit: int, project: str | None) -> shapes.About:
         from graph.reading import LogReader
 
         wanted = " ".join(name.split())
@@ -180,7 +219,7 @@ class Tools:
         except MemoryMissing:
             return shapes.About(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
         try:
-            found = reader.about(wanted, limit=limit)
+            found = reader.about(wanted, limit=limit, project=project)
         finally:
             reader.close()
         titles = {id: title for id, title, _ in found.sessions}
@@ -195,18 +234,42 @@ class Tools:
             messages=[told(turn, titles.get(turn.session)) for turn in found.turns if may_be_told(turn)],
         )
 
-    def _named(self, table: str, name: str) -> bool:
-        """Whether a name is in something that may be told: of what only hidden words name, not even that is told."""
-        if table != "Entity":
-            return True
+    def _seen(self, nodes: "Sequence[Node]", project: str | None) -> "list[Node]":
+        """Those of some nodes that a chat of a project, or of none, sees.
+
+        Of people and things, those that something names which may be told: of others, not even the name is told.
+        """
         from graph.reading import LogReader
 
-        reader = LogReader.open(self._home.memory)
-        try:
-            found = reader.about(name, limit=0)
-        finally:
-            reader.close()
-        return bool(found.said or found.mentioned) or name in ("you", "assistant")
+        with closing(LogReader.open(self._home.memory)) as reader:
+            seen = {table: _ids(reader, table, nodes, project) for table in {node.ref.table for node in nodes}}
+        return [node for node in nodes if node.ref.id in seen[node.ref.table]]
+
+
+def _ids(reader: "LogReader", table: str, nodes: "Sequence[Node]", project: str | None) -> "Collection[str]":
+    """The ids of those nodes of a table that a chat of a project, or of none, sees."""
+    from graph.visibility import sees_made, sees_said
+
+    given = [node for node in nodes if node.ref.table == table]
+    ids = [node.ref.id for node in given]
+    match table:
+        case "Turn":
+            return reader.quotable(ids, project=project)
+        case "Observation":
+            return reader.believed(ids, project=project)
+        case "Chunk":
+            return reader.chunks(ids, project=project)
+        case "Session":
+            return {id for id in ids if sees_said(project, reader.session(id).project)}
+        case "Document":
+            return {each.id for each in reader.documents() if sees_made(project, each.project, everywhere=True)}
+        case "Project":
+            return {id for id in ids if id == project}
+        case "Entity":
+            abouts = {node.ref.id: reader.about(node.title, limit=0, project=project) for node in given}
+            return {id for id, found in abouts.items() if found.said or found.mentioned or id in ("you", "assistant")}
+        case _:
+            return ids
 
 
 def moment(text: str | None) -> datetime | None:

@@ -82,7 +82,7 @@ class Visits:
         from agent.proposing import CLIENT
         from agent.service import Agent
 
-        agent = Agent(self._home, settings, client=CLIENT, embedder_loader=self._lasting(settings))
+        agent = Agent(self._home, settings, client=CLIENT, brief=True, embedder_loader=self._lasting(settings))
         graph: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         notices = asyncio.create_task(_follow(agent.notices(), graph))
         try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tui.memories.host import Host
 
 TOLD = "It is in every prompt from the next message on. An empty text takes it away."
+OF_PROJECT = "It is in every prompt of the project {} from the next message on. An empty text takes it away."
 
 
 class Blocks(Vertical):
@@ -61,6 +62,7 @@ class Blocks(Vertical):
         words = plain(NO_BLOCKS, MUTED)
         if block is not None:
             by = "written by you" if block.by == "user" else "written by clew, with your leave"
+            by += f" · project {one_line(block.project)}" if block.project is not None else ""
             words = Content.assemble(
                 plain(one_line(block.name), "bold $secondary"), plain(f"  {by}\n\n", MUTED), plain(block.text)
             )
@@ -85,8 +87,10 @@ class Blocks(Vertical):
                 return None
             name = asked
         before = next((block for block in self.rows.items if block.name == name), None)
+        project = self._host.view.project
+        told = TOLD if project is None else OF_PROJECT.format(one_line(project)[:40])
         text = await self._host.ask_text(
-            f"Core block: {one_line(name)[:40]}", before.text if before else "", words=TOLD
+            f"Core block: {one_line(name)[:40]}", before.text if before else "", words=told
         )
         if text is None or text.strip() == (before.text if before else "").strip():
             return None if text is None else "Nothing was changed."

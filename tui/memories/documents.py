@@ -99,6 +99,8 @@ class Documents(Vertical):
 
 
 def _pieces(document: Document) -> str:
+    if not document.chunks:
+        return "not in use"  # taken out, or not read to its end
     return f"{document.chunks:,} {'piece' if document.chunks == 1 else 'pieces'}"
 
 

@@ -43,7 +43,7 @@ class Doing:
     async def undo(self) -> str:
         """Take the last deed back; where nothing was done here, the last change that was made anywhere."""
         if not self._done:
-            return f"Undone: {one_line((await self._service.undo()).what)}."
+            return f"You {one_line((await self._service.undo()).what)}; that is undone now."
         about, undone, seq = self._done.pop()
         await self._service.undo(seq)
         self.follow = about
@@ -89,9 +89,9 @@ class Doing:
     # Core blocks, ratings
 
     async def write_block(self, name: str, text: str, before: "CoreBlock | None") -> str:
-        """Write a core block; an empty text takes it away."""
-        world = self._view.world
-        await self._service.write_block(name, text, world=world)
+        """Write a core block, for the project of the chat or for all; an empty text takes it away."""
+        project = before.project if before is not None and not text.strip() else self._view.project
+        await self._service.write_block(name, text, world=self._view.world, project=project)
         words = f"“{name}” is written" if text.strip() else f"“{name}” is gone"
         was = before.text if before is not None else ""
         back = f"“{name}” {'reads as it did before' if text.strip() else 'is there again'}"

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from graph.beliefs import Observation, Wanted
 from graph.events import ObservationKind
 from tui.keys import Sign, bindings, signs
-from tui.latest import Latest
+from tui.latest import Latest, is_there
 from tui.memories import filters, keys, words
 from tui.memories.detail import Detail
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
@@ -92,7 +92,7 @@ class Observations(Vertical):
             return words.graph_trouble(self._host.state) or str(error)
 
     def _show(self, asked: tuple[Wanted, int], answer: "list[Observation] | str") -> None:
-        if not self.is_mounted:
+        if not is_there(self):
             return
         found = [] if isinstance(answer, str) else answer
         self._note_what_is_there(asked, found)
@@ -158,7 +158,7 @@ class Observations(Vertical):
             return str(error)
 
     def _show_story(self, identity: str, answer: "Story | str") -> None:
-        if self.is_mounted and self.chosen is not None and self.chosen.id == identity:
+        if is_there(self) and self.chosen is not None and self.chosen.id == identity:
             detail = self.query_one(Detail)
             if isinstance(answer, str):
                 detail.tell(answer)

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from tui import altering
 from tui.keys import bindings, signs
+from tui.latest import is_there
 from tui.memories import where
 from tui.memories.blocks import Blocks
 from tui.memories.documents import Documents
@@ -62,13 +63,14 @@ class MemoriesScreen(Screen[Goal | None]):
         wanted: "Wanted | None" = None,
         proposed: str = "",
         world: str = MAIN,
+        project: str | None = None,
     ) -> None:
         super().__init__()
         assert app.backstage is not None
         self._clew = app
         self.service: Service = app.backstage.service
         self.failures = app.backstage.failures
-        self.view = View(self.service, world)
+        self.view = View(self.service, world, project)
         self.doing = Doing(self.service, self.view)
         self.page_name = page
         self._choose = choose
@@ -125,7 +127,7 @@ class MemoriesScreen(Screen[Goal | None]):
         except self.failures as error:
             if not graph_trouble(self.state):
                 self.say(str(error), error=True)
-        if self.is_mounted:
+        if is_there(self):
             self._paint()
 
     def refresh_soon(self) -> None:
@@ -209,7 +211,7 @@ class MemoriesScreen(Screen[Goal | None]):
         except self.failures as error:
             self.say(in_chat(str(error)), error=True)
         try:
-            if self.is_mounted and self.is_attached:
+            if is_there(self):
                 await self.refresh_page()
         finally:
             self.busy = False  # only now: a key on a row that is not there any more would be for another one

@@ -18,10 +18,11 @@ MAIN = "main"
 class View:
     """The same questions now and then. `at` is the time of a view of the past; nothing can be changed there."""
 
-    def __init__(self, service: "Service", world: str = MAIN) -> None:
+    def __init__(self, service: "Service", world: str = MAIN, project: str | None = None) -> None:
         self._service = service
         self._reader: Any = service  # the Agent, or one of its views of the past, which answers the same
         self.world = world
+        self.project = project  # of the chat that it was opened from
         self.at: datetime | None = None
         self._open = AsyncExitStack()
 
@@ -54,7 +55,7 @@ class View:
         return found
 
     async def blocks(self) -> "list[CoreBlock]":
-        found: list[CoreBlock] = await self._reader.blocks(world=self.world)
+        found: list[CoreBlock] = await self._reader.blocks(world=self.world, project=self.project)
         return found
 
     async def significance(self) -> dict[int, int]:

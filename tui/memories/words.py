@@ -60,7 +60,8 @@ def row(observation: "Observation", width: int, now: datetime) -> list[Content]:
     pin = plain(f"{PIN} ", "$primary") if observation.pinned else Content("")
     head = Content.assemble(plain(f"{mark} ", style), pin, plain(text, MUTED if quiet else ""))
     parts = [observation.kind, f"{observation.proof_count}×" if observation.proof_count > 1 else ""]
-    facts = " · ".join([*filter(None, parts), when(observation.at, now)])
+    by = f"proposed by {one_line(observation.proposed_by)}" if observation.proposed_by else ""
+    facts = " · ".join([*filter(None, [*parts, by]), when(observation.at, now)])
     spark = sparkline(observation.times, now)
     gone = "" if observation.live else " · gone"
     return [head, Content.assemble("  ", plain(spark, "$accent"), plain(f"  {facts}{gone}", MUTED))]
@@ -75,11 +76,12 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
         lines += [Content(""), plain("How it came about", "bold $secondary"), *_timeline(story, width)]
     lines += [Content(""), plain("Whose words these are", "bold $secondary")]
     found = proofs(story)
+    corrected = {id for revision in story.revisions for id in revision.corrected}
     at = 0
     for number, proof in enumerate(found):
         if number == place:
             at = sum(_height(line, width) for line in lines)
-        lines.append(_quote(proof, width, chosen=number == place))
+        lines.append(_quote(proof, width, chosen=number == place, corrected=proof.id in corrected))
     if not found:
         lines.append(plain("None of them can be shown any more.", MUTED))
     return Content("\n").join(lines), at
@@ -107,7 +109,7 @@ def _standing(observation: "Observation") -> Content:
 
 
 def _facts(observation: "Observation", now: datetime) -> list[Content]:
-    scope = one_line(observation.scope) or "global"
+    scope = "global" if observation.tags else one_line(observation.scope) or "global"
     facts = [
         observation.trend,
         f"{observation.proof_count} {'proof' if observation.proof_count == 1 else 'proofs'}",
@@ -115,7 +117,8 @@ def _facts(observation: "Observation", now: datetime) -> list[Content]:
     ]
     spark = plain(sparkline(observation.times, now), "$accent")
     lines = [Content.assemble(spark, plain(f" {' · '.join(facts)}", MUTED))]
-    where = scope if observation.project is None else f"project {one_line(observation.project)}"
+    tags = "".join(f" · #{one_line(tag)}" for tag in observation.tags)
+    where = (scope if not observation.project else f"project {one_line(observation.project)}") + tags
     about = f" · about {one_line(', '.join(observation.about))[:200]}" if observation.about else ""
     if about or where != "global":
         lines.append(plain(f"{where}{about}", MUTED))
@@ -141,18 +144,23 @@ def _timeline(story: "Story", width: int) -> list[Content]:
 
 
 def proofs(story: "Story") -> "list[Proof]":
-    """The words behind the newest revision, then those behind the earlier ones, each once."""
+    """The words behind the newest revision, then those behind the earlier ones, which it may correct; each once."""
     found: dict[tuple[str, str], Proof] = {}
-    order = [story.observation.id, *(revision.id for revision in reversed(story.revisions))]
-    for identity in order:
-        for proof in story.proofs.get(identity, ()):
-            found.setdefault((proof.id, proof.relation), proof)
+    for revision in (story.observation, *reversed(story.revisions)):
+        for proof in story.proofs.get(revision.id, ()):
+            if proof.id not in revision.corrected:
+                found.setdefault((proof.id, proof.relation), proof)
     return list(found.values())
 
 
-def _quote(proof: "Proof", width: int, *, chosen: bool) -> Content:
+def _quote(proof: "Proof", width: int, *, chosen: bool, corrected: bool) -> Content:
     speaker = who("user", proof.speaker) if proof.kind == "turn" else f"from {one_line(proof.speaker)}"
-    notes = " · ".join(part for part in (RELATIONS[proof.relation], "" if proof.live else "not in memory now") if part)
+    about = (
+        RELATIONS[proof.relation],
+        "corrected since" if corrected else "",
+        "" if proof.live else "not in memory now",
+    )
+    notes = " · ".join(part for part in about if part)
     text = ERASED if proof.text is None else f"“{cut(proof.text[: 2 * MOST_QUOTED], MOST_QUOTED)}”"
     head = Content.assemble(
         plain("› " if chosen else "  ", "bold $primary"),

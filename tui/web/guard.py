@@ -42,10 +42,12 @@ class Guard:
 
     async def protect(self, request: web.Request, response: web.StreamResponse) -> None:
         """What every answer says to the browser: load nothing from elsewhere, be in no frame, tell nobody."""
+        host = _host(request)
+        socket = f" ws://{host}" if host in self._hosts else ""
         response.headers.update(
             {
                 "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-                f"font-src 'self'; img-src 'self' data: blob:; connect-src 'self' ws://{request.host}; "
+                f"font-src 'self'; img-src 'self' data: blob:; connect-src 'self'{socket}; "
                 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                 "Cross-Origin-Opener-Policy": "same-origin",
                 "Cross-Origin-Resource-Policy": "same-origin",
@@ -58,23 +60,34 @@ class Guard:
 
     def _require(self, request: web.Request) -> None:
         """Raise HTTPForbidden or HTTPNotFound unless a request may be answered."""
-        if request.host not in self._hosts:
+        host = _host(request)
+        if host not in self._hosts:
             raise web.HTTPForbidden(text=ELSEWHERE)
         origin = request.headers.get("Origin")
         by_page = request.headers.get("Upgrade") is not None  # browsers name the page that opens a websocket
-        if (origin is not None or by_page) and origin != f"http://{request.host}":
+        if (origin is not None or by_page) and origin != f"http://{host}":
             raise web.HTTPForbidden(text=ELSEWHERE)
         if request.path == "/":
             return
         if not request.path.startswith(self.place):
             raise web.HTTPNotFound(text=ELSEWHERE)
-        if not compare_digest(request.cookies.get(self._cookie, "").encode(), self._key.encode()):
+        if not _same(request.cookies.get(self._cookie, ""), self._key):
             raise web.HTTPForbidden(text=ASK)
 
     def _enter(self, request: web.Request) -> web.Response:
         """The token is given for the cookie, and leaves the address."""
-        if not compare_digest(request.query.get(TOKEN, "").encode(), self._token.encode()):
+        if not _same(request.query.get(TOKEN, ""), self._token):
             raise web.HTTPForbidden(text=ASK)
         entered = web.Response(status=303, headers={"Location": self.place})
         entered.set_cookie(self._cookie, self._key, path=self.place, httponly=True, samesite="Lax")
         return entered
+
+
+def _host(request: web.Request) -> str:
+    """Who was asked for; without a header `request.host` would ask the network for the name of this machine."""
+    return request.headers.get("Host", "")
+
+
+def _same(given: str, secret: str) -> bool:
+    """Whether a secret was given, whatever bytes came in its place."""
+    return compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -11,16 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from aiohttp.http import HttpProcessingError
 
 from tui.exit_codes import ExitCode
 from tui.web.chats import Chat
 from tui.web.guard import Guard
 from tui.web.page import FOCUS, PAGE
 
+logger = logging.getLogger(__name__)
+
 LOOPBACK = "127.0.0.1"
 MOST_CHATS = 8
 MOST_BYTES = 4 << 20  # of one message of a page: a paste
 HEARTBEAT_S = 15.0
+REQUEST_S = 15.0  # for a request to be there whole, and until the next one on its connection
 LARGEST = 1000  # columns or lines
 FONT_SIZE = 16
 FULL = f"\r\n  {MOST_CHATS} pages of clew are open already. Close one of them, then open clew again.\r\n"
@@ -145,10 +150,23 @@ def listen(port: int) -> socket.socket:
     return listening
 
 
+def _is_of_the_server(record: logging.LogRecord) -> bool:
+    """Whether a fault is one of the server; those of whoever asks are answered to them, and told to nobody else."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError)
+
+
 async def serve(home: Path, listening: socket.socket, tell: Callable[[str], None]) -> ExitCode:
     """Serve until a signal ends it, and then end every chat; the exit code. `tell` is given the address to open."""
     guard = Guard(listening.getsockname()[1])
-    runner = web.AppRunner(Pages(home, guard).application(), access_log=None, shutdown_timeout=1.0)
+    logger.addFilter(_is_of_the_server)
+    runner = web.AppRunner(
+        Pages(home, guard).application(),
+        access_log=None,
+        logger=logger,
+        keepalive_timeout=REQUEST_S,
+        shutdown_timeout=1.0,
+    )
     await runner.setup()
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[ExitCode] = loop.create_future()

@@ -9,24 +9,24 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from tui.keys import actions_of, bindings
+from tui.keys import bindings, button
 from tui.places import APPROVAL
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
     from agent.events import ApprovalWanted
 
-GUARD_S = 0.6  # a y that was on its way into the composer when this appeared is no yes
+GUARD_S = 0.6  # an Enter that was on its way into the composer when this appeared answers nothing
 LONGEST = 600
-ANSWERS = actions_of(APPROVAL[:-1])
-HINT_KEYS = Content.assemble(("y", "bold $warning"), " allow    ", ("n", "bold"), " or ", ("Esc", "bold"), " refuse")
+REFUSE, ALLOW = 0, 1
+BUTTONS = ("Refuse", "Allow")
 HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), " refuse")
 
 
 class Approval(Static, can_focus=True):
-    """It takes the keys only from an empty composer, and gives every letter but its own back to it."""
+    """It takes the keys only from an empty composer, and gives every letter back to it: none of them is an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(APPROVAL[-1:])
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APPROVAL)
     guard_s = GUARD_S
 
     class Answered(Message):
@@ -49,6 +49,7 @@ class Approval(Static, can_focus=True):
         self.display = False
         self._wanted: ApprovalWanted | None = None
         self._since = 0.0
+        self._chosen = REFUSE
 
     def show(self, wanted: "ApprovalWanted | None", *, take_keys: bool) -> None:
         """Show what is wanted, if it is not shown already; None: nothing is."""
@@ -58,7 +59,7 @@ class Approval(Static, can_focus=True):
         self.display = wanted is not None
         if wanted is None:
             return
-        self._since = time.monotonic()
+        self._since, self._chosen = time.monotonic(), REFUSE
         self._paint()
         if take_keys:
             self.focus(scroll_visible=False)
@@ -68,7 +69,8 @@ class Approval(Static, can_focus=True):
             return
         what = self._wanted.what
         words = what if len(what) <= LONGEST else f"{what[:LONGEST]}…"
-        hint = HINT_KEYS if self.has_focus else HINT_TAB
+        buttons = [button(label, place, self._chosen) for place, label in enumerate(BUTTONS)]
+        hint = Content("  ").join(buttons) if self.has_focus else HINT_TAB
         head = plain("The model asks to change your memory\n", "bold $warning")
         self.update(Content.assemble(head, plain(words), "\n", plain("", MUTED), hint))
 
@@ -79,14 +81,21 @@ class Approval(Static, can_focus=True):
     def action_leave(self) -> None:
         self.post_message(self.Typed("").set_sender(self))
 
-    def on_key(self, event: events.Key) -> None:
-        if self._wanted is None or not (event.is_printable and event.character):
-            return
-        event.stop()
-        event.prevent_default()
-        settled = time.monotonic() - self._since >= self.guard_s
-        if event.key in ANSWERS and settled:
-            allowed = ANSWERS[event.key] == "allow"
+    def action_turn(self) -> None:
+        self._chosen = ALLOW if self._chosen == REFUSE else REFUSE
+        self._paint()
+
+    def action_press(self) -> None:
+        self.action_press_at(self._chosen)
+
+    def action_press_at(self, place: int) -> None:
+        """Answer with that button."""
+        if self._wanted is not None and time.monotonic() - self._since >= self.guard_s:
+            allowed = place == ALLOW
             self.post_message(self.Answered(self._wanted.approval, allowed=allowed).set_sender(self))
-        else:
+
+    def on_key(self, event: events.Key) -> None:
+        if self._wanted is not None and event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
             self.post_message(self.Typed(event.character).set_sender(self))

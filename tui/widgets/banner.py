@@ -1,11 +1,16 @@
 """The banner above the composer: what is being fetched or loaded, what failed, and what to do about it."""
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
 from tui.state import State
 from tui.text import MUTED, one_line, plain, size_of
+
+if TYPE_CHECKING:
+    from tui.service import Choice
 
 BAR = 24
 HINT_S = 6.0
@@ -87,8 +92,22 @@ def compose_banner(state: State) -> tuple[Content, bool]:
             return plain(f"Loading {name} …"), False
         case "failed":
             return plain(f"{model.message}\n/model chooses another; your messages are safe meanwhile."), True
+        case _ if state.offer is not None:
+            return _offered(state.offer), False
         case _:
             return Content(""), False
+
+
+def _offered(choice: "Choice") -> Content:
+    size = "already here" if choice.installed else size_of(choice.size)
+    return Content.assemble(
+        plain(f"A better model fits: {one_line(choice.name)}, {size}  ", MUTED),
+        plain("F5", "bold"),
+        plain(f" {'use' if choice.installed else 'get'} it  ", MUTED),
+        plain("Esc", "bold"),
+        plain(" not now  ", MUTED),
+        plain("/better never", "bold"),
+    )
 
 
 def _bar(share: float) -> Content:

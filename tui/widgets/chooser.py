@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Generic, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tui.keys import Row, Sign, bindings, signs
-from tui.latest import Latest
+from tui.latest import Latest, is_there
 from tui.places import CHOOSER
 from tui.text import MUTED, plain
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
+from tui.widgets.pages import Fold, Pages, Words
 
 Item = TypeVar("Item")
 
@@ -60,7 +61,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         *,
         paint: Callable[[Item, int], Sequence[Content]],
         identity: Callable[[Item], str],
-        preview: Callable[[Item], Awaitable[Content]],
+        preview: Callable[[Item], Awaitable[Content | Words]],
         keys: Sequence[Key],
         failures: tuple[type[Exception], ...],
         choose: str | None = None,
@@ -79,7 +80,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._preview = preview
         self._failures = failures
         self._rows = LongList[Item](paint, identity, height=height, classes="chooser-list")
-        self._latest: Latest[Item, Content] = Latest(self._look, self._show)
+        self._latest: Latest[Item, Words] = Latest(self._look, self._show)
         for key in keys:  # bindings, as the arrows are: a key that is handled otherwise would overtake them
             self._bindings.bind(key.key, key.row.binds[0].action, show=False)
 
@@ -88,8 +89,9 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             with Container(classes="chooser-body"):
                 yield self._rows
-                with VerticalScroll(classes="chooser-preview", can_focus=False):
-                    yield Static("", markup=False)
+                with Vertical(classes="chooser-preview"):
+                    yield Pages(Content(""), classes="chooser-words")
+                    yield Fold()
             yield Foot(self._signs, classes="dialog-keys")
 
     @property
@@ -101,7 +103,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._rows.set_class(not self._items, "-empty")
         self.query_one(".chooser-preview").set_class(not self._items, "-empty")
         if not self._items:
-            self.tell(plain(self._empty, MUTED))
+            self.tell(Words(plain(self._empty, MUTED)))
         if self._more is not None:
             self.run_worker(self._find_more(self._more))
 
@@ -114,20 +116,24 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         if self._rows.chosen is not None:
             self.run_worker(self._latest.ask(self._rows.chosen))
 
-    async def _look(self, item: Item) -> Content:
+    async def _look(self, item: Item) -> Words:
         try:
-            return await self._preview(item)
+            found = await self._preview(item)
         except self._failures as error:
-            return plain(str(error), "$text-error")
+            found = plain(str(error), "$text-error")
+        return found if isinstance(found, Words) else Words(found)
 
-    def _show(self, item: Item, content: Content) -> None:
-        if self.is_mounted and self._rows.chosen is item:
-            self.tell(content)
+    def _show(self, item: Item, words: Words) -> None:
+        if is_there(self) and self._rows.chosen is item:
+            self.tell(words)
 
-    def tell(self, content: Content) -> None:
+    def tell(self, words: Words) -> None:
         """Show this in the place of a preview."""
-        self.query_one(".chooser-preview", VerticalScroll).scroll_home(animate=False)
-        self.query_one(".chooser-preview Static", Static).update(content)
+        self.query_one(Pages).tell(words)
+
+    @on(Pages.Turned)
+    def _turned(self, event: Pages.Turned) -> None:
+        self.query_one(Fold).show(event)
 
     @on(LongList.Chosen)
     def _entered(self) -> None:
@@ -140,12 +146,11 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
 
     def action_page(self, pages: int) -> None:
         """Further in the preview where it goes on that way, else in the list."""
-        preview = self.query_one(".chooser-preview", VerticalScroll)
+        preview = self.query_one(Pages)
         if preview.scroll_y < preview.max_scroll_y if pages > 0 else preview.scroll_y > 0:
-            self.action_scroll(pages)
+            preview.turn(pages)
         else:
             self._rows.action_page(pages)
 
     def action_scroll(self, pages: int) -> None:
-        preview = self.query_one(".chooser-preview", VerticalScroll)
-        preview.scroll_relative(y=pages * max(1, preview.size.height - 1), animate=False)
+        self.query_one(Pages).turn(pages)

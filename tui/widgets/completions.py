@@ -1,4 +1,4 @@
-"""The list of slash commands that fit what is being typed, above the composer."""
+"""The list of slash commands, or of files, that fit what is being typed, above the composer."""
 
 from collections.abc import Sequence
 
@@ -7,34 +7,39 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.actions import Action
+from tui.attaching import FileName
 from tui.text import MUTED, plain
+
+Completion = Action | FileName
 
 
 class Completions(OptionList, can_focus=False):
-    """Shown while a slash command is typed; the composer keeps the focus and tells it where to go."""
+    """Shown while a command or a file is named; the composer keeps the focus and tells it where to go."""
 
     def __init__(self) -> None:
         super().__init__(id="completions", markup=False, compact=True)
-        self.actions: list[Action] = []
+        self.offered: list[Completion] = []
 
-    def offer(self, actions: Sequence[Action]) -> None:
+    def offer(self, completions: Sequence[Completion]) -> None:
         """Show these, the first one chosen; hide when there are none."""
-        if list(actions) != self.actions:
-            self.actions = list(actions)
+        if list(completions) != self.offered:
+            self.offered = list(completions)
             self.clear_options()
-            self.add_options([Option(_row(action), id=action.name) for action in actions])
-        self.display = bool(actions)
-        self.highlighted = 0 if actions else None
+            self.add_options([Option(_row(each)) for each in completions])
+        self.display = bool(completions)
+        self.highlighted = 0 if completions else None
 
     def move(self, step: int) -> None:
-        if self.actions:
-            self.highlighted = ((self.highlighted or 0) + step) % len(self.actions)
+        if self.offered:
+            self.highlighted = ((self.highlighted or 0) + step) % len(self.offered)
 
     @property
-    def chosen(self) -> Action | None:
-        return self.actions[self.highlighted] if self.actions and self.highlighted is not None else None
+    def chosen(self) -> Completion | None:
+        return self.offered[self.highlighted] if self.offered and self.highlighted is not None else None
 
 
-def _row(action: Action) -> Content:
-    command = f"/{action.slash} {action.argument}".strip()
-    return Content.assemble(plain(f"{command:<24} ", "$primary"), plain(action.title, MUTED))
+def _row(completion: Completion) -> Content:
+    if isinstance(completion, FileName):
+        return Content.assemble(plain(f"{completion.typed:<24}  ", "$primary"), plain(completion.about, MUTED))
+    command = f"/{completion.slash} {completion.argument}".strip()
+    return Content.assemble(plain(f"{command:<24} ", "$primary"), plain(completion.title, MUTED))

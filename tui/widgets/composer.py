@@ -9,9 +9,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from tui.attaching import being_typed
 from tui.keys import bindings
 from tui.places import COMPOSER
-from tui.text import clean, plain, shown_in_place
+from tui.text import as_sent, plain, shown_in_place
 
 # What an empty composer says: the first that there is room for.
 PLACEHOLDERS = ("Say something …   / for commands · F1 for help", "Say something …   F1 for help", "Say something …")
@@ -30,8 +31,15 @@ class Composer(TextArea):
             super().__init__()
             self.text = text
 
+    class Passed(Message):
+        """A key of the app's, behind all that was typed before it: `action` is to be done."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
     class Asked(Message):
-        """A key that is not about editing: complete, choose, scroll, tail, leave, quit."""
+        """A key that is not about editing: complete, choose, take back, scroll, tail, quit."""
 
         def __init__(self, what: str, amount: int = 0) -> None:
             super().__init__()
@@ -49,21 +57,41 @@ class Composer(TextArea):
             placeholder=PLACEHOLDERS[0],
         )
         self.sent: list[str] = []  # newest first
+        self.apart: list[str] | None = None  # in a private chat: what was sent there, which no other chat is to have
         self._back = 0  # how far back in the history; 0 is the text being written
         self._kept = ""
         self._notice = ("", "")
+        self.queued = (
+            False  # messages of this chat wait for their turn: Up in an empty composer takes back the last one
+        )
         self.choosing = False  # the completion list is open: Up, Down, Tab and Enter belong to it
 
     def post_message(self, message: Message) -> bool:
         # The app changes the text too, and Textual sends no message back to its sender.
-        if isinstance(message, (TextArea.Changed, Composer.Sent, Composer.Asked)):
+        if isinstance(message, (TextArea.Changed, Composer.Sent, Composer.Passed, Composer.Asked)):
             message.set_sender(self)
         return super().post_message(message)
 
     def put(self, text: str) -> None:
         """Replace the text, cursor at its end."""
-        self.text = clean(text)
+        self.text = as_sent(text)
         self.move_cursor(self.document.end)
+
+    @property
+    def file_typed(self) -> str | None:
+        """What is typed behind an @, where the cursor stands at the end of that; None elsewhere."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if not self.selection.is_empty or line[column : column + 1].strip():
+            return None
+        return being_typed(line[:column])
+
+    def put_file(self, mention: str) -> None:
+        """Replace the file name that is being typed, and the @ before it."""
+        typed = self.file_typed
+        if typed is not None:
+            row, column = self.cursor_location
+            self._replace_via_keyboard(mention, (row, column - len(typed) - 1), (row, column))
 
     def give_back(self, text: str) -> None:
         """A message that could not be sent stands in the composer again, before what was typed since."""
@@ -86,10 +114,17 @@ class Composer(TextArea):
         fitting = (words for words in PLACEHOLDERS if len(words) <= room)
         self.placeholder = next(fitting, PLACEHOLDERS[-1])
 
+    def turn_to(self, apart: list[str] | None) -> None:
+        """Another chat is on the screen: a private one has a history of its own before that of all others."""
+        self.apart = apart
+        self._back = 0
+        self._kept = ""
+
     def remember(self, text: str) -> None:
         """Put a sent message at the head of the history."""
-        if not self.sent or self.sent[0] != text:
-            self.sent.insert(0, text)
+        history = self.sent if self.apart is None else self.apart
+        if not history or history[0] != text:
+            history.insert(0, text)
         self._back = 0
         self._kept = ""
 
@@ -101,10 +136,10 @@ class Composer(TextArea):
             self.action_send()
 
     async def _on_paste(self, event: events.Paste) -> None:
-        # One edit, so one undo; TextArea's own handler would keep carriage returns and lone surrogates.
+        # One edit, so one undo; TextArea's own handler would keep whatever is pasted.
         event.stop()
         event.prevent_default()
-        if result := self._replace_via_keyboard(clean(event.text), *self.selection):
+        if result := self._replace_via_keyboard(as_sent(event.text), *self.selection):
             self.move_cursor(result.end_location)
             self.focus()
 
@@ -135,6 +170,8 @@ class Composer(TextArea):
     def action_up(self) -> None:
         if self.choosing:
             self.post_message(self.Asked("choose", -1))
+        elif self.queued and not self.text:
+            self.post_message(self.Asked("take back"))
         elif self.cursor_at_first_line and self.wrapped_document.location_to_offset(self.cursor_location).y == 0:
             self._recall(1)
         else:
@@ -149,13 +186,13 @@ class Composer(TextArea):
             self.action_cursor_down()
 
     def _recall(self, step: int) -> None:
-        position = self._back + step
-        if not 0 <= position <= len(self.sent):
+        position, history = self._back + step, [*(self.apart or ()), *self.sent]
+        if not 0 <= position <= len(history):
             return
         if self._back == 0:
             self._kept = self.text
         self._back = position
-        self.put(self._kept if position == 0 else self.sent[position - 1])
+        self.put(self._kept if position == 0 else history[position - 1])
         if step > 0:
             self.move_cursor((0, len(self.document.get_line(0))))
 

@@ -1,7 +1,7 @@
 """Small screens over the chat: a question, one line to fill in, a text to edit, a text to read."""
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
 from textual import events, on, work
@@ -16,13 +16,25 @@ from textual.widgets import Input, Static, TextArea
 from tui.keys import Row, bindings, signs
 from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, READER
 from tui.text import clean, plain, shown, shown_in_place
+from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.foot import Foot
 
+Answer = TypeVar("Answer")
 
-class Confirm(ModalScreen[bool]):
-    """A question whose answer is yes or no; only `y` is yes."""
 
+class Question(ModalScreen[Answer]):
+    """A question with buttons. Esc, and whatever is typed over the chat, leaves everything as it is."""
+
+    AUTO_FOCUS = "Answers"
     BINDINGS: ClassVar[list[BindingType]] = bindings(CONFIRM)
+    LETTERS: ClassVar[frozenset[str]] = frozenset()  # no letter does anything: they are typed on in the composer
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+class Confirm(Question[bool]):
+    """A question whose answer is yes or no; no is the button that is chosen at first."""
 
     def __init__(self, title: str, words: str, *, yes: str) -> None:
         super().__init__()
@@ -31,10 +43,17 @@ class Confirm(ModalScreen[bool]):
         self._yes = yes
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog warn"):
+        with VerticalScroll(classes="dialog warn", can_focus=False):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static(plain(self._words), classes="dialog-words", markup=False)
-            yield Foot((("y", self._yes), *signs(CONFIRM)), classes="dialog-keys")
+            yield Answers((CANCEL, self._yes), classes="dialog-keys")
+
+    @on(Answers.Pressed)
+    def _pressed(self, event: Answers.Pressed) -> None:
+        self.dismiss(event.place == 1)
+
+    def action_cancel(self) -> None:
+        self.dismiss(False)
 
 
 class AskLine(ModalScreen[str | None]):

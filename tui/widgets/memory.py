@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.keys import bindings, signs
+from tui.keys import bindings, letters_of, signs
 from tui.pack import Item, Pack
 from tui.places import PANEL
 from tui.text import MUTED, cut, plain
@@ -18,12 +18,16 @@ from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows
 
 PIN = "◆"
+TITLE_LINES = 2  # of a tall screen, as in styles.tcss
+LOST_TO_WRAPPING = 8  # cells, or fewer: words are not parted
+LEAST_TITLE = 16  # cells of words that say something
 
 
 class MemoryPanel(Vertical):
     """Rows to walk through; what a key asks for goes to the app, which alone talks to the memory."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(PANEL)
+    LETTERS: ClassVar[frozenset[str]] = letters_of(PANEL)
 
     class Asked(Message):
         """`what` is to be done, with `item` where that is about one."""
@@ -56,9 +60,7 @@ class MemoryPanel(Vertical):
 
     def _paint(self) -> None:
         pack, rows, chosen = self.pack, self.query_one(Rows), self.chosen
-        world = plain(f"  what-if “{cut(pack.world, 24)}”" if pack.world else "", "$warning")
-        title = Content.assemble(("Memory", "bold $primary"), world, plain(f"  {pack.title}", MUTED))
-        self.query_one("#memory-title", Static).update(title)
+        self._paint_title()
         note = self.query_one("#memory-note", Static)
         note.update(plain(pack.note))
         note.display = bool(pack.note)
@@ -78,6 +80,22 @@ class MemoryPanel(Vertical):
         rows.clear_options()
         rows.add_options(options)  # an empty list stays where it is: the panel's keys come through it
         rows.highlighted = self._place_of(chosen)
+
+    def _paint_title(self) -> None:
+        """What it is of and about, cut to the room there is, so that quotes are whole."""
+        title = self.query_one("#memory-title", Static)
+        lines = TITLE_LINES if self.screen.has_class("-tall") else 1
+        room = lines * title.size.width - (LOST_TO_WRAPPING if lines > 1 else 0)
+        parts = [Content.styled("Memory", "bold $primary")]
+        for words, style in ((self.pack.world and f"what-if {self.pack.world}", "$warning"), (self.pack.title, MUTED)):
+            left = room - sum(part.cell_length + 2 for part in parts)
+            if words and left >= LEAST_TITLE:
+                cut_short = cut(words, left - 1) + ("”" if "“" in words else "")
+                parts.append(plain(words if cut(words, left) == words else cut_short, style))
+        title.update(Content("  ").join(parts))
+
+    def on_resize(self) -> None:
+        self._paint_title()
 
     def _place_of(self, chosen: Item | None) -> int | None:
         """Where the chosen item stands now, else the first recalled one, else the first."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,6 +12,8 @@ from textual.message import Message as TextualMessage
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from tui.keys import letters_of
+from tui.places import MESSAGE
 from tui.text import MUTED, plain, shown, size_of
 from tui.widgets.prose import Prose
 
@@ -22,7 +24,8 @@ FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
-QUEUED = "queued: it is kept, and answered next"
+QUEUED = "Queued"
+HELD = "On hold · Enter sends it · ↑ takes back the last one"
 UNANSWERED = "no reply yet · /retry answers it"
 FLASH_S = 2.0
 
@@ -61,8 +64,23 @@ class RecalledLine(Static):
         self.post_message(self.Clicked())
 
 
+class RecalledQuotes(Static):
+    """What was recalled for a question, open below its reply: the right words, whatever the model made of them."""
+
+    def __init__(self, quotes: Content | None) -> None:
+        super().__init__("", classes="quotes", markup=False)
+        self.show(quotes)
+
+    def show(self, quotes: Content | None) -> None:
+        """This, or nothing (any more)."""
+        self.update(quotes or "")
+        self.set_class(quotes is None, "-none")
+
+
 class Message(Vertical, can_focus=True):
     """A message that can be focused, copied and opened."""
+
+    LETTERS: ClassVar[frozenset[str]] = letters_of(MESSAGE)
 
     class Opened(TextualMessage):
         """Enter on a folded message: show it whole."""
@@ -133,11 +151,19 @@ class Said(Message):
     """What a person said: plain text, exactly as typed; folded when it is very long."""
 
     def __init__(
-        self, turn: str, text: str | None, *, queued: bool = False, hidden: bool = False, withheld: bool = False
+        self,
+        turn: str,
+        text: str | None,
+        *,
+        queued: bool = False,
+        held: bool = False,
+        hidden: bool = False,
+        withheld: bool = False,
     ) -> None:
         super().__init__(turn, classes="said", hidden=hidden, withheld=withheld)
         self._text = text
         self.queued = queued
+        self.held = held  # it is queued, and waits for the person's word
         self.failed = False  # it was not answered, and the line below says so
         self.folded = text is not None and (len(text) > FOLD_CHARACTERS or text.count("\n") > FOLD_LINES)
 
@@ -147,7 +173,7 @@ class Said(Message):
 
     def compose(self) -> ComposeResult:
         yield Static(self._content(), classes="words", markup=False)
-        note = Static(QUEUED, classes="note", markup=False)
+        note = Static(HELD if self.held else QUEUED, classes="note", markup=False)
         note.display = self.queued
         yield note
         if self.hidden:
@@ -166,10 +192,10 @@ class Said(Message):
         rest = f"… {size}, {lines:,} line{'s' if lines > 1 else ''} in all · Enter opens it"
         return plain(head) + plain("\n") + plain(rest, f"italic {MUTED}")
 
-    def wait(self, *, queued: bool) -> None:
-        """It waits for a reply, `queued` behind another; what was said of an earlier try goes."""
-        self.queued, self.failed = queued, False
-        self._note(QUEUED if queued else "")
+    def wait(self, *, queued: bool, held: bool = False) -> None:
+        """It waits for a reply, `queued` behind another or on hold; what was said of an earlier try goes."""
+        self.queued, self.held, self.failed = queued, held, False
+        self._note((HELD if held else QUEUED) if queued else "")
 
     def take(self) -> None:
         """Its turn has come."""
@@ -207,16 +233,19 @@ class Answer(Message):
         note: str = "",
         writing: bool = False,
         recalled: int = 0,
+        quotes: Content | None = None,
         hidden: bool = False,
         withheld: bool = False,
     ) -> None:
         super().__init__(turn, classes="answer", hidden=hidden, withheld=withheld)
         self.recalled = recalled
+        self.quotes = quotes  # what was recalled, where it stands open
         self._text = text or ""
         self._erased = text is None
         self._note = note
         self._pending: list[str] = []
         self._stream: MarkdownStream | None = None
+        self._doing = "thinking"
         self.writing = writing
 
     @property
@@ -228,12 +257,13 @@ class Answer(Message):
             yield Static(plain("erased", "italic dim"), classes="words", markup=False)
         yield Prose(self._text)
         note = Static(
-            plain("thinking …" if self.writing and not self._text else self._note), classes="note", markup=False
+            plain(f"{self._doing} …" if self.writing and not self._text else self._note), classes="note", markup=False
         )
         note.display = bool(self._note) or (self.writing and not self._text)
         yield note
         if self.recalled:
             yield RecalledLine(self.recalled)
+            yield RecalledQuotes(self.quotes)
         if self.hidden:
             yield HiddenNote()
         if self.withheld:
@@ -241,6 +271,20 @@ class Answer(Message):
 
     def on_recalled_line_clicked(self) -> None:
         self.post_message(self.Remembered(self))
+
+    def show_quotes(self, quotes: Content | None) -> None:
+        """This was recalled for it and stands open, or nothing (any more)."""
+        if quotes == self.quotes:
+            return
+        self.quotes = quotes
+        for widget in self.query(RecalledQuotes):  # none while it is still to be composed
+            widget.show(quotes)
+
+    def expect(self, doing: str) -> None:
+        """Say what the model is doing, as long as no word has come."""
+        if not self._text and doing != self._doing:
+            self._doing = doing
+            self.note(f"{doing} …")
 
     def write(self, text: str) -> None:
         """More of the reply; painted at the next `flush`."""

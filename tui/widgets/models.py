@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -17,6 +17,7 @@ from tui.places import MODELS
 from tui.service import Choice
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
+from tui.widgets.rows import type_into
 
 
 class ModelPicker(ModalScreen[str | None]):
@@ -41,6 +42,9 @@ class ModelPicker(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self._fill()
         self.query_one(Input).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        type_into(self.query_one(Input), event)
 
     @on(Input.Changed)
     def _fill(self) -> None:

@@ -1,8 +1,9 @@
 """A list whose chosen row has a mark as well as a ground, which NO_COLOR and some terminals hardly show."""
 
 from rich.segment import Segment
+from textual import events
 from textual.strip import Strip
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 MARK = "›"
 
@@ -18,3 +19,19 @@ class Rows(OptionList):
         first = next(iter(strip), None)
         mark = Segment(MARK, first.style if first is not None else None)
         return Strip.join([Strip([mark], 1), strip.crop(1)])
+
+
+def type_into(box: Input, event: events.Key) -> None:
+    """A key on a list that has a search box: what is typed there belongs to the box, and so do its editing keys."""
+    if event.is_printable and event.character:
+        box.insert_text_at_cursor(event.character)
+    elif event.key == "backspace":
+        box.action_delete_left()
+    elif event.key == "ctrl+u":
+        box.action_delete_left_all()
+    elif event.key == "ctrl+a":
+        box.action_home()
+    else:
+        return
+    event.stop()
+    event.prevent_default()

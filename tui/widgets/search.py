@@ -15,12 +15,12 @@ from textual.widgets.option_list import Option
 
 from tui.dates import when
 from tui.keys import bindings, signs
-from tui.latest import Latest
+from tui.latest import Latest, is_there
 from tui.places import SEARCH
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, shown
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows
+from tui.widgets.rows import Rows, type_into
 
 if TYPE_CHECKING:
     from graph.hits import Found, Segment
@@ -84,6 +84,9 @@ class SearchScreen(ModalScreen["Found | None"]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
+    def on_key(self, event: events.Key) -> None:
+        type_into(self.query_one(Input), event)
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         self.text, self._limit = event.value, PAGE
@@ -104,7 +107,7 @@ class SearchScreen(ModalScreen["Found | None"]):
             return str(error)
 
     def _show(self, asked: "tuple[str, int]", answer: "list[Found] | str") -> None:
-        if not self.is_mounted:
+        if not is_there(self):
             return
         text, limit = asked
         before = self.query_one(Rows).highlighted or 0

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -16,13 +17,14 @@ from tui.keys import bindings, signs
 from tui.places import CHATS
 from tui.text import MUTED, one_line, plain
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows
+from tui.widgets.rows import Rows, type_into
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from graph.values import Session
 
-UNTITLED = "New chat"
+UNTITLED, PRIVATE = "New chat", "Private chat"
+NO_MATCH = "No title has these words.\nCtrl+F searches all chats."
 
 
 class SessionList(Vertical):
@@ -44,6 +46,7 @@ class SessionList(Vertical):
         self._sessions: list[Session] = []
         self._shown: list[Session] = []
         self._current: str | None = None
+        self._private: frozenset[str] = frozenset()
 
     def compose(self) -> ComposeResult:
         yield Static("Chats", id="sessions-title", markup=False)
@@ -51,9 +54,10 @@ class SessionList(Vertical):
         yield Rows(id="sessions-rows", markup=False, compact=True)
         yield Foot(signs(CHATS), id="sessions-keys")
 
-    def fill(self, sessions: "list[Session]", current: str | None) -> None:
-        """Show these sessions, newest activity first; the cursor stays on its chat."""
+    def fill(self, sessions: "list[Session]", current: str | None, *, private: frozenset[str] = frozenset()) -> None:
+        """Show these sessions, in their order; the cursor stays on its chat. Of a `private` one no word is shown."""
         self._sessions = sessions
+        self._private = private
         self._current = current
         self._refill()
 
@@ -61,10 +65,12 @@ class SessionList(Vertical):
         rows = self.query_one("#sessions-rows", OptionList)
         chosen = self.chosen.id if keep and self.chosen is not None else self._current
         wanted = self.query_one(Input).value.casefold().split()
-        self._shown = [s for s in self._sessions if all(word in _title(s).casefold() for word in wanted)]
+        self._shown = [s for s in self._sessions if all(word in self._title(s).casefold() for word in wanted)]
         now = datetime.now().astimezone()
         rows.clear_options()
-        rows.add_options([Option(_row(session, session.id == self._current, now)) for session in self._shown])
+        rows.add_options([Option(self._row(session, now)) for session in self._shown])
+        if wanted and not self._shown:
+            rows.add_option(Option(plain(NO_MATCH, MUTED), disabled=True))
         if self._shown:
             places = [place for place, session in enumerate(self._shown) if session.id == chosen]
             rows.highlighted = places[0] if places else 0
@@ -78,8 +84,20 @@ class SessionList(Vertical):
         place = self.query_one("#sessions-rows", OptionList).highlighted
         return self._shown[place] if place is not None and place < len(self._shown) else None
 
+    def forget_search(self) -> None:
+        """What was searched for is gone."""
+        self.query_one(Input).value = ""
+
+    @property
+    def words(self) -> str:
+        """What is looked for while the keys go to the list."""
+        return self.query_one(Input).value if self.has_focus_within else ""
+
     def focus_search(self) -> None:
         self.query_one(Input).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        type_into(self.query_one(Input), event)
 
     def on_input_changed(self) -> None:
         self._refill()
@@ -99,14 +117,17 @@ class SessionList(Vertical):
     def action_ask(self, what: str) -> None:
         self.post_message(self.Asked(what, self.chosen))
 
+    def _title(self, session: "Session") -> str:
+        return PRIVATE if session.id in self._private else one_line(session.name or "") or UNTITLED
 
-def _title(session: "Session") -> str:
-    return one_line(session.name or "") or UNTITLED
-
-
-def _row(session: "Session", current: bool, now: datetime) -> Content:
-    style = "bold $primary" if current else "$foreground" if session.name else "italic $text-muted"
-    title = plain(_title(session), style).truncate(200, ellipsis=True)
-    kind = "" if session.world == MAIN else "what-if · "
-    turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
-    return Content.assemble(title, "\n", plain(f"{kind}{when(session.last_at, now)} · {turns}", MUTED))
+    def _row(self, session: "Session", now: datetime) -> Content:
+        if session.id == self._current:
+            style = "bold $primary"
+        elif session.id in self._private:
+            style = "$warning"
+        else:
+            style = "$foreground" if session.name else "italic $text-muted"
+        title = plain(self._title(session), style).truncate(200, ellipsis=True)
+        kind = "" if session.world == MAIN else "what-if · "
+        turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
+        return Content.assemble(title, "\n", plain(f"{kind}{when(session.last_at, now)} · {turns}", MUTED))

@@ -1,13 +1,18 @@
 """The status bar: what clew is doing, the model, its speed, how full the context is; less of it where it is narrow."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.state import State, activity
-from tui.text import MUTED, cut, one_line, plain, short_count
+from tui.keys import GAP, Sign, foot
+from tui.state import State, activity, speed_of
+from tui.text import MUTED, one_line, plain, short_count
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of
+ROOM_FOR_KEYS = 24  # cells from which they stand in the place of the figures
+KEYS_ALWAYS: tuple[Sign, ...] = (("F1", "keys"), ("Esc", "back"))
 Part = tuple[str, str]  # text, style
 
 
@@ -17,33 +22,43 @@ class StatusBar(Static):
     def __init__(self) -> None:
         super().__init__("", id="status", markup=False)
         self._painted: Content | None = None
-        self._last: tuple[State, str | None, int] | None = None
+        self._last: tuple[State, str | None, int, Sequence[Sign]] | None = None
 
-    def paint(self, state: State, session: str | None, *, beat: int = 0) -> None:
-        self._last = (state, session, beat)
-        content = compose_line(state, session, max(1, self.size.width), beat)
+    def paint(self, state: State, session: str | None, *, beat: int = 0, keys: Sequence[Sign] = ()) -> None:
+        self._last = (state, session, beat, keys)
+        content = compose_line(state, session, max(1, self.size.width), beat, keys)
         if content != self._painted:
             self._painted = content
             self.update(content)
 
     def on_resize(self) -> None:
         if self._last is not None:
-            state, session, beat = self._last
-            self.paint(state, session, beat=beat)
+            state, session, beat, keys = self._last
+            self.paint(state, session, beat=beat, keys=keys)
 
 
-def compose_line(state: State, session: str | None, width: int, beat: int) -> Content:
-    """The line for `width` cells: the state at the left, the figures at the right."""
+def compose_line(state: State, session: str | None, width: int, beat: int, keys: Sequence[Sign] = ()) -> Content:
+    """The line for `width` cells: the state at the left; the figures at the right, or what the `keys` do now."""
     left = _left(state, session, beat)
-    right = _right(state, session)
-    while right and _length(left) + _length(right) + 3 > width:
-        right.pop(0)
+    if keys:
+        content = Content.assemble(*(plain(text, style) for text, style in left), GAP)
+        if (room := width - content.cell_length) >= ROOM_FOR_KEYS:
+            return content + foot(keys, room, always=KEYS_ALWAYS)
+    figures = _right(state, session)
+    while figures and _length(left) + _length(_parted(figures)) + 3 > width:
+        figures.pop(0)
+    right = _parted(figures)
     while len(left) > 1 and _length(left) > width:
         left.pop()
     if _length(left) > width:
         left = [(text[: max(0, width - 1)], style) for text, style in left[:1]]
     gap = " " * max(1, width - _length(left) - _length(right)) if right else ""
     return Content.assemble(*(plain(text, style) for text, style in [*left, (gap, ""), *right] if text))
+
+
+def _parted(figures: list[Part]) -> list[Part]:
+    """Figures with a dot between them."""
+    return [(f"{' · ' if place else ''}{text}", style) for place, (text, style) in enumerate(figures)]
 
 
 def _length(parts: list[Part]) -> int:
@@ -59,12 +74,14 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
             parts = [("● no model", "$error")]
         case _:
             parts = [(f"{SPINNER[beat % len(SPINNER)]} {doing}", "$primary")]
-    if session in state.private:
-        parts.append((" · private", "bold $warning"))
+    if session in state.private:  # first, as what does not fit is left out from the end
+        (words, style), *_ = parts
+        parts = [("private", "bold $warning"), (f" · {words}", style)]
     elif state.what_if:
-        parts.append((f" · what-if {cut(state.what_if, 20)}", "bold $warning"))
-    if queued := sum(message.queued for message in state.waiting_in(session)):
-        parts.append((f" · {queued} queued", "$secondary"))
+        parts.append((f" · what-if {state.what_if}", "bold $warning"))
+    if queued := len(state.queued_in(session)):
+        held = bool(state.held.get(session or ""))
+        parts.append((f" · {queued} {'on hold' if held else 'queued'}", "$secondary"))
     if state.compacting is not None:
         parts.append((" · making room", "$secondary"))
     graph = state.graph
@@ -98,21 +115,17 @@ def _right(state: State, session: str | None) -> list[Part]:
         parts.append((one_line(state.chat_model or model.name)[:28], MUTED))
     speed = _speed(state)
     if speed:
-        parts.append((f"{' · ' if parts else ''}{speed:.1f} tok/s", MUTED))
+        parts.append((f"{speed:.1f} tok/s", MUTED))
     used, total = state.context.get(session or "", (0, 0))
     total = total or model.context
     if total:
         share = 100 * used // total
         style = "$warning" if share >= 70 else MUTED
-        parts.append((f"{' · ' if parts else ''}{short_count(used)}/{short_count(total)} ctx {share}%", style))
+        parts.append((f"{short_count(used)}/{short_count(total)} ctx {share}%", style))
     return parts
 
 
 def _speed(state: State) -> float:
     if state.reply is not None and state.reply.tokens:
         return state.reply.tokens_per_second
-    last = state.last
-    if last is None or last.first_token_ms is None or last.completion_tokens < 2:
-        return 0.0
-    writing_ms = last.total_ms - last.first_token_ms
-    return 1000 * (last.completion_tokens - 1) / writing_ms if writing_ms > 0 else 0.0
+    return speed_of(state.last)

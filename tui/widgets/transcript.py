@@ -238,13 +238,14 @@ class Transcript(VerticalScroll, can_focus=False):
         last = self.message(window.mounted[-1].id) if window.mounted else None
         return {"after": last} if last is not None else {"before": 0} if self.children else {}
 
-    async def add(self, widget: Widget, *, after: str | None = None) -> None:
-        """A message at the end, or behind the turn `after`."""
+    async def add(self, widget: Widget, *, after: str | None = None, before: str | None = None) -> None:
+        """A message at the end, or behind the turn `after`, or ahead of the turn `before`."""
         if self.has_class("-empty"):
             await self.remove_children(".greeting")
             self.remove_class("-empty")
         anchor = self.message(after) if after is not None else None
-        await self.mount(widget, after=anchor)
+        later = self.message(before) if before is not None else None
+        await self.mount(widget, after=anchor, before=later)
 
     def to_tail(self) -> None:
         """Show the newest words and follow them."""

@@ -8,7 +8,7 @@ from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from agent.errors import DocumentMissing, DocumentUnreadable
-from agent.ingesting.files import find, read
+from agent.ingesting.files import find, locate, read
 
 
 def pdf(text: str | None, *, password: str | None = None) -> bytes:
@@ -58,7 +58,8 @@ def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
         ("picture.pdf", b"\x89PNG....", "damaged PDF, or none"),
         ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is no text"),
         ("zeros.md", b"abc\0def", "no text, but a file of bytes"),
-        ("latin.txt", "größe".encode("latin-1"), "not UTF-8 text (byte 2)"),
+        ("faulty.txt", "größe".encode() + b"\xff", "not UTF-8 text (byte 7)"),
+        ("control.txt", b"gr\xf6\xdfe\x02", "not UTF-8 text (byte 2)"),
         ("empty.md", b"", "has no words"),
         ("blank.md", b" \n\n\t\n", "has no words"),
     ],
@@ -128,4 +129,22 @@ def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path)
     (tmp_path / "again.md").symlink_to(tmp_path / "a" / "notes.md")
     (tmp_path / "dead.md").symlink_to(tmp_path / "nowhere")
 
-    assert [path.relative_to(tmp_path.resolve()).as_posix() for path in find(tmp_path)] == ["a/notes.md", "a/main.py"]
+    found = find(tmp_path)
+    names = [[path.relative_to(tmp_path.resolve()).as_posix() for path in each] for each in (found.files, found.others)]
+    assert names == [["a/notes.md", "a/data.json", "a/main.py"], ["a/photo.png"]]
+    assert found.unreadable == []
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/a.md", "a\0b.md", "loop.md", "x" * 5000, "notes.md/a.md"])
+def test_a_path_that_is_none_is_refused_with_why(tmp_path: Path, path: str) -> None:
+    (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
+    (tmp_path / "notes.md").write_text("words")
+    with pytest.raises(DocumentUnreadable, match=r"Nothing (was changed|of it was taken in)"):
+        locate(Path(path) if path.startswith("~") else tmp_path / path)
+
+
+def test_text_of_the_western_code_pages_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes("Größe: 3 €\r\n".encode("cp1252"))
+    reading = read(path)
+    assert (reading.pieces[0].text, reading.guessed) == ("Größe: 3 €", True)

@@ -1,14 +1,15 @@
 """The memory says what the files say now: what is new, what changed, what is gone, and nothing half-way."""
 
-import shutil
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agent.errors import DocumentUnreadable
+from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting import ingester as module
-from agent.ingesting.files import find
+from agent.ingesting.files import SAFE, find
 from agent.ingesting.ingester import Ingester, IngestProgress, IngestReport
 from graph.memory import Memory
 
@@ -32,6 +33,25 @@ def folder(tmp_path: Path) -> Path:
 
 def ingest(memory: Memory, path: Path) -> IngestReport:
     return Ingester(memory).run(path)
+
+
+def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look into a folder; the modes of files hold nobody back who is root."""
+    scan, look = os.scandir, Path.lstat
+    refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+    def scandir(path: str) -> object:
+        if Path(path) == folder:
+            raise refused
+        return scan(path)
+
+    def lstat(self: Path) -> os.stat_result:
+        if folder in self.parents:
+            raise refused
+        return look(self)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(Path, "lstat", lstat)
 
 
 def test_a_folder_is_taken_in_and_a_second_time_says_nothing_new(memory: Memory, folder: Path) -> None:
@@ -72,41 +92,78 @@ def test_a_file_that_changed_back_is_what_it_was(memory: Memory, folder: Path) -
     assert [each.headings for each in memory.document_chunks(document.id)] == [("Tides",), ("Moon",)]
 
 
-def test_a_file_that_vanished_leaves_with_its_words(memory: Memory, folder: Path) -> None:
+def test_a_file_that_is_gone_is_named_and_stays_in_the_memory(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
+    head = memory.head()
     (folder / "tides.md").unlink()
 
     report = ingest(memory, folder)
 
-    assert [Path(path).name for path in report.removed] == ["tides.md"]
-    assert [each.title for each in memory.documents()] == ["boat.py"]
-    with memory.snapshot() as db:
-        assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
+    assert [Path(path).name for path in report.missing] == ["tides.md"]
+    assert memory.head() == head
+    assert {(each.title, each.chunks) for each in memory.documents()} == {("Tides", 2), ("boat.py", 1)}
 
 
-def test_a_single_file_that_vanished_leaves_too(memory: Memory, folder: Path) -> None:
-    path = folder / "tides.md"
-    ingest(memory, path)
-    path.unlink()
-
-    assert ingest(memory, path).removed == [str(path.resolve())]
-
-
-def test_a_folder_that_vanished_as_a_whole_leaves_with_all_below_it(
-    memory: Memory, folder: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "other.md").write_text("Stays.\n")
-    ingest(memory, tmp_path / "other.md")
+def test_of_a_disk_that_is_not_mounted_everything_is_named_and_stays(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
-    paths = sorted(each.path for each in memory.documents() if "other" not in each.path)
-    shutil.rmtree(folder)
+    head = memory.head()
+    for each in (folder / "tides.md", folder / "sub" / "boat.py"):
+        each.unlink()
+
+    assert len(ingest(memory, folder).missing) == 2
+    assert memory.head() == head
+
+
+@pytest.mark.parametrize("where", [".", "tides.md", "sub"])
+def test_a_root_that_is_not_there_changes_nothing(memory: Memory, folder: Path, where: str) -> None:
+    ingest(memory, folder)
+    head = memory.head()
+    folder.rename(folder.with_name("elsewhere"))
+
+    with pytest.raises(DocumentMissing, match=r"There is no .* Nothing was changed\..* read from there stay?"):
+        ingest(memory, folder / where)
+
+    assert memory.head() == head
+
+
+def test_a_root_that_was_never_read_is_just_not_there(memory: Memory, folder: Path) -> None:
+    with pytest.raises(DocumentMissing, match=r"Nothing was changed\.$"):
+        ingest(memory, folder / "nowhere")
+
+
+def test_what_cannot_be_looked_at_is_told_and_not_taken_for_gone(
+    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(memory, folder)
+    (folder / "new.txt").write_text("More.\n")
+    with monkeypatch.context() as patched:
+        close(folder / "sub", patched)
+        report = ingest(memory, folder)
+
+    assert (report.missing, [Path(path).name for path in report.added]) == ([], ["new.txt"])
+    assert report.skipped == [(str(folder / "sub"), f"{folder / 'sub'} cannot be read: Permission denied. {SAFE}")]
+
+
+def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_them(memory: Memory, folder: Path) -> None:
+    Ingester(memory, project="sea", tags=["tide"]).run(folder / "tides.md")
+    (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
+    ingest(memory, folder)
+
+    assert [(each.project, each.tags) for each in memory.documents() if each.title == "Tides"] == [("sea", ("tide",))]
+
+
+def test_what_is_passed_over_or_guessed_is_named(memory: Memory, folder: Path) -> None:
+    (folder / "plan.docx").write_bytes(b"PK\3\4\0")
+    (folder / "alt.txt").write_bytes("Größe: 3 €".encode("cp1252"))
+    (folder / "rows.csv").write_text("tide,high\n")
+    (folder / "rows.json").write_text('{"tide": "high"}')
 
     report = ingest(memory, folder)
 
-    assert sorted(report.removed) == paths
-    assert [each.title for each in memory.documents()] == ["other.md"]
-    with pytest.raises(DocumentUnreadable, match="There is no file"):
-        ingest(memory, folder)
+    assert [Path(path).name for path in report.others] == ["plan.docx"]
+    assert [Path(path).name for path in report.guessed] == ["alt.txt"]
+    assert {Path(path).name for path in report.added} >= {"alt.txt", "rows.csv", "rows.json"}
+    assert report.skipped == []
 
 
 def test_an_unreadable_file_of_a_folder_is_told_and_the_others_are_read(memory: Memory, folder: Path) -> None:
@@ -126,7 +183,7 @@ def test_a_file_that_became_unreadable_keeps_what_was_read_of_it(memory: Memory,
 
     report = ingest(memory, folder)
 
-    assert (report.removed, len(report.skipped)) == ([], 1)
+    assert (report.missing, len(report.skipped)) == ([], 1)
     assert {each.title for each in memory.documents()} == {"Tides", "boat.py"}
 
 
@@ -149,7 +206,7 @@ def test_what_was_stopped_is_done_by_the_same_command(
     again = ingest(memory, folder / "long.md")
 
     assert (stopped.stopped, stopped.added, half) == (True, [], {"Part 0": 0})
-    assert len(again.refreshed) == 1
+    assert (len(again.added), again.chunks) == (1, 8)  # twelve of them were stored before
     assert {each.title: each.chunks for each in memory.documents()} == {"Part 0": 20}
 
 
@@ -159,5 +216,5 @@ def test_progress_names_each_file(memory: Memory, folder: Path) -> None:
     Ingester(memory, progress=steps.append).run(folder)
 
     assert [(step.done, step.total, step.file) for step in steps] == [
-        (number, 2, file.name) for number, file in enumerate(find(folder))
+        (number, 2, file.name) for number, file in enumerate(find(folder).files)
     ] + [(2, 2, "")]

@@ -105,7 +105,7 @@ def told(memory: Memory, cypher: str) -> str:
         "counted": cypher, "counting": [], "parameters": {}, "timeout_s": 3.0, "limit": 100, "bytes": 1 << 20,
     }  # fmt: skip
     try:
-        return repr(list(memory._apart.ask(request, live_only=False)))
+        return repr(list(memory._apart.ask(request, live_in=None)))
     except GraphFailure as error:
         return str(error)
 

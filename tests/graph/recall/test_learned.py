@@ -14,6 +14,7 @@ from graph.events import (
     ObservationRejected,
     ObservationSupported,
     ProjectAssigned,
+    SessionStarted,
     TurnDeleted,
     TurnHidden,
     TurnRated,
@@ -75,6 +76,27 @@ def test_where_the_turn_says_more_the_turn_stays(chats: Memory, ask: Ask) -> Non
     hits = ask("tide pools starfish")
     assert "a2" in ids(hits)
     assert "o1" not in ids(hits)
+
+
+def test_what_a_person_put_right_stands_before_the_words_it_corrects(chats: Memory, ask: Ask) -> None:
+    chats.append(made("o1", "a2", text="Anna went to the pools"))
+    right = made("o2", "a2", "n1", text="Anna went to Hania", series="o1", supersedes="o1", origin="user")
+    chats.append(SessionStarted(session="notes", client="notes"))
+    chats.append(said("n1", "notes", role="note", text="Anna went to Hania"), right)
+    hits = ask("tide pools starfish")
+    assert ids(hits)[:2] == ["o2", "a2"], "though only the turn has the words"
+    chats.append(ObservationRejected(observation="o2"))
+    assert ids(ask("tide pools starfish"))[0] == "a2"
+
+
+def test_a_note_that_is_corrected_says_nothing_any_more(chats: Memory, ask: Ask) -> None:
+    chats.append(SessionStarted(session="notes", client="notes"))
+    chats.append(said("n1", "notes", role="note", text="Zuzana owns a kayak"))
+    chats.append(made("o1", "n1", text="Zuzana owns a kayak"))
+    assert "o1" in ids(ask("kayak"))
+    chats.append(said("n2", "notes", parent="n1", role="note", text="Zuzana sold that boat"))
+    chats.append(made("o2", "n2", "n1", text="Zuzana sold that boat", series="o1", supersedes="o1", origin="user"))
+    assert ids(ask("kayak")) == ["o2"]
 
 
 def test_words_of_an_observation_never_count_for_a_turn(chats: Memory, ask: Ask) -> None:
@@ -202,7 +224,7 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
     chats.append(
         made("o1", "a4", text="Anna froze in brine"),
         made("o2", "b1", text="You bake sourdough", status="candidate"),
-        made("o3", "b3", text="You bake in the sea", project="trip"),
+        made("o3", "b3", text="You bake in the sea"),
     )
     embed(chats, {"Anna froze in brine": ["sea"], "You bake sourdough": ["bread"], "You bake in the sea": ["sea"]})
 
@@ -212,10 +234,10 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
         return [each.observation.id for each in chats.near(text, vector=vector, **fields)]
 
     assert near("I bake sourdough bread")[0] == "o2"
-    assert near("ice", "sea")[0] == "o1"
-    assert "o3" not in near("bake in the sea", "sea")
-    assert near("bake in the sea", "sea", project="trip")[0] == "o3"
-    assert near("bake sourdough", status=("active",)) == []
+    assert near("ice", "sea", project="trip")[0] == "o1"
+    assert near("bake in the sea", "sea")[0] == "o3"
+    assert near("bake in the sea", "sea", project="trip") == ["o1"]
+    assert near("bake sourdough", status=("active",)) == ["o3"]
     assert near("bake", limit=0) == near("bake", world="elsewhere") == []
     (found,) = (each for each in chats.near("sourdough", vector=None, world="main", project=None))
     assert found.cosine == 0.0

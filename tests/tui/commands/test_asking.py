@@ -1,6 +1,7 @@
 """`clew ask` with a scripted model: what is said where, and every way a reply can end."""
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent import reflecting
-from agent.events import ModelProgress
+from agent.events import ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
 from agent.reflection.probe import VERSION
 from agent.reflection.reflector import Reflector
@@ -25,7 +26,9 @@ from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
+from tui.commands.ask import message_of
 from tui.commands.asking import FIGURES, Question, Tongue, run_question
+from tui.commands.output import Narration
 from tui.exit_codes import ExitCode
 
 Run = Callable[..., Any]
@@ -114,6 +117,49 @@ def test_json_is_one_object_with_exactly_the_promised_keys(
     for name in FIGURES[4:]:
         assert answer[name] == getattr(exchange.reply, name)
     assert answer["reply_turn"] == exchange.reply.id
+
+
+def test_on_a_terminal_it_is_told_how_far_a_long_prompt_is_read_and_what_takes_long() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    tongue = Tongue(narration=Narration(terminal, clock=iter(range(100)).__next__))
+    written = terminal.getvalue
+    tongue.silent()
+    assert "thinking …" in written()
+    tongue.event(PromptRead("S", "T", 3_100, 8_000))
+    assert "reading 3,100 of 8,000 tokens" in written()
+    before = written()
+    tongue.silent()
+    assert written() == before
+    tongue.event(TokensArrived("S", "R", "Yes", 1, 1.0))
+    tongue.silent()
+    assert written().endswith("\r")
+
+
+def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_before_anything_is_stored(
+    clew: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.md").write_text("the plan")
+    (tmp_path / "b.bin").write_bytes(b"\xff")
+    for named, code, says in (
+        ("@nosuch.md", 66, "There is no file nosuch.md in"),
+        ("@/etc", 66, "/etc is a folder"),
+        ("@b.bin", 65, "@b.bin is no UTF-8 text."),
+    ):
+        for command in (("ask", "sum", "up", named), ("edit", "01ARZ3", named)):
+            ended = clew(*command)
+            assert (ended.code, ended.out) == (code, "")
+            assert says in ended.err
+            assert "Nothing was sent or stored." in ended.err
+    assert not home.exists()
+    monkeypatch.setattr("sys.stdin", None)
+    assert message_of(["sum", "up", "@a.md"]) == "sum up @a.md\n\na.md:\n```\nthe plan\n```"
+    assert message_of(["ask @someone"]) == "ask @someone"
+    assert message_of(["sum up @nosuch.md"], attached=False) == "sum up @nosuch.md"
 
 
 def test_a_new_session_has_a_title_when_the_process_ends(ask: Run, place: Home) -> None:

@@ -224,6 +224,29 @@ def test_a_backup_killed_in_the_middle_harms_nothing(
     assert "Where do limpets go?" in said_now()
 
 
+@pytest.mark.restarts
+def test_where_a_backup_lies_is_no_word_that_a_delete_left(clew: Clew, tmp_path: Path) -> None:
+    notes = tmp_path / "Zugspitze"
+    notes.mkdir()
+    (notes / "a.md").write_text("Limpets.\n")
+    assert clew("ingest", str(notes / "a.md"), "--no-embed").code == ExitCode.OK
+    assert clew("backup", str(notes / "b.sqlite")).code == ExitCode.OK
+    (document,) = json.loads(clew("ingest", "--json").out)
+    ended = clew("delete", "--document", document["id"], "--yes")
+    assert (ended.code, "1 backup elsewhere will still have it" in ended.out) == (ExitCode.OK, True)
+    assert "Nothing of it is left in any file under the home" in ended.err
+
+
+@pytest.mark.restarts
+def test_a_copy_that_was_cut_off_is_gone_before_a_delete_looks(clew: Clew, remember: Remember) -> None:
+    said = remember("Where do limpets go?")
+    left = backups_of(Home.resolve().memory) / "before-restore-2026-11-21T030405Z.sqlite.part"
+    left.parent.mkdir()
+    left.write_bytes((Home.resolve().memory / LOG).read_bytes())
+    assert clew("delete", said.turn, "--yes").code == ExitCode.OK
+    assert not left.exists()
+
+
 def test_erase_takes_the_backups_of_the_home_and_no_other(clew: Clew, remember: Remember, file: Path) -> None:
     remember("Where do limpets go?")
     clew("backup")

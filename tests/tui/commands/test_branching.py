@@ -71,7 +71,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, rem
     shown = clew("rewind", said.reply.lower(), "--dry-run")
     assert shown.code == 0, shown.err
     assert "Go back to the reply “I.”" in shown.out
-    assert "2 messages leave" in shown.out
+    assert "2 messages will be removed" in shown.out
     assert "two" in shown.out
     assert "Nothing was changed." in shown.err
     assert path(home, said.session)[-1] == second.reply
@@ -82,7 +82,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, rem
     assert path(home, said.session) == [said.turn, said.reply]
     forward = clew("rewind", second.reply)
     assert "`clew undo` takes it back" in forward.err
-    assert "2 messages come back" in forward.out
+    assert "2 messages will come back" in forward.out
     assert clew("rewind", "start", "--session", said.session).code == 0
     assert path(home, said.session) == []
 

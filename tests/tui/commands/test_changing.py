@@ -38,7 +38,7 @@ def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
     record(learned(one.turn))
     ended = clew("delete", one.turn)
     assert ended.code == ExitCode.FAILED
-    assert "1 message goes for good:" in ended.out
+    assert "1 message will be deleted for good:" in ended.out
     assert "“Sails from Lisbon”" in ended.out
     assert "cannot be undone" in ended.out
     assert "Nothing was deleted. --yes deletes it." in ended.err
@@ -152,7 +152,7 @@ def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Rememb
     assert clew("memories", "--json").json == []
     assert clew("hide", one.turn).code == ExitCode.FAILED
     back = clew("unhide", one.turn)
-    assert "is believed again" in back.out
+    assert "will be used again" in back.out
     assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
     undone = clew("undo", "--json")
     assert undone.json["what"].startswith("brought back the message")
@@ -184,7 +184,7 @@ def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember:
     assert [each["name"] for each in clew("marks", "--json").json] == ["before the trip"]
     clew("hide", one.turn)
     shown = clew("marks", "--show", mark["id"])
-    assert (shown.code, "1 message comes back:" in shown.out) == (ExitCode.OK, True)
+    assert (shown.code, "1 message will come back:" in shown.out) == (ExitCode.OK, True)
     assert clew("marks", "--restore", mark["id"]).code == ExitCode.FAILED
     done = clew("marks", "--restore", mark["id"], "--yes", "--json").json
     assert done["done"] is True

@@ -63,6 +63,13 @@ def test_what_is_large_is_told_with_what_to_do_the_largest_first() -> None:
     assert "clew delete" not in words
 
 
+def test_where_nothing_can_be_written_nothing_is_advised_that_has_to_write() -> None:
+    words = advice(dict.fromkeys(ADVICE, 10), full=True)
+    assert words.count("(10 B)") == 3
+    assert not any(refused in words for refused in ("clew delete", "clew rebuild", "kv_mb"))
+    assert advice({LOG: 10, WORDS: 5}, full=True) == ""
+
+
 def test_every_part_has_its_advice(home: Path) -> None:
     assert set(parts_of(Home.resolve(home))) == set(ADVICE)
 

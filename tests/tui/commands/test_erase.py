@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.home import Cached
+from agent.private import BEGINNING
 from graph import rebuild
 from models.catalogue import CATALOGUE
 from tui.commands import erase
@@ -55,6 +56,17 @@ def test_nothing_is_left_of_a_home_that_held_only_clews_own(clew: Run, lived_in:
     assert ended.code == 0
     assert "Nothing is left" in ended.err
     assert not lived_in.exists()
+
+
+def test_what_a_killed_clew_left_of_its_private_chats_goes_too(
+    clew: Run, lived_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    left = tmp_path / f"{BEGINNING}left"
+    left.mkdir()
+    (left / "log.sqlite").write_text("words")
+    assert clew("erase", "--yes").code == 0
+    assert not left.exists()
 
 
 def test_what_clew_did_not_make_stays_and_is_named(clew: Run, lived_in: Path) -> None:

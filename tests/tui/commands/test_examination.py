@@ -4,6 +4,7 @@ import errno
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from agent.asking.store import QueryStore
 from agent.asking.values import Saved
 from agent.home import Home
-from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable
+from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, NoRoom
 from graph.memory import Memory
 from graph.values import Check
 from tui.commands import examination
@@ -36,6 +37,7 @@ def wrong(checks: list[Check]) -> dict[str, Check]:
         (LogUnwritable("full"), "Free some space, or make the home writable"),
         (OSError(errno.ENOSPC, "No space left on device"), "Free some space"),
         (GraphFailure("broken"), "clew rebuild"),
+        (NoRoom("nearly full"), "Free some space"),
         (ValueError("odd"), "report it"),
     ],
 )
@@ -51,7 +53,23 @@ def test_the_advice_fits_the_cause(
     finding = next(check for check in looked_over(home) if not check.ok)
     assert str(error) in finding.detail
     assert advice in finding.advice
-    assert ("rebuild" in finding.advice) == isinstance(error, GraphFailure)
+    assert ("rebuild" in finding.advice) == (type(error) is GraphFailure)
+
+
+@pytest.mark.restarts
+def test_on_a_full_disk_nothing_is_advised_that_refuses_there(
+    home: Path, remember: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember("one")
+    (home / "backups").mkdir()
+    (home / "backups" / "clew-2026.sqlite").write_bytes(b"x" * 900_000)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    found = wrong(looked_over(home))
+    assert set(found) == {"disk", "graph"}
+    assert "Backups (900 KB): `clew backup --list` names them" in found["disk"].advice
+    assert "Free some space" in found["graph"].advice
+    advised = " ".join(check.advice for check in found.values())
+    assert not any(refused in advised for refused in ("clew delete", "clew rebuild", "kv_mb"))
 
 
 @pytest.mark.parametrize("name", ["_settings", "_privacy", "_disk", "_queries", "_versions", "_memory"])

@@ -39,7 +39,7 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
     assert again.json == {
         "file": str(file),
         "format": "JSON Lines",
-        "chats": {"new": 0, "continued": 0, "known": 1},
+        "chats": {"new": 0, "continued": 0, "known": 1, "archived": 0},
         "messages": {"new": 0, "known": 2, "gone": 0, "differing": 0, "skipped": {"of the system": 1}},
         "times": {"future": 0, "without_offset": 1},
         "broken_lines": {"count": 0, "first": []},
@@ -107,3 +107,26 @@ def test_one_message_is_said_as_one_and_other_words_under_a_known_id_are_told(cl
     assert ended.code == ExitCode.BAD_DATA
     assert "1 message has the same id as one imported before but other words: it is kept beside" in ended.out
     assert clew("import", str(file), "--no-embed").code == ExitCode.OK
+
+
+def test_an_export_that_was_cut_off_is_told_and_the_exit_code_says_so(clew: Clew, file: Path, tmp_path: Path) -> None:
+    clew("import", str(file), "--no-embed")
+    lines = clew("export").out.splitlines(keepends=True)
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(lines[:-1]))
+    ended = clew("import", str(cut), "--no-embed")
+    assert ended.code == ExitCode.BAD_DATA
+    assert f"1 of the {len(lines) - 1} events that the file should have are not in it" in ended.out
+    as_json = clew("import", str(cut), "--no-embed", "--json")
+    assert (as_json.code, as_json.json["events"]["missing"]) == (ExitCode.BAD_DATA, 1)
+    cut.write_text("".join(lines))
+    assert clew("import", str(cut), "--no-embed").code == ExitCode.OK
+
+
+def test_archived_chats_are_told(clew: Clew, tmp_path: Path) -> None:
+    asked = {"message": {"id": "q", "author": {"role": "user"}, "content": {"parts": ["Why tides?"]}}}
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([{"conversation_id": "c", "is_archived": True, "mapping": {"q": asked}}]))
+    ended = clew("import", str(file), "--no-embed")
+    assert ended.out.splitlines()[1] == "1 of the chats is archived, as it was there."
+    assert "Why tides?" not in clew("sessions").out

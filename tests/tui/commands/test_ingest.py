@@ -1,6 +1,6 @@
 """`clew ingest`: documents listed, removed, and gone with their files."""
 
-import shutil
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,66 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.restarts
-def test_a_folder_that_vanished_is_told_with_what_left_the_memory(clew: Run, folder: Path) -> None:
+def test_a_folder_that_is_not_there_is_66_and_changes_nothing(clew: Run, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
-    shutil.rmtree(folder)
+    before = clew("ingest", "--json").json
+    folder.rename(folder.with_name("elsewhere"))
+    for options in ((), ("--prune",), ("--json", "--prune")):
+        ended = clew("ingest", str(folder), "--no-embed", *options)
+        assert (ended.code, ended.out) == (66, "")
+        assert f"There is no file or folder {folder}. Nothing was changed. The 2 documents that were read" in ended.err
+    assert clew("ingest", "--json").json == before
+    assert clew("undo", "--list", "--json").json[0]["what"] == "read in 2 documents"
+
+
+@pytest.mark.restarts
+def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
+    clew: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert clew("ingest", str(folder), "--no-embed").code == 0
+    (folder / "a.md").unlink()
+    for answer in (None, "", "y\n", "no\n"):
+        typed(monkeypatch, answer)
+        ended = clew("ingest", str(folder), "--no-embed")
+        assert ended.code == 0
+        assert "1 unchanged, 1 gone from the disk" in ended.out
+        assert "Take the document “Cheese” out of the memory\n" in ended.out
+        assert f"\n{folder / 'a.md'}\n" in ended.out
+        assert "They stay in the memory. --prune takes them out." in ended.err
+    typed(monkeypatch, "yes\n")
+    assert "They are out of the memory." in clew("ingest", str(folder), "--no-embed").err
+    assert [each["chunks"] for each in clew("ingest", "--json").json if each["title"] == "Cheese"] == [0]
+    assert "not in use    Cheese" in clew("ingest").out
+    assert "took the document “Cheese” out of the memory" in clew("undo").err
+    assert "1 piece" in clew("ingest").out
+    pruned = clew("ingest", str(folder), "--no-embed", "--prune", "--json").json
+    assert (pruned["missing"], pruned["removed"]) == ([], [str(folder / "a.md")])
+    assert clew("ingest", str(folder), "--no-embed", "--json").json["removed"] == []
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, answer: str | None) -> None:
+    """Let somebody at a terminal answer; None: nobody is there."""
+    stdin = io.StringIO(answer or "")
+    monkeypatch.setattr(stdin, "isatty", lambda: answer is not None)
+    monkeypatch.setattr("sys.stdin", stdin)
+
+
+@pytest.mark.parametrize("path", ["", "  "])
+def test_an_empty_path_is_not_the_folder_one_is_in(clew: Run, folder: Path, path: str) -> None:
+    ended = clew("ingest", path)
+    assert ended.code == 2
+    assert "The path is empty. Nothing was taken in" in ended.err
+
+
+def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> None:
+    (folder / "plan.docx").write_bytes(b"PK")
+    for name in ("one.PNG", "two.png"):
+        (folder / name).write_bytes(b"")
+    (folder / "alt.txt").write_bytes("Größe".encode("latin-1"))
     ended = clew("ingest", str(folder), "--no-embed")
     assert ended.code == 0
-    assert "2 gone" in ended.out
-    for name in ("a.md", "b.md"):
-        assert f"Gone from the disk, and from the memory: {folder / name}" in ended.out
-    assert clew("ingest", "--json").json == []
+    assert "Passed over, as clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
+    assert f"Not UTF-8, read as Windows-1252 (Latin-1): {folder / 'alt.txt'}" in ended.out
 
 
 @pytest.mark.restarts

@@ -11,15 +11,50 @@ from typing import Any
 import pytest
 
 from bench.killing import CLEW
-from graph.events import Event, ObservationKind, ObservationMade, TurnHidden, TurnUnhidden
+from graph.events import (
+    Event,
+    ObservationKind,
+    ObservationMade,
+    Role,
+    SessionStarted,
+    TurnHidden,
+    TurnSaid,
+    TurnUnhidden,
+)
 from graph.ids import new_id
 from graph.memory import Memory
 
 Run = Callable[..., Any]
 KEYS = {
-    *("id", "text", "kind", "status", "confidence", "proof_count", "trend", "sources", "supports", "about", "project"),
-    *("scope", "world", "origin", "grounded", "pinned", "live", "current", "series", "supersedes", "at", "first_seen"),
-    *("reference_count", "last_referenced_at"),
+    *(
+        "id",
+        "text",
+        "kind",
+        "status",
+        "confidence",
+        "proof_count",
+        "trend",
+        "sources",
+        "supports",
+        "corrected",
+        "about",
+        "project",
+    ),
+    *(
+        "scope",
+        "world",
+        "origin",
+        "proposed_by",
+        "grounded",
+        "pinned",
+        "live",
+        "current",
+        "series",
+        "supersedes",
+        "at",
+        "first_seen",
+    ),
+    *("reference_count", "last_referenced_at", "tags"),
 }
 
 
@@ -104,6 +139,32 @@ def test_nothing_is_learned_yet_and_no_memory_is_made_by_asking(clew: Run, home:
 
 
 @pytest.mark.restarts
+def test_the_review_names_the_program_that_proposed_something(clew: Run, record: Run) -> None:
+    session, call, id = new_id(), new_id(), new_id()
+    record(
+        SessionStarted(session=session, client="mcp"),
+        TurnSaid(
+            turn=call, session=session, parent=None, role=Role.TOOL, speaker="Helper (over MCP)", client="mcp", text="…"
+        ),
+        ObservationMade(
+            observation=id,
+            series=id,
+            category=ObservationKind.FACT,
+            status="candidate",
+            confidence=0.5,
+            grounded=False,
+            origin="model",
+            sources=(call,),
+            text="The user keeps bees",
+        ),
+    )
+    assert "proposed by Helper (over MCP)" in clew("review").out
+    assert [each["proposed_by"] for each in clew("review", "--json").json] == ["Helper (over MCP)"]
+    edited = clew("review", "--edit", id, "I keep bees on the roof.", "--json").json
+    assert edited["proposed_by"] is None
+
+
+@pytest.mark.restarts
 def test_a_candidate_is_decided_on_once(clew: Run, candidate: str) -> None:
     assert [each["id"] for each in clew("review", "--json").json] == [candidate]
     ended = clew("review", "--promote", candidate[:12], "--json")
@@ -130,11 +191,10 @@ def test_a_correction_has_a_story(clew: Run) -> None:
         ("I live in Lyon.", "superseded"),
         ("I live in Porto.", "active"),
     ]
-    assert {proof["text"] for each in story["revisions"] for proof in each["proof"]} == {
-        "I live in Lyon.",
-        "I live in Porto.",
-    }
+    proof = [[proof["text"] for proof in each["proof"]] for each in story["revisions"]]
+    assert proof == [["I live in Lyon."], ["I live in Porto."]], "the words that it corrects prove what it corrects"
     page = clew("show", new["id"].lower()).out
+    assert page.count("from: ") == 2
     assert page.index("1. ") < page.index("2. ")
     assert "from: " in page
 

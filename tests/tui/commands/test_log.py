@@ -41,7 +41,8 @@ def test_filters_keep_what_they_name(clew: Run, remember: Run) -> None:
     ):
         assert [entry["turn"] for entry in clew("log", "--json", *option).json] == [mine.turn], option
     for nobodys in ("nobody's", "\udcff", "%"):
-        assert clew("log", "--json", "--project", nobodys, "--client", nobodys).json == []
+        assert clew("log", "--json", "--client", nobodys).json == []
+        assert clew("log", "--json", "--project", nobodys).code == 66
 
 
 def test_since_includes_its_own_moment_and_nothing_before(clew: Run, remember: Run, home: Any) -> None:
@@ -71,7 +72,8 @@ def test_a_home_without_a_memory_has_an_empty_log(clew: Run, home: Any) -> None:
     assert not (home / "memory" / "log.sqlite").exists()
 
 
-def test_people_get_summaries_that_no_terminal_obeys(clew: Run, remember: Run) -> None:
+def test_people_get_summaries_that_no_terminal_obeys(clew: Run, remember: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.commands.log.width", lambda: 100)
     remember("line one\nline \x1b[2Jtwo [bold]", "all \x9b31mred " + "and long " * 100)
     ended = clew("log")
     lines = ended.out.splitlines()
@@ -79,6 +81,14 @@ def test_people_get_summaries_that_no_terminal_obeys(clew: Run, remember: Run) -
     assert lines[1] == "> line one line ␛[2Jtwo [bold]"
     assert lines[2].startswith("  all �31mred and long")
     assert lines[2].endswith("…")
+
+
+def test_what_is_piped_has_every_word(clew: Run, remember: Run) -> None:
+    remember("where " * 100 + "is the needle", "in the " + "hay " * 100 + "stack")
+    ended = clew("log")
+    assert "is the needle\n" in ended.out
+    assert "stack\n" in ended.out
+    assert "…" not in ended.out
 
 
 def test_a_message_without_a_reply_says_so(clew: Run, remember: Run, home: Any) -> None:

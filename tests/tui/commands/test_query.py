@@ -8,8 +8,9 @@ import pytest
 
 from graph.querying.console import Answer
 from graph.schema import META, NODES, RELS
+from tui.commands.output import width
 from tui.commands.parameters import read
-from tui.commands.query import summary
+from tui.commands.query import as_table, summary
 from tui.commands.schema import folded
 
 Run = Callable[..., Any]
@@ -72,6 +73,12 @@ def test_what_is_not_shown_is_always_told(clew: Run, remember: Run) -> None:
     assert ended.out.split() == ["x", "1", "2", "3"]
     assert re.fullmatch(r"3 of 40 rows, \d+ ms \(--limit takes more\)\n", ended.err)
     assert clew("query", "MATCH (t:Turn) WHERE t.id = 'x' RETURN t.id").err.startswith("0 rows, ")
+
+
+def test_a_table_that_is_piped_has_every_word() -> None:
+    answer = Answer(("id", "text"), (("1", "hay " * 50 + "needle"),), 1, 1.2)
+    assert as_table(answer, width())[1].endswith("hay needle")
+    assert as_table(answer, 100)[1].endswith("…")
 
 
 def test_a_summary_says_why_rows_are_missing() -> None:

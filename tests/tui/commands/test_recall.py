@@ -26,7 +26,7 @@ def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def crete(remember: Run) -> Any:
-    said = remember("The tide pools at Falassarna were the best", "Go at dawn.", title="Crete", project="travel")
+    said = remember("The tide pools at Falassarna were the best", "Go at dawn.", title="Crete")
     remember("How long do I proof a sourdough?", "Overnight.", title="Bread")
     return said
 
@@ -50,25 +50,33 @@ def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Run, crete: A
 
 @pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
-def test_people_read_when_who_and_why(clew: Run, crete: Any) -> None:
+def test_people_read_when_who_and_why(clew: Run, crete: Any, remember: Run) -> None:
+    remember("hay " * 100 + "needle")
     ended = clew("recall", "tide", "pools")
     assert re.search(
         r"1 \w{26} \d{4}-\d\d-\d\d \d\d:\d\d you Crete\n    The tide pools at .*\n    by its words", ended.out
     )
+    assert "needle\n" in clew("recall", "hay").out, "what is piped has every word"
     assert "nothing-here" in ended.err  # told once that there is no embedder
     assert ended.err.count("nothing-here") == 1
 
 
 @pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
-def test_filters_narrow_it_down(clew: Run, crete: Any) -> None:
+def test_filters_narrow_it_down(clew: Run, crete: Any, remember: Run) -> None:
+    boat = remember("The tide pools are best by boat", "Row there.", project="travel")
+
     def found(*options: str) -> list[str]:
         return [hit["id"] for hit in clew("recall", "tide pools dawn sourdough", "--json", *options).json]
 
     assert crete.reply in found("--role", "assistant")
     assert crete.turn not in found("--role", "assistant,note")
     assert set(found("--session", crete.session.lower())) == {crete.turn, crete.reply}
-    assert set(found("--project", "travel")) == {crete.turn, crete.reply}
+    assert set(found("--project", "Travel")) == set(found("--session", boat.session)) == {boat.turn, boat.reply}
+    assert not {boat.turn, boat.reply} & set(found())
+    assert found("--session", boat.session, "--project", "travel") == found("--session", boat.session)
+    assert clew("recall", "boat").err.count("outside of projects; --project NAME looks into one") == 1
+    assert clew("recall", "boat", "--project", "trains").code == 66
     assert found("--until", "2020-01-01") == []
     assert crete.turn in found("--since", "1h")
     assert crete.turn in found("--person", "you")

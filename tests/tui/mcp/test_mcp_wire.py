@@ -66,6 +66,11 @@ class Wire:
         answer: dict[str, Any] = (await self.call("tools/call", {"name": name, "arguments": arguments}))["result"]
         return answer
 
+    async def told(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What a tool answers, from the JSON in its text."""
+        found: dict[str, Any] = json.loads((await self.tool(name, arguments))["content"][0]["text"])
+        return found
+
     async def ended(self) -> int:
         return await asyncio.wait_for(self.process.wait(), PATIENCE_S)
 
@@ -116,9 +121,9 @@ async def test_what_is_no_message_is_answered_or_passed_over_and_the_server_goes
         assert "error" in await wire.call("nothing/known", {})
         long = await wire.tool("remember", {"text": "x" * 3_000_000})
         assert long["isError"]
-        odd = await wire.tool("recall", {"query": "beagle \x00\x1b[2J \U0010ffff", "limit": 1})
-        assert len(odd["structuredContent"]["hits"]) == 1
-        assert len((await wire.tool("recent", {}))["structuredContent"]["exchanges"]) == 1
+        odd = await wire.told("recall", {"query": "beagle \x00\x1b[2J \U0010ffff", "limit": 1})
+        assert len(odd["hits"]) == 1
+        assert len((await wire.told("recent", {}))["exchanges"]) == 1
 
 
 async def test_a_call_that_is_given_up_ends_and_the_next_one_is_answered(
@@ -135,15 +140,14 @@ async def test_a_call_that_is_given_up_ends_and_the_next_one_is_answered(
                     {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
                 ).encode()
             )
-            rows = (await wire.tool("query", {"cypher": "MATCH (t:Turn) RETURN count(t)"}))["structuredContent"]["rows"]
-            assert rows == [[2]]
+            assert (await wire.told("query", {"cypher": "MATCH (t:Turn) RETURN count(t)"}))["rows"] == [[2]]
         given_up = await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "beagle"}})
         await wire.send(
             json.dumps(
                 {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": given_up}}
             ).encode()
         )
-        assert len((await wire.tool("recall", {"query": "beagle", "limit": 1}))["structuredContent"]["hits"]) == 1
+        assert len((await wire.told("recall", {"query": "beagle", "limit": 1}))["hits"]) == 1
 
 
 @pytest.mark.parametrize("how", ["stdin", "both", "terminate", "interrupt"])

@@ -422,7 +422,7 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"MINE", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("n")
+        await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
         assert agent.kept_queries["mine"].cypher == ALL
         await pilot.press("ctrl+o")
@@ -434,7 +434,7 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("tab", "enter")
         await shows(pilot, app, "Nothing is saved yet.")
         await pilot.press("escape", "ctrl+l")
         await shows(pilot, app, "Most proven memories")
@@ -522,7 +522,7 @@ async def test_rows_are_exported_whole_after_asking_before_overwriting(
         assert app.screen.query_one(Input).value == "a.json"
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("n")
+        await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
         assert (tmp_path / "a.json").read_text(encoding="utf-8") == "mine"
 

@@ -17,6 +17,7 @@ import pytest
 from yarl import URL
 
 from tui.exit_codes import ExitCode
+from tui.web import server
 
 pytestmark = pytest.mark.process
 
@@ -210,6 +211,78 @@ async def test_only_who_was_given_the_address_gets_in(blank: Path) -> None:
             assert await status(ws, **own, **upgrade, Origin=f"http://{host.replace('127.0.0.1', '127.0.0.2')}") == 403
         assert served.browser.cookie_jar.filter_cookies(URL(served.origin)) == {}  # other paths do not get it
         assert children(served.process.pid) == []
+
+
+NO_HTTP = (
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 and so on\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET / HTTP/1.1\r\nno header\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: %s\r\nContent-Length: -1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: \xff\xfe\r\n\r\n",
+    b"GET http://[::1 HTTP/1.1\r\nHost: %s\r\n\r\n",
+    b"GET //[ HTTP/1.1\r\nHost: %s\r\n\r\n",
+    b"GET /?token=%%ff%%00 HTTP/1.1\r\nHost: %s\r\n\r\n",
+    b"GET /?token=\xff\xfe HTTP/1.1\r\nHost: %s\r\n\r\n",
+    b"GET " + b"/x" * 9000 + b" HTTP/1.1\r\nHost: %s\r\n\r\n",
+    b"GET %s HTTP/1.1\r\nHost: %s\r\nCookie: clew-%d=\xff\xfe\r\n\r\n",
+    b"GET %sstatic/%%00 HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n",
+    b"GET %sstatic/%%ff HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n",
+    b"GET %sws HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: %s\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+)
+
+
+async def test_what_is_no_http_is_answered_and_prints_no_traceback(blank: Path) -> None:
+    async with serving(blank) as served:
+        page = await served.enter()
+        cookies = served.browser.cookie_jar.filter_cookies(page)
+        known = {
+            b"%s HTTP": page.path.encode() + b" HTTP",
+            b"%sstatic": page.path.encode() + b"static",
+            b"%sws": page.path.encode() + b"ws",
+            b"Host: %s": b"Host: " + served.address.authority.encode(),
+            b"Cookie: %s": b"Cookie: " + "; ".join(f"{name}={each.value}" for name, each in cookies.items()).encode(),
+            b"%d": str(served.address.port).encode(),
+            b"%%": b"%",
+        }
+        for request in NO_HTTP:
+            for name, value in known.items():
+                request = request.replace(name, value)
+            answer = await answered(served.address, request)
+            assert answer.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4")), (request, answer)
+        async with served.browser.get(page) as still:
+            assert still.status == 200
+        served.process.send_signal(signal.SIGINT)
+        _, told = await asyncio.wait_for(served.process.communicate(), PATIENCE_S)
+    assert told.decode().splitlines()[1:] == []
+
+
+async def answered(address: URL, request: bytes) -> bytes:
+    """The first line of what comes back for some bytes."""
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(request)
+    try:
+        return await asyncio.wait_for(reader.readline(), PATIENCE_S)
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_request_that_does_not_come_whole_expires(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    monkeypatch.setattr(server, "REQUEST_S", 0.05)
+    told: asyncio.Queue[str] = asyncio.Queue()
+    serving = asyncio.create_task(server.serve(tmp_path, server.listen(0), told.put_nowait))
+    address = URL(await asyncio.wait_for(told.get(), PATIENCE_S))
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(begun)
+    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+    writer.close()
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
 
 
 async def test_the_page_names_no_other_place_and_may_load_from_none(blank: Path) -> None:

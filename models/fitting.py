@@ -1,0 +1,81 @@
+"""Which chat model of the catalogue is the best that this machine runs; the network is asked for nothing to know it."""
+
+import os
+import shutil
+from pathlib import Path
+
+from models.catalogue import CATALOGUE, Entry, find
+from models.loading import available_memory
+
+SHARE = 0.5  # of the machine's memory: the rest belongs to whatever else runs
+SLOWEST = 2.0  # tokens a second without a GPU: below that nobody waits for a reply
+DISK_LEFT = 1 << 30  # bytes that stay free when a model has been fetched
+ROUTES = Path("/proc/net/route"), Path("/proc/net/ipv6_route")
+UP, REJECT = 0x1, 0x200  # flags of a route, as linux/route.h and linux/ipv6_route.h have them
+
+
+def best_fit(current: str, *, memory: int, gpu: int = 0, speed: float = 0.0) -> Entry | None:
+    """The biggest chat model that fits and is bigger than the one in use; None if there is none.
+
+    It fits into `gpu` bytes, or else into `memory` bytes where it will not be too slow: `speed` is what the one in use
+    writes (tokens a second; 0: not known), and a model twice as big writes half as fast. None also where the one in use
+    is not of the catalogue: then somebody chose it.
+    """
+    used = find(current)
+    if used is None or not used.size:
+        return None
+
+    def fits(entry: Entry) -> bool:
+        quick = not speed or speed * used.size / entry.size >= SLOWEST
+        return entry.memory <= gpu or (entry.memory <= memory and quick)
+
+    bigger = [entry for entry in CATALOGUE if entry.kind == "chat" and entry.memory > used.memory]
+    return max(filter(fits, bigger), key=lambda entry: entry.memory, default=None)
+
+
+def memory_for_a_model() -> int:
+    """Bytes of memory that a model may take: what is free, and no more than its share of the machine."""
+    import psutil
+
+    return min(available_memory(), int(psutil.virtual_memory().total * SHARE))
+
+
+def gpu_for_a_model() -> int:
+    """Bytes of the GPUs that a model may take; 0 where this build uses none."""
+    from models.build import made_for_gpu
+    from models.native import gpu_memory
+    from models.offload import RESERVE
+
+    return sum(max(0, each - RESERVE) for each in gpu_memory()) if made_for_gpu() else 0
+
+
+def has_disk(folder: Path, size: int) -> bool:
+    """Whether a file of that size may be put into a folder."""
+    try:
+        return shutil.disk_usage(folder).free >= size + DISK_LEFT
+    except OSError:
+        return False
+
+
+def has_way_out(routes: tuple[Path, Path] = ROUTES) -> bool:
+    """Whether the system has a route to the world, by its own tables: nothing is sent. True where it does not say."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return False
+    try:
+        fourth, sixth = ([line.split() for line in path.read_text().splitlines()] for path in routes)
+    except OSError:
+        return True
+    return any(map(_leads_out, fourth)) or any(map(_leads_out_6, sixth))
+
+
+def _leads_out(columns: list[str]) -> bool:
+    """Interface, destination, gateway, flags, three counts, mask …, all in hexadecimal."""
+    return len(columns) > 7 and columns[1] == columns[7] == "00000000" and bool(int(columns[3], 16) & UP)
+
+
+def _leads_out_6(columns: list[str]) -> bool:
+    """Destination and its length, source and its length, next hop, metric, two counts, flags, interface."""
+    if len(columns) < 10 or set(columns[0] + columns[1]) != {"0"}:
+        return False
+    flags = int(columns[8], 16)
+    return bool(flags & UP) and not flags & REJECT and columns[9] != "lo"

@@ -1,0 +1,148 @@
+"""Documents by hand: what an ingest read, or what was taken out of the memory, is one change, and undone whole."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.errors import AgentError
+from agent.service import Agent
+from agent.settings import Settings
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_plans import chat
+from tests.agent.test_recall import ready
+from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
+
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n")
+    (folder / "moon.md").write_text("# Moon\n\nIt pulls.\n")
+    return folder
+
+
+async def started(make_agent: MakeAgent) -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+async def held(agent: Agent) -> dict[str, list[str]]:
+    """The words of the pieces that each document holds, by its title."""
+    return {each.title: [chunk.text for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+
+
+async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undone_and_done_again(
+    make_agent: MakeAgent, folder: Path
+) -> None:
+    agent = await started(make_agent)
+    _, (one,) = await chat(agent, "Hello there.")
+    await agent.hide(one.turn)
+    await agent.ingest(folder)
+    before = await held(agent)
+
+    undone = await agent.undo()
+
+    assert (undone.what, await held(agent)) == ("read in 2 documents", {"Tides": [], "Moon": []})
+    changes = await agent.changes()
+    assert [change.what for change in changes] == [
+        "undid a change (read in 2 documents)",
+        "read in 2 documents",
+        f"hid the message {one.turn}",
+    ]
+    await agent.undo(changes[0].seq)
+    assert await held(agent) == before
+    assert [change.undoable for change in (await agent.changes())[1:3]] == [False, True]
+
+
+async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_same_is_no_change(
+    make_agent: MakeAgent, folder: Path
+) -> None:
+    agent = await started(make_agent)
+    await agent.ingest(folder)
+    before = await held(agent)
+    await agent.ingest(folder)
+    (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
+    await agent.ingest(folder)
+    assert await held(agent) == before | {"Tides": ["Once."]}
+
+    assert (await agent.undo()).what == "read in the document “Tides”"
+    assert await held(agent) == before
+    assert (await agent.undo()).what == "read in 2 documents"
+    with pytest.raises(AgentError, match="nothing to undo"):
+        await agent.undo()
+
+
+async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_with_what_it_taught(
+    make_agent: MakeAgent, folder: Path
+) -> None:
+    agent = await started(make_agent)
+    await agent.ingest(folder)
+    before = await held(agent)
+    moon = next(each for each in await agent.documents() if each.title == "Moon")
+    (piece,) = await agent.chunks(moon.id)
+    agent._memory.append(observed("PULL", piece.id, text="The moon pulls"))
+    (folder / "moon.md").unlink()
+    missing = (await agent.ingest(folder)).missing
+    plan = await agent.plan_take_out(missing)
+    assert (plan.what, plan.notes[0]) == ("Take the document “Moon” out of the memory", str(folder / "moon.md"))
+    assert ([form.id for form in plan.impact.lost], plan.impact.erases) == (["PULL"], False)
+    assert await held(agent) == before
+
+    await agent.carry_out(plan)
+
+    assert await held(agent) == before | {"Moon": []}
+    assert (await agent.ingest(folder)).missing == [], "it is asked once"
+    with pytest.raises(AgentError, match="in the memory any more"):
+        await agent.plan_take_out(missing)
+    assert (await agent.undo()).what == "took the document “Moon” out of the memory"
+    assert await held(agent) == before
+    assert [each.id for each in await agent.memories()] == ["PULL"]
+
+
+async def test_a_file_that_is_back_brings_its_own_pieces_back(make_agent: MakeAgent, folder: Path) -> None:
+    agent = await started(make_agent)
+    await agent.ingest(folder)
+    ids = {each.title: [chunk.id for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+    (folder / "moon.md").rename(folder.parent / "moon.md")
+    await agent.carry_out(await agent.plan_take_out((await agent.ingest(folder)).missing))
+    (folder.parent / "moon.md").rename(folder / "moon.md")
+
+    report = await agent.ingest(folder)
+
+    assert ([Path(path).name for path in report.added], report.chunks) == (["moon.md"], 0)
+    assert ids == {each.title: [chunk.id for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+
+
+@pytest.mark.restarts
+async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_is_undone(
+    make_agent: MakeAgent, folder: Path
+) -> None:
+    agent = await started(make_agent)
+    await agent.ingest(folder)
+    ingest = (await agent.changes())[0]
+    moon = next(each for each in await agent.documents() if each.title == "Moon")
+    await agent.remove_document(moon.id)
+    await agent.purged()
+
+    await agent.undo(ingest.seq)
+
+    assert await held(agent) == {"Tides": []}
+    tides = (await agent.documents())[0]
+    assert (await agent.plan_remove_document(tides.id)).notes[0] == "1 piece of it will be erased."
+    await agent.remove_document(tides.id)
+    with agent._memory.snapshot() as db:
+        assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
+
+
+async def test_going_back_to_a_mark_puts_documents_back_too(make_agent: MakeAgent, folder: Path) -> None:
+    agent = await started(make_agent)
+    await agent.ingest(folder / "tides.md")
+    mark = await agent.mark("before")
+    await agent.ingest(folder)
+    plan = await agent.plan_restore(mark.id)
+    assert plan.notes == ("1 document goes back to how it was read.",)
+    await agent.carry_out(plan)
+    assert await held(agent) == {"Tides": ["Twice a day."], "Moon": []}

@@ -1,0 +1,127 @@
+"""What was recalled for a question, beside the reply of a model that may waste it: told live, and read again later."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from agent.events import ModelProgress
+from agent.home import Home
+from agent.quoting import HEADER
+from agent.service import Agent
+from graph.hits import Hit
+from graph.values import Turn
+from models.protocols import Generator
+from tests.agent.conftest import MakeAgent
+from tests.agent.test_recall import PLAIN, ready, say, spelled, tell_facts
+from tests.fakes import FakeGenerator
+
+DOG = "My dog Biscuit is a brown beagle."
+ASKED = "What colour is my dog Biscuit?"
+
+
+def texts(quotes: tuple[Hit, ...]) -> list[str]:
+    return [quote.text for quote in quotes]
+
+
+async def read(agent: Agent, reply: str) -> list[str]:
+    """What stands open below a reply now."""
+    return texts((await agent.quotes([reply]))[reply])
+
+
+async def test_what_was_recalled_for_a_question_is_told_to_be_read_and_stands_before_it_in_the_prompt(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("noted")
+    agent = await ready(make_agent, model)
+    told = (await agent.thread(await tell_facts(agent)))[0]
+    _, recalled, ended = await say(agent, None, ASKED)
+    assert texts(recalled.quotes) == [DOG]
+    assert [(quote.id, quote.at) for quote in recalled.quotes] == [(told.id, told.at)]
+    text = spelled(model, model.prompts[-1])
+    assert text.index(HEADER) < text.index(DOG) < text.index(ASKED)
+    assert await read(agent, ended.reply_turn) == [DOG]
+
+
+async def test_a_model_that_passed_the_probe_and_what_is_no_question_leave_it_folded(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"))
+    await tell_facts(agent)
+    _, recalled, ended = await say(agent, None, "A brown beagle was ill.")
+    assert recalled.hits
+    assert (recalled.quotes, await read(agent, ended.reply_turn)) == ((), [])
+    await agent.close()
+    agent = await ready(make_agent, FakeGenerator("noted"), trusted=True)
+    _, recalled, ended = await say(agent, None, ASKED)
+    assert recalled.hits
+    assert (recalled.quotes, await read(agent, ended.reply_turn)) == ((), [])
+
+
+async def test_no_more_than_three_are_given_to_it_the_best_last(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("noted")
+    agent = await ready(make_agent, model)
+    for number in range(5):
+        await say(agent, None, f"My dog Biscuit ate {number} biscuits.")
+    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+    assert len(recalled.hits) == 3
+    text = spelled(model, model.prompts[-1])
+    places = [text.index(hit.text) for hit in recalled.hits]
+    assert places == sorted(places, reverse=True)
+
+
+async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("noted")
+    agent = await ready(make_agent, model)
+    await tell_facts(agent)
+    session, _, _ = await say(agent, None, ASKED)
+    before = list(model.kv)
+    _, recalled, ended = await say(agent, session, "Is my dog Biscuit a beagle?")
+    assert texts(recalled.quotes) == [DOG] == await read(agent, ended.reply_turn)
+    assert model.prompts[-1][: len(before)] == before
+    assert spelled(model, model.prompts[-1]).count(DOG) == 1
+    _, recalled, _ = await say(agent, session, "What colour are the anemones at Porto Covo?")
+    assert DOG not in texts(recalled.quotes)
+    assert not any(agent.rewrites.values())
+
+
+async def _hide(agent: Agent, told: Turn) -> None:
+    await agent.hide(told.id)
+
+
+async def _withhold(agent: Agent, told: Turn) -> None:
+    await agent.withhold(told.id)
+
+
+async def _delete(agent: Agent, told: Turn) -> None:
+    await agent.carry_out(await agent.plan_delete(told.id))
+
+
+async def _rewind(agent: Agent, told: Turn) -> None:
+    await agent.rewind(told.session, None)
+
+
+@pytest.mark.parametrize("take_out", [_hide, _withhold, _delete, _rewind])
+async def test_words_that_are_live_no_more_are_not_shown(
+    make_agent: MakeAgent, take_out: Callable[[Agent, Turn], Awaitable[None]]
+) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"))
+    told = (await agent.thread(await tell_facts(agent)))[0]
+    _, _, ended = await say(agent, None, ASKED)
+    assert await read(agent, ended.reply_turn) == [DOG]
+    await take_out(agent, told)
+    assert await read(agent, ended.reply_turn) == []
+
+
+@pytest.mark.restarts
+async def test_it_is_shown_again_before_model_and_graph_are_there(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted", name="smollm2-135m"))
+    await agent.remember("My boat is called Skua.")
+    _, recalled, ended = await say(agent, None, "What is my boat called?")
+    assert "My boat is called Skua." in texts(recalled.quotes)
+    await agent.close()
+    agent = Agent(Home.resolve(), PLAIN, client="test", loader=no_model)
+    await agent.start(load_model=False, load_embedder=False, open_graph=False)
+    assert await read(agent, ended.reply_turn) == texts(recalled.quotes)
+    await agent.close()
+
+
+def no_model(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+    raise AssertionError("nobody asks for a model")

@@ -1,0 +1,278 @@
+"""Scripts of keys around private chats, and the search for what was typed in one: after every key, in every file.
+
+    python -m tests.tui.private_scripts [--scripts 40]
+
+lives through all of them and prints what was found; the suite takes the first few. A nonce is typed in private chats
+only, letter by letter, so that its beginnings count, too. Looked through are all files of the home (the tokens of KV
+states as words), the composer of every chat that is not private, its history, and the word "private" on the screen.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from agent.home import Home
+from agent.models import LoadedEmbedder
+from agent.service import Agent
+from agent.settings import Settings
+from models.states import KVStates
+from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.tui.conftest import wait_until
+from tui.app import ClewApp
+from tui.boot import Options, RealBackstage
+from tui.service import Backstage
+from tui.widgets.banner import Banner
+from tui.widgets.search import SearchScreen
+from tui.widgets.status import StatusBar
+from tui.widgets.title import Title
+
+NONCE = "qzvxkwjy"
+SEEN = 5  # letters of it that are not met by chance
+SETTINGS = Settings(tools="off", reflect=False, bell_after_s=0)
+SCRIPTS = 40
+
+Step = str | tuple[str, ...]  # the name of a key, or a text typed key by key; several in one burst
+
+# What is done in a private chat, and outside of one; {} is the nonce with a number.
+INSIDE: tuple[tuple[Step, ...], ...] = (
+    ("My boat is {}", "enter"),
+    (("{} and off", "enter", "ctrl+n"),),
+    (("{} and the list", "enter", "f2", "down", "enter"),),
+    ("Tell me of {}", ("enter", "escape")),
+    ("{} is not sent",),
+    ("{} is cleared", "ctrl+c"),
+    ("{} half", "up", "down", "up"),
+    ("{}", "ctrl+j", "{} again", "enter"),
+    ("/recall {}", "enter", "f7"),
+    ("/rename {}", "enter"),
+    ("/system You know {}", "enter", "escape"),
+    ("ctrl+f", "{}", "escape"),
+    ("f3", "MATCH (t:Turn) WHERE t.text = '{}' RETURN t", "f5", "escape", "escape"),
+    ("/graph", "enter", "who is {}", "escape", "escape"),
+    ("f2", "{}", "escape"),
+    ("I say {}", "enter", "/edit", "enter", "x{}", "escape"),
+    ("Of {}", "enter", "/regenerate", "enter"),
+    ("Copy {}", "enter", "tab", "c", "escape"),
+    ("/remember I own {}", "enter", "escape", "ctrl+c"),
+    ("/private {} at once", "enter"),
+    ("/rewind", "enter", "escape"),
+    ("/about {}", "enter", "escape"),
+)
+LEAVING: tuple[tuple[Step, ...], ...] = (
+    ("ctrl+n",),
+    ("alt+left",),
+    ("f2", "down", "enter"),
+    ("f2", "up", "enter"),
+    ("/new", "enter"),
+    (("ctrl+n", "up"),),
+)
+OUTSIDE: tuple[tuple[Step, ...], ...] = (
+    ("up", "up", "down", "down"),
+    ("up", "enter"),
+    ("What is the weather?", "enter"),
+    ("half a word",),
+    ("ctrl+f", "escape"),
+    ("f3", "escape"),
+    ("f2", "f2"),
+    ("alt+left",),
+    ("ctrl+underscore", "ctrl+underscore"),
+    ("f7", "f7"),
+)
+KEYS = frozenset(("enter", "up", "down", "left", "right", "escape", "tab", "f2", "f3", "f5", "f7"))
+
+
+def told(app: ClewApp) -> tuple[bool, bool]:
+    """Whether the title, and the status, say that the chat on the screen is private."""
+    chat = app.screen_stack[0]
+    title, status = str(chat.query_one(Title).content), str(chat.query_one(StatusBar).content)
+    return "Private chat: nothing of it is kept" in title, status.startswith("private")
+
+
+class Leak(AssertionError):
+    """Words of a private chat stand where they may not."""
+
+
+def script(seed: int) -> list[Step]:
+    """The keys and texts of one script."""
+    chance = random.Random(seed)
+    steps: list[Step] = ["Good morning", "enter"]
+    number = 0
+    for _ in range(chance.randint(2, 3)):
+        steps += ["ctrl+a", "ctrl+k", "/private", chance.choice(("enter", ("enter", f"{NONCE} typed on", "enter")))]
+        for _ in range(chance.randint(1, 3)):
+            number += 1
+            steps += [_with(step, f"{NONCE}{number}") for step in chance.choice(INSIDE)]
+        steps += chance.choice(LEAVING)
+        for _ in range(chance.randint(1, 2)):
+            steps += chance.choice(OUTSIDE)
+    return steps
+
+
+def _with(step: Step, nonce: str) -> Step:
+    if isinstance(step, str):
+        return step.replace("{}", nonce)
+    return tuple(each.replace("{}", nonce) for each in step)
+
+
+class Life:
+    """One run of the app on the real agent, log and graph in `home`; only the models are fakes."""
+
+    def __init__(self, app: ClewApp, pilot: Pilot[int], agent: Agent, model: FakeGenerator, home: Path) -> None:
+        self.app, self.pilot, self.agent, self.model, self.home = app, pilot, agent, model, home
+        self.done: list[str] = []
+        self._known: dict[Path, tuple[int, int]] = {}
+
+    async def live(self, steps: list[Step]) -> None:
+        """Press all keys, and look after each; the nonce is typed in private chats only. Raises Leak."""
+        for step in steps:
+            begins = self.app.composer.text == "/private" or str(step).startswith("/private")
+            if NONCE in str(step) and not self.app.writing.private and not begins:
+                continue  # a key before this one led out of the private chat
+            for burst in _bursts(step):
+                self.done.append("+".join(burst))
+                await self.pilot.press(*burst)
+                self.look()
+            await wait_until(self.pilot, self.quiet, f"quiet after {self.done}")
+            self.app.writing.keep()  # what its timer would do soon
+            self.look()
+
+    def quiet(self) -> bool:
+        """No reply is being written, and no private chat is being begun."""
+        return self.agent.answering is None and not self.app.state.waiting and not self.app.writing.private_comes
+
+    def look(self) -> None:
+        """Raises Leak where a nonce stands in a place that outlives the private chat, or the screen tells no truth."""
+        self.search(self.files())
+        self.search(self.shown())
+        private = self.app.current_session in self.app.state.private
+        if told(self.app) != (private, private):
+            raise Leak(f"title and status say {told(self.app)}, private is {private}, after {self.done}")
+
+    def search(self, places: Iterator[tuple[str, str]]) -> None:
+        """Raises Leak where one of them has a nonce among its words."""
+        for place, words in places:
+            if NONCE[:SEEN] in words:
+                raise Leak(f"{place} after {self.done}")
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """All files of the home that changed, each with its words in small letters."""
+        for folder, _, names in os.walk(self.home):  # which minds nothing that goes meanwhile
+            for path in (Path(folder, name) for name in names):
+                if (words := self._changed(path)) is not None:
+                    yield str(path), words
+        for kept in KVStates(self.agent._home.states, limit=0).kept():
+            yield f"tokens of {kept.path}", self.model.detokenize(kept.header.tokens).lower()
+
+    def shown(self) -> Iterator[tuple[str, str]]:
+        """What comes on the screen of chats that are not private."""
+        app = self.app
+        yield "the history", json.dumps(app.composer.sent).lower()
+        if not app.writing.private and not app.composer.text.startswith("/private"):
+            yield "the composer", app.composer.text.lower()
+            yield "what is kept beside the text", app.composer._kept.lower()
+            yield "the history on the screen", json.dumps(app.composer.apart).lower()
+            said = app.screen_stack[0].query_one(Banner).said.lower()
+            yield "the banner", said.replace("a private chat: nothing of it is kept", NONCE)
+            yield "the search", app.sought.lower()
+            yield "the search of titles", app.sessions.query_one(Input).value.lower()
+            if isinstance(app.screen, SearchScreen):
+                yield "the search screen", app.screen.text.lower()
+
+    def _changed(self, path: Path) -> str | None:
+        """The words of a file, unless it is as it was when it was looked through last."""
+        try:
+            about = path.stat()
+            if self._known.get(path) == (about.st_mtime_ns, about.st_size):
+                return None
+            words = path.read_bytes().lower().decode("latin-1")
+        except OSError:
+            return None  # gone meanwhile
+        self._known[path] = about.st_mtime_ns, about.st_size
+        return words
+
+
+def _bursts(step: Step) -> list[list[str]]:
+    if isinstance(step, str):
+        return [[key] for key in _keys(step)]
+    return [[key for each in step for key in _keys(each)]]
+
+
+def _keys(words: str) -> list[str]:
+    return [words] if words in KEYS or words.startswith(("ctrl+", "alt+")) else list(words)
+
+
+@asynccontextmanager
+async def life(folder: Path) -> AsyncIterator[Life]:
+    """A running app on a new home below `folder`; what lives in RAM is in a folder beside it."""
+    ram = folder / "ram"
+    ram.mkdir()
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(ram)
+    home = Home.resolve(folder / "home")
+    model = FakeGenerator(_reply)
+    embedder = LoadedEmbedder(FakeEmbedder(), "fake@0")
+    agent = Agent(home, SETTINGS, client="chat", loader=lambda *_: model, embedder_loader=lambda name: embedder)
+    backstage = RealBackstage(home, Options(home.root))
+    backstage.service = agent
+
+    async def connect() -> Backstage:
+        return backstage
+
+    app = ClewApp(connect, home.cache)
+    try:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+            await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.state == "ready")
+            one = Life(app, pilot, agent, model, home.root)
+            yield one
+            await app.leave()
+        one.search(one.files())
+        if list(ram.iterdir()):
+            raise Leak(f"left in RAM after {one.done}")
+    finally:
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+
+
+def _reply(prompt: str) -> str:
+    """A reply that says the last nonce again, as models do."""
+    said = [word for word in prompt.split() if NONCE[:SEEN] in word.lower()]
+    return f"I see, {said[-1]}." if said else "I see."
+
+
+async def live_through(seed: int, folder: Path) -> None:
+    """One script, in a new home below `folder`. Raises Leak."""
+    async with life(folder) as one:
+        await one.live(script(seed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--scripts", type=int, default=SCRIPTS)
+    parser.add_argument("--first", type=int, default=0)
+    options = parser.parse_args()
+    leaks = 0
+    for seed in range(options.first, options.scripts):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                asyncio.run(live_through(seed, Path(folder)))
+                print(f"script {seed}: nothing", flush=True)
+            except Leak as leak:
+                leaks += 1
+                print(f"script {seed}: {leak}", flush=True)
+    print(f"{leaks} of {options.scripts - options.first} scripts left a word of a private chat")
+
+
+if __name__ == "__main__":
+    main()

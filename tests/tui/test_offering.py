@@ -1,0 +1,138 @@
+"""A better model is offered after the first reply: shown, got by one key, put off, never offered again."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from models import fitting
+from models.catalogue import GB
+from tests.models.servers import Site, serving
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tui.app import ClewApp
+from tui.boot import OFFERED_AGAIN, Options, RealBackstage
+from tui.service import Choice
+
+BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
+OFFER = "A better model fits: qwen3-4b, 2.5 GB"
+
+
+def backstage_of(app: ClewApp, found: Choice | None = BETTER) -> FakeBackstage:
+    assert isinstance(app.backstage, FakeBackstage)
+    app.backstage.found = found
+    return app.backstage
+
+
+async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_it(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        backstage = backstage_of(app)
+        assert OFFER not in screen_text(app)
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: OFFER in screen_text(app))
+        assert "/better never" in screen_text(app)
+        assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "qwen3-4b answers from now on" in screen_text(app))
+        assert (backstage.fetched, agent.used, backstage.kept) == (["qwen3-4b"], ["qwen3-4b"], {"model": "qwen3-4b"})
+        await pilot.press(*"more", "enter")
+        await wait_until(pilot, lambda: len(agent.turns["S000"]) == 4)
+        await wait_until(pilot, lambda: app.state.reply is None)
+        assert len(backstage.speeds) == 1  # it is asked once
+
+
+async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        backstage = backstage_of(app)
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: OFFER in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Not now." in screen_text(app))
+        assert backstage.put_off
+        assert (app.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
+
+
+async def test_never_is_a_setting(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        backstage = backstage_of(app)
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: OFFER in screen_text(app))
+        await pilot.press(*"/better never", "enter")
+        await wait_until(pilot, lambda: "not be offered again" in screen_text(app))
+        assert (backstage.kept, app.state.offer) == ({"offer_model": False}, None)
+
+
+async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        backstage = backstage_of(app, None)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "runs no better model" in screen_text(app))
+        backstage.found = BETTER
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: OFFER in screen_text(app))
+        assert backstage.fetched == []
+
+
+async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        backstage = backstage_of(app)
+        backstage.fetch_failure = "The connection broke off."
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: OFFER in screen_text(app))
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "broke off" in screen_text(app))
+        assert (agent.used, backstage.kept) == ([], {})
+        assert "ready" in screen_text(app)
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    with serving() as site:
+        for key, value in site.environment.items():
+            monkeypatch.setenv(key, value)
+        yield site
+
+
+@pytest.mark.process
+def test_what_fits_is_found_without_the_network_and_fetched_when_it_is_asked_for(
+    site: Site, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLEW_MODELS", raising=False)
+    monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * GB)
+    monkeypatch.setattr(fitting, "has_disk", lambda folder, size: True)
+    monkeypatch.setattr(fitting, "has_way_out", lambda: True)
+    site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
+    backstage = RealBackstage(Home.resolve(home), Options(home=home))
+    found = backstage.better(70.0)
+    assert found is not None
+    assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
+    backstage.fetch(found.name, lambda step: None)
+    assert site.offsets == [0]
+    again = backstage.better(70.0)
+    assert again is not None
+    assert again.installed
+    monkeypatch.setattr(fitting, "has_way_out", lambda: False)
+    assert backstage.better(70.0) == again  # it is here
+    next(home.rglob("Qwen3*.gguf")).unlink()
+    assert backstage.better(70.0) is None
+
+
+def test_an_offer_that_was_put_off_is_due_again_after_a_week_and_never_after_never(home: Path) -> None:
+    from agent.home import offer_is_due, put_off_offer
+
+    place = Home.resolve(home)
+    backstage = RealBackstage(place, Options(home=home))
+    assert backstage.may_offer()
+    backstage.postpone_offer()
+    assert not backstage.may_offer()
+    assert offer_is_due(place, date.today() + OFFERED_AGAIN)
+    put_off_offer(place, date.today() - timedelta(days=1))
+    assert backstage.may_offer()
+    place.offered.write_text("nonsense")
+    assert backstage.may_offer()
+    backstage.keep("offer_model", False)
+    assert not RealBackstage(place, Options(home=home)).may_offer()

@@ -1,0 +1,109 @@
+"""What was recalled for a question stands open below the reply of a model that may waste it, as dated quotes."""
+
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.events import MemoriesChanged
+from graph.hits import Reason
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tui.app import ClewApp
+from tui.widgets.message import RecalledQuotes
+
+TOLD = "I'm Robin, I live in Lisbon."
+SEA = "The sea was calm and the boats were out. " * 6
+LONG = f"{SEA}[bold]Lisbon[/bold] \x1b[31mis where I live. {SEA}"
+
+
+def agent_that_was_told(*told: str, doubted: bool = True) -> FakeAgent:
+    agent = FakeAgent(reply="You may enjoy a dinner.")
+    agent.doubted = doubted
+    agent.add_session("An old chat", *((text, "Okay.") for text in told))
+    agent.hits = [
+        agent.hit(turn, reasons=(Reason("lexical", 1, 1.0),)) for turn in agent.turns["S000"] if turn.role == "user"
+    ]
+    return agent
+
+
+async def ask(app: ClewApp, pilot: Pilot[int], text: str = "where do I live?") -> None:
+    await pilot.press("ctrl+n", *text, "enter")
+    await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None and not app.state.waiting)
+
+
+def quoted(app: ClewApp) -> list[str]:
+    """What stands open below the replies."""
+    return [str(each.content) for each in app.transcript.query(RecalledQuotes) if each.display]
+
+
+def words(app: ClewApp) -> str:
+    return " ".join(screen_text(app).replace("▌", " ").split())
+
+
+async def test_the_right_words_are_on_the_screen_whatever_the_model_says(chat: Running) -> None:
+    agent = agent_that_was_told(TOLD)
+    async with chat(agent) as (app, pilot):
+        await ask(app, pilot)
+        shown = f"You may enjoy a dinner. recalled 1 3 Jun 2025 · you “{TOLD}”"
+        await wait_until(pilot, lambda: shown in words(app))
+        app.chat.hidden(app.transcript.messages[-1].turn, hidden=True)
+        await wait_until(pilot, lambda: TOLD not in words(app))
+        app.chat.hidden(app.transcript.messages[-1].turn, hidden=False)
+        await wait_until(pilot, lambda: shown in words(app))
+        await app.open_session("S000")
+        await wait_until(pilot, lambda: "Okay." in words(app))
+        assert quoted(app) == []
+        await app.open_session("S001")
+        await wait_until(pilot, lambda: shown in words(app))
+
+
+async def test_they_are_there_before_the_reply_is(chat: Running) -> None:
+    agent = agent_that_was_told(TOLD)
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press("ctrl+n", *"where do I live?", "enter")
+        await wait_until(pilot, lambda: TOLD in words(app))
+        assert agent.answering is not None
+
+
+@pytest.mark.parametrize(("said", "doubted"), [("I live by the sea", True), ("where do I live?", False)])
+async def test_with_a_trusted_model_and_for_what_is_no_question_they_stay_folded(
+    chat: Running, said: str, doubted: bool
+) -> None:
+    async with chat(agent_that_was_told(TOLD, doubted=doubted)) as (app, pilot):
+        await ask(app, pilot, said)
+        await wait_until(pilot, lambda: "recalled 1" in words(app))
+        assert quoted(app) == []
+
+
+@pytest.mark.parametrize("size", [(60, 40), (200, 60)])
+async def test_at_most_three_are_cut_wrapped_and_never_markup(chat: Running, size: tuple[int, int]) -> None:
+    async with chat(agent_that_was_told(LONG, "One.", "Two.", "Three."), size=size) as (app, pilot):
+        await ask(app, pilot)
+        await wait_until(pilot, lambda: quoted(app))
+        (shown,) = quoted(app)
+        first, *others = shown.splitlines()
+        assert [each.rpartition("  ")[2] for each in others] == ["“One.”", "“Two.”"]
+        assert "…" in first
+        assert "[bold]Lisbon[/bold] ␛[31mis where I live." in first
+        assert len(first) < 200
+        widget: Any = app.transcript.query_one(RecalledQuotes)
+        assert widget.region.right <= size[0]
+        assert widget.region.height > 3 if size[0] == 60 else widget.region.height <= 5
+        assert "“Two.”" in words(app)
+
+
+async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(chat: Running) -> None:
+    agent = agent_that_was_told(TOLD, "Lisbon it is.")
+    async with chat(agent) as (app, pilot):
+        await ask(app, pilot)
+        await wait_until(pilot, lambda: TOLD in words(app))
+        told = agent.turns["S000"][0].id
+        await agent.hide(told)
+        agent.tell(MemoriesChanged())
+        await wait_until(pilot, lambda: TOLD not in words(app))
+        assert "Lisbon it is." in words(app)
+        await agent.unhide(told)
+        agent.tell(MemoriesChanged())
+        await wait_until(pilot, lambda: TOLD in words(app))

@@ -1,0 +1,224 @@
+"""No slip destroys anything: typing with the focus anywhere, keys that come in one burst, letters over a question."""
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from agent.home import Home
+from tests.fakes import FakeGenerator
+from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.fake_agent import FakeAgent
+from tests.tui.keystrokes import Clock, burst, press, type_away
+from tests.tui.test_branching import crete, last, texts, words
+from tests.tui.test_recall_for_real import running, say
+from tests.tui.test_sessions import agent_with_chats
+from tui.app import ClewApp
+from tui.keyboard import ALONE_S, TYPED
+from tui.widgets.dialogs import Confirm
+from tui.widgets.impact import ImpactScreen
+from tui.widgets.message import Answer, Said
+from tui.widgets.rows import Rows
+from tui.widgets.search import SearchScreen
+
+SLIPS = ("turn.hidden", "turn.deleted", "turn.withheld", "pin.set", "session.deleted", "session.archived")
+# The bar is 20 seeds of 3,000 keys: CLEW_TYPED=20x3000 python -m pytest tests/tui/test_slips.py -k typed
+SEEDS, KEYS = (int(part) for part in os.environ.get("CLEW_TYPED", "1x250").split("x"))
+SHORT = 0.1  # seconds between two keys
+LONG = 5.0
+
+
+def long_chat() -> FakeAgent:
+    agent = FakeAgent()
+    agent.add_session("Long", *((f"question {number}", f"answer {number}") for number in range(8)))
+    return agent
+
+
+def ready(app: ClewApp) -> bool:
+    return isinstance(app.screen, ImpactScreen) and app.screen.plan is not None
+
+
+async def pressed_alone(app: ClewApp, clock: Clock, *keys: str) -> None:
+    for key in keys:
+        await press(app, key)
+        clock.pass_(LONG)
+        await press(app)
+
+
+async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat: Running) -> None:
+    agent, clock = crete(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        await press(app, "tab")
+        for key in "exactly right":
+            await press(app, key)
+            clock.pass_(SHORT)
+        await wait_until(pilot, lambda: app.composer.text == "exactly right" and app.composer.has_focus)
+        assert TYPED.split(":")[0] in words(app)
+        clock.pass_(LONG)
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+        assert len(texts(app)) == 4
+
+
+async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> None:
+    clock = Clock()
+    async with chat(crete(), later=clock.later) as (app, pilot):
+        await press(app, "tab", "x")
+        clock.pass_(ALONE_S - 0.01)
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+        clock.pass_(0.02)
+        await wait_until(pilot, lambda: ready(app))
+        assert app.composer.text == ""
+
+
+@pytest.mark.parametrize("key", ["enter", "up", "f2", "backspace"])
+async def test_any_other_key_that_follows_a_letter_sends_both_to_the_composer(chat: Running, key: str) -> None:
+    agent, clock = crete(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        await press(app, "tab", "h", key)
+        clock.pass_(LONG)
+        await pilot.pause()
+        assert not any(turn.hidden for turn in agent.turns["S000"])
+        assert len(app.screen_stack) == 1
+        if key == "enter":
+            await wait_until(pilot, lambda: texts(app)[4] == "h")
+        elif key == "f2":
+            await wait_until(pilot, lambda: app.sessions.display and app.composer.text == "h")
+
+
+async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_that_message(chat: Running) -> None:
+    agent, clock = long_chat(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        messages = app.transcript.messages
+        burst(app, "tab", *"kkkkkkk", "x")
+        await wait_until(pilot, lambda: app.keyboard.idle and app.focused is messages[-8])
+        clock.pass_(ALONE_S)
+        await wait_until(pilot, lambda: ready(app) and f"Delete “{messages[-8].text}”" in words(app))
+        burst(app, "escape", "up", "up", "down")
+        await wait_until(pilot, lambda: app.keyboard.idle and app.focused is messages[-9])
+        burst(app, *"kkkhello k")
+        await wait_until(pilot, lambda: app.composer.text == "kkkhello k")
+        assert app.composer.has_focus
+
+
+async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
+    agent, clock = crete(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        last(app, Said).focus()
+        await pilot.pause()
+        await pressed_alone(app, clock, "x")
+        await wait_until(pilot, lambda: ready(app))
+        for key in "ylophone":
+            await press(app, key)
+            clock.pass_(SHORT)
+        await wait_until(pilot, lambda: app.composer.text == "xylophone")
+        assert "Nothing was changed." in words(app)
+        assert len(app.screen_stack) == 1
+        assert len(agent.turns["S000"]) == 4
+
+
+@pytest.mark.parametrize("key", ["p", "o", "h", "x", "delete"])
+async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, key: str) -> None:
+    agent, clock = crete(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        for answer in (("enter",), ("y",), ("escape",)):
+            last(app, Answer).focus()
+            await pilot.pause()
+            await pressed_alone(app, clock, key)
+            await wait_until(pilot, lambda: isinstance(app.screen, (Confirm, ImpactScreen)))
+            await pilot.press(*answer)
+            await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.pause()
+        assert len(agent.turns["S000"]) == 4
+        assert not any(turn.pinned or turn.hidden for turn in agent.turns["S000"])
+        assert agent.memory_of.withheld == set()
+
+
+async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -> None:
+    from textual.events import Paste
+
+    async with chat(crete()) as (app, pilot):
+        last(app, Said).focus()
+        await pilot.pause()
+        app.post_message(Paste("two words"))
+        await wait_until(pilot, lambda: app.composer.text == "two words" and app.composer.has_focus)
+
+
+@pytest.mark.parametrize("where", ["message", "f7", "f2", "composer"])
+async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running, where: str) -> None:
+    agent = long_chat()
+    agent.go.clear()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"hi", "enter")
+        await wait_until(pilot, lambda: app.state.reply is not None)
+        if where == "message":
+            last(app, Said).focus()
+        elif where != "composer":
+            await pilot.press(where)
+        await pilot.pause()
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.state.reply is None)
+        assert app.sessions.display is (where == "f2")
+
+
+async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_chats(chat: Running) -> None:
+    agent = agent_with_chats()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        box = app.sessions.query_one(Input)
+        await pilot.press(*"urk", "ctrl+a", "x")
+        await wait_until(pilot, lambda: box.value == "xurk")
+        await pilot.press("right", "right", "right", "ctrl+u", "tab", *"bur", "backspace")
+        await wait_until(pilot, lambda: box.value == "bu")
+        assert app.sessions.query_one(Rows).has_focus
+        await pilot.press("ctrl+u", "ctrl+a", "u")
+        await wait_until(pilot, lambda: box.value == "u")
+        assert agent.carried == []
+        assert not any(each.archived for each in agent.all_sessions.values())
+
+
+async def test_a_list_without_a_match_points_to_the_search_which_takes_the_words(chat: Running) -> None:
+    async with chat(agent_with_chats(), size=(120, 40)) as (app, pilot):
+        await pilot.press("f2", *"tide pools")
+        await wait_until(pilot, lambda: "Ctrl+F searches all chats" in screen_text(app))
+        await pilot.press("enter", "ctrl+f")
+        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and app.screen.text == "tide pools")
+        app.screen.query_one(Rows).focus()
+        await pilot.press("s", "backspace")
+        await wait_until(pilot, lambda: app.screen.query_one(Input).value == "tide pools")
+
+
+async def test_an_answer_that_comes_while_the_search_closes_is_not_shown(chat: Running) -> None:
+    async with chat(agent_with_chats()) as (app, pilot):
+        await pilot.press("ctrl+f", *"br")
+        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and "found" in words(app))
+        screen = app.screen
+        assert isinstance(screen, SearchScreen)
+        screen.dismiss(None)
+        while screen.query(Rows):  # noqa: ASYNC110 - it takes a few turns of the loop
+            await asyncio.sleep(0)
+        screen._show(("br", 50), [])
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+@pytest.mark.ui
+@pytest.mark.process  # with many keys: part of what clew does beside a long chat runs in processes of its own
+@pytest.mark.parametrize("seed", range(SEEDS))
+async def test_ordinary_typing_with_the_focus_anywhere_changes_nothing(tmp_path: Path, seed: int) -> None:
+    clock = Clock()
+    async with running(tmp_path, FakeGenerator("Certainly."), reflect=False, later=clock.later) as (app, pilot, _agent):
+        for number in range(3):
+            await say(app, pilot, f"message {number}")
+        told = await type_away(app, pilot, clock, keys=KEYS, seed=seed)
+    with closing(sqlite3.connect(Home.resolve().memory / "log.sqlite")) as log:
+        kinds = Counter(kind for (kind,) in log.execute("SELECT kind FROM events"))
+    assert {kind: kinds[kind] for kind in SLIPS if kinds[kind]} == {}, json.dumps(told, indent=1)
+    assert kinds["turn.said"] >= 6

@@ -4,7 +4,8 @@ Invariants:
 - The thread always reads events from the log, whether it applies one append, catches up after a crash, or starts anew:
   there is one way into the graph.
 - The number of the last event applied is in the same transaction as what the event did.
-- A purge builds a new graph on its caller's thread, while this one goes on with the old; then they change places.
+- A purge builds a new graph on its caller's thread, while this one goes on with the old; then they change places, and
+  whoever asks meanwhile waits for that moment.
 - An append waits for the graph only while the graph keeps up; while it catches up or rebuilds, nobody waits.
 - On a disk that is nearly full the graph waits as it is, and goes on with the first append that finds room again.
 - Trouble with the graph never reaches the log: the graph is rebuilt, and if that fails too it stays closed until the
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph import beside, rebuild, room
-from graph.errors import GraphFailure, MemoryFailure, NoRoom
+from graph.errors import GraphFailure, MemoryFailure, NoRoom, QueryTimeout
 from graph.events import TextErased
 from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
 from graph.overlay import follow
@@ -35,6 +36,9 @@ BATCH = 128  # events in one transaction while catching up
 # Following an event costs about as much as folding 60 in a rebuild, which also has a fixed price.
 FOLLOWING_COST = 60
 REBUILD_PRICE = 100
+
+SWAP_PATIENCE_S = 10.0  # how long a reader waits for a new graph that only has to take the place of the old one
+READERS_MOMENT_S = 1.0  # what readers of the old one have left to come to their end
 
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
@@ -66,12 +70,13 @@ class Follower:
         self._thread: threading.Thread | None = None
         self._life = threading.Lock()  # no job is queued behind the one that ends the thread
         self._stopping = threading.Event()
-        self._changed = threading.Condition()  # guards the four below
+        self._changed = threading.Condition()  # guards the five below
         self._state = State.CLOSED
         self._why = "The graph is not open yet."
         self._wanted = 0
         self._applied = 0
         self._store: GraphStore | None = None  # replaced by the thread only
+        self._swapping = False  # a purge's new graph takes the place of the old one just now
         self._tell: Tell = lambda progress: None
         self._building = threading.Lock()  # whoever writes the new graph beside the one in use
         self._built = False  # a purge's new graph is whole, and waits to take the place of the old one
@@ -138,11 +143,20 @@ class Follower:
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read the graph as it is. Raises GraphFailure while it is not open, QueryFailed or QueryTimeout."""
-        return self._opened().query(cypher, parameters, timeout_s=timeout_s)
+        while True:
+            with self._changed:
+                self._swapped()
+                store = self._opened()
+            try:
+                return store.query(cypher, parameters, timeout_s=timeout_s)
+            except QueryTimeout:
+                if self._store is store or self._stopping.is_set():
+                    raise  # else it was closed beneath the query, and another has taken its place, or will not
 
     def standing(self) -> tuple[GraphStore, int]:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
         with self._changed:
+            self._swapped()
             if self._store is None or self._state is not State.FOLLOWING:
                 raise GraphFailure(f"{self._why} Recall waits for the graph; the chat goes on without it.")
             return self._store, self._applied
@@ -150,6 +164,7 @@ class Follower:
     def steady(self) -> tuple[GraphStore, int]:
         """The open graph, which does nothing but follow or wait, and the last event it has. Raises GraphFailure."""
         with self._changed:
+            self._swapped()
             if self._state is State.BEHIND:
                 raise GraphFailure(BEHIND)
             if self._store is None:
@@ -249,9 +264,22 @@ class Follower:
         """Put the graph that was built beside this one in its place, if none was made anew meanwhile."""
         if not self._built:
             return
-        with self._failing():
-            self._put_in_place()
-            self._apply_all()
+        self._swap(True)
+        try:
+            with self._failing():
+                self._put_in_place()
+                self._apply_all()
+        finally:
+            self._swap(False)
+
+    def _swap(self, swapping: bool) -> None:
+        with self._changed:
+            self._swapping = swapping
+            self._changed.notify_all()
+
+    def _swapped(self) -> None:
+        """Wait until no graph takes the place of another; holding `_changed`."""
+        self._changed.wait_for(lambda: not self._swapping, SWAP_PATIENCE_S)
 
     def _clear(self) -> None:
         """Remove the graph that is set aside, and half a new one."""
@@ -335,7 +363,7 @@ class Follower:
             self._state, self._why = state, why
             self._changed.notify_all()
         if store is not None:
-            store.close(fold=fold)
+            store.close(fold=fold, readers_s=READERS_MOMENT_S if self._swapping else 0.0)
             if store.spoilt:
                 with suppress(OSError):  # a full disk; then the engine's own checks have to do
                     mark(self._folder, OPENING)

@@ -198,13 +198,19 @@ class GraphStore:
             self._writer.execute("CHECKPOINT")
             self._unchecked = 0
 
-    def close(self, *, fold: bool = True) -> None:
-        """Stop the readers, wait for them, fold in what is left, and close the file if that can be done safely.
+    def close(self, *, fold: bool = True, readers_s: float = 0.0) -> None:
+        """Stop the readers, those that come to no end by themselves within `readers_s`, fold in what is left, and close
+        the file if that can be done safely.
 
         Folding takes longer than the rest, and is left out for a file that another takes the place of: what was written
         since the last checkpoint then stays in the write-ahead log beside it.
         """
         closed = False
+        if readers_s:
+            with self._gate.alone(timeout_s=readers_s) as closed:
+                if closed:
+                    self._interrupt_readers()  # nobody is inside: it is for those who come later
+                    self._close_alone(fold=fold)
         while not closed:
             self._interrupt_readers()  # again and again: one that has not quite begun does not hear it
             with self._gate.alone(timeout_s=CHECKPOINT_PATIENCE_S) as closed:

@@ -49,6 +49,7 @@ class Editor:
         self._outcome: str | EditorFailed | None = None
         self._free = threading.Event()  # no editor runs
         self._free.set()
+        self._begun = threading.Event()  # it is known whether one does: a new one runs before its maker has its number
 
     def edit(self, draft: str, folder: Path) -> str | EditorFailed:
         """The draft as the editor left it; blocking, and the terminal must be free.
@@ -59,19 +60,22 @@ class Editor:
         if not words:
             return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
         self._outcome = None  # what an earlier one left is taken up already
+        self._begun.clear()
         self._free.clear()
         try:
             self._outcome = self._edit(words, draft, folder)
             return self._outcome
         finally:
             self._process = None
+            self._begun.set()
             self._free.set()
 
     def end(self) -> str | None:
         """End the editor that runs, as a closed terminal would; what it had saved. None if there is nothing to keep."""
-        process = self._process
-        if process is None and self._free.is_set():
+        if self._free.is_set():
             return None
+        self._begun.wait(END_S)
+        process = self._process
         if process is not None:
             process.send_signal(signal.SIGHUP)
         if not self._free.wait(END_S) and process is not None:
@@ -87,6 +91,7 @@ class Editor:
                 file.write(draft)
             # The terminal is where Python writes: descriptors 1 and 2 belong to the native log (models/quiet.py).
             self._process = subprocess.Popen([*words, name], stdout=sys.stdout, stderr=sys.stderr)
+            self._begun.set()
             code = self._process.wait()
             text = clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")
             if code > 0 or (code < 0 and text == draft.rstrip("\n")):

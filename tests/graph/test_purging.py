@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,39 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     whole.append(said("v", parent="u", text="It goes on."))
     assert whole.query("MATCH (t:Turn {id: 'v'}) RETURN t.text AS text") == [{"text": "It goes on."}]
     assert [check for check in whole.doctor() if not check.ok] == []
+
+
+@pytest.mark.restarts
+def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory) -> None:
+    tell_a_secret(whole)
+    stop, heard, troubles = threading.Event(), [0, 0], list[Exception]()
+
+    def read(which: int, question: Callable[[], object]) -> None:
+        while not stop.is_set():
+            try:
+                question()
+                heard[which] += 1
+            except MemoryFailure as error:
+                troubles.append(error)
+
+    readers = [
+        threading.Thread(target=read, args=(0, lambda: whole.query("MATCH (t:Turn) RETURN count(t)"))),
+        threading.Thread(target=read, args=(1, lambda: whole._graph.standing()[0])),
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        for turn in ("t", "s3", "s2"):
+            whole.append(TurnDeleted(turn=turn))
+            before = list(heard)
+            purge(whole)
+            while any(now <= then for now, then in zip(heard, before, strict=True)) and not troubles:
+                stop.wait(0.01)
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not troubles
 
 
 @pytest.mark.restarts

@@ -3,8 +3,11 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +57,30 @@ async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else
         assert await asyncio.to_thread(editing.end) == left
         assert isinstance(await outcome, str) == bool(saves)
         assert os.listdir(tmp_path / "drafts") == []
+
+
+@pytest.mark.process
+async def test_an_editor_is_ended_that_runs_already_and_has_not_been_noted_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, asked = threading.Event(), threading.Event()
+
+    class Late(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            started.set()
+            asked.wait()
+
+    class Asked(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            asked.set()
+            return super().wait(timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Late)
+    monkeypatch.setenv("VISUAL", "sh -c 'exec sleep 600'")
+    editing = editor.Editor()
+    editing._begun = Asked()
+    outcome = asyncio.create_task(asyncio.to_thread(editing.edit, "draft", tmp_path / "drafts"))
+    await asyncio.to_thread(started.wait)
+    assert await asyncio.to_thread(editing.end) is None
+    assert isinstance(await outcome, editor.EditorFailed)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 
 SECRET = "Xylophonist"
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def holding(folder: Path, *words: str) -> list[str]:
@@ -87,7 +89,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
 
     readers = [
         threading.Thread(target=read, args=(0, lambda: whole.query("MATCH (t:Turn) RETURN count(t)"))),
-        threading.Thread(target=read, args=(1, lambda: whole._graph.standing()[0])),
+        threading.Thread(target=read, args=(1, lambda: whole.recall("nice", now=NOW, timezone=UTC))),
     ]
     for reader in readers:
         reader.start()

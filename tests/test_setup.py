@@ -132,6 +132,11 @@ def builds(project: Path) -> list[str]:
     return [line.partition("lean.cmake ")[2] for line in lines]
 
 
+def best(gpu: str = "none") -> str:
+    """What `builds` tells of the build that is tried first, which depends on the processor."""
+    return bootstrap.build_levels(gpu)[0].arguments
+
+
 def kept(project: Path) -> list[Path]:
     return sorted((project.parent / ".cache" / "clew" / "wheels").glob("*/*.whl"))
 
@@ -193,12 +198,12 @@ def test_missing_tools_are_named_with_the_command_that_installs_them_before_anyt
 
 
 def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, project: Path) -> None:
-    crash = site.environment | {"CRASH_IF": "-DGGML_NATIVE=ON"}
+    crash = site.environment | {"CRASH_IF": best()}
     first = set_up(project, crash)
     assert first.returncode == 0, first.stderr
-    assert "The build for this processor crashed when it was tried; a plainer one (" in first.stderr
-    native, plainer = builds(project)
-    assert native == "-DGGML_NATIVE=ON"
+    assert f"The build {bootstrap.build_levels('none')[0].name} crashed when it was tried; a plainer" in first.stderr
+    finest, plainer = builds(project)
+    assert finest == best()
     assert plainer.startswith("-DGGML_NATIVE=OFF")
     assert len(kept(project)) == 1
 
@@ -239,10 +244,10 @@ def test_a_kept_wheel_that_cannot_be_loaded_any_more_is_built_anew(site: Site, p
         case "cut off":
             wheel.write_bytes(whole[: len(whole) // 2])
         case _:
-            environment["FAIL_IF"] = "-DGGML_NATIVE=ON"
+            environment["FAIL_IF"] = best()
     again = set_up(project, environment)
     assert "it is thrown away and built anew" in again.stderr
-    assert builds(project) == ["-DGGML_NATIVE=ON"] * 2
+    assert builds(project) == [best()] * 2
     if "FAIL_IF" in environment:  # the new one cannot be loaded either, and no plainer one could
         assert again.returncode == 1
         assert "libsomething.so: cannot open" in again.stderr
@@ -253,10 +258,10 @@ def test_a_kept_wheel_that_cannot_be_loaded_any_more_is_built_anew(site: Site, p
 
 
 def test_rebuilding_builds_again_what_was_kept_and_what_crashed(site: Site, project: Path) -> None:
-    assert set_up(project, site.environment | {"CRASH_IF": "-DGGML_NATIVE=ON"}).returncode == 0
+    assert set_up(project, site.environment | {"CRASH_IF": best()}).returncode == 0
     rebuilt = set_up(project, site.environment, "--rebuild")
     assert rebuilt.returncode == 0, rebuilt.stderr
-    assert builds(project)[2:] == ["-DGGML_NATIVE=ON"]
+    assert builds(project)[2:] == [best()]
 
 
 def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, tmp_path: Path) -> None:
@@ -267,7 +272,7 @@ def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, 
     found = site.environment | {"PATH": f"{tools}:{os.environ['PATH']}"}
     assert set_up(project, found).returncode == 0
     assert set_up(project, found | {"CLEW_GPU": "Vulkan"}).returncode == 0
-    assert builds(project) == ["-DGGML_NATIVE=ON", "-DGGML_NATIVE=ON -DGGML_VULKAN=ON"]
+    assert builds(project) == [best(), best("vulkan")]
     assert set_up(project, found).stderr == ""
     assert "Installing" in set_up(project, found | {"CLEW_GPU": "none"}).stderr
     assert len(builds(project)) == 2

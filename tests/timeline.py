@@ -10,12 +10,13 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bench.compared import differences
 from bench.person import DEEDS, OFTEN, WORDS, Person
 
 COMPARE_EVERY = 50
+STAY = 8  # steps before one leaves again: coming back costs as much as eight deeds, and would be every other step
 CHOICE = st.integers(0, 10_000)
 
 
@@ -27,6 +28,7 @@ class Timeline(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="clew-time-"))
         self.homes = 0
         self.steps = 0
+        self.came_at = 0
         self.person = Person(self.folder / "0")
 
     @initialize()
@@ -40,6 +42,7 @@ class Timeline(RuleBasedStateMachine):
         if self.person.do(deed, a, b, c, flag):
             self._compare_all()
 
+    @precondition(lambda self: self.steps >= self.came_at + STAY)
     @rule(crash=st.booleans())
     def leave_and_come_back(self, crash: bool) -> None:
         """Close and open; or open what a kill would have left, in a copy."""
@@ -51,6 +54,7 @@ class Timeline(RuleBasedStateMachine):
         self.person.root = self.folder / str(self.homes)
         self.person.open()
         self._compare_all()
+        self.came_at = self.steps
 
     def teardown(self) -> None:
         """The end is a step like any other, and everything is let go."""

@@ -101,7 +101,8 @@ class Person:
 
         self.runner.run(start())
         if not self.memory.graph_ready:
-            raise RuntimeError("the graph did not open")
+            self.memory.query("RETURN 1")  # says why
+            raise RuntimeError("the graph did not open in time")
         self.catch_up()
 
     def close(self) -> None:

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph import beside, rebuild, room
-from graph.errors import GraphFailure, MemoryFailure, NoRoom, QueryTimeout
+from graph.errors import SURPRISES, GraphFailure, MemoryFailure, NoRoom, QueryTimeout
 from graph.events import TextErased
 from graph.opening import OPENING, PURGE, mark, open_trusted, unmark
 from graph.overlay import follow
 from graph.reading import LogReader
-from graph.store import GraphStore
+from graph.store import ENGINE_ERRORS, GraphStore
 from graph.values import Progress
 from graph.witness import hear, missing
 
@@ -382,8 +382,9 @@ class Follower:
         """Whatever goes wrong inside closes the graph and is its reason from then on."""
         try:
             yield
-        except (MemoryFailure, LookupError, OSError) as e:
-            self._let_go(State.WAITING if isinstance(e, NoRoom) else State.FAILED, str(e))
+        except (MemoryFailure, OSError, *ENGINE_ERRORS, *SURPRISES) as e:
+            why = str(e) if isinstance(e, MemoryFailure | OSError) else f"{type(e).__name__}: {e}"
+            self._let_go(State.WAITING if isinstance(e, NoRoom) else State.FAILED, why)
             if isinstance(e, MemoryFailure):
                 raise
-            raise GraphFailure(f"The graph cannot be kept: {e}. The chat goes on without it.") from e
+            raise GraphFailure(f"The graph cannot be kept ({why}). The chat goes on without it.") from e

@@ -13,7 +13,7 @@ Invariants (all measured, see the design notes on Kuzu):
 import ctypes
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +87,10 @@ class GraphStore:
         rows = self.execute("MATCH (m:Meta {id: 0}) RETURN m.version, m.applied, m.link")
         if len(rows) != 1:
             raise GraphFailure("The graph does not say what it holds.")
-        version, applied, link = rows[0]
-        return int(version), int(applied), str(link)
+        match rows[0]:
+            case [int() as version, int() as applied, str() as link]:
+                return version, applied, link
+        raise GraphFailure(f"The graph does not say what it holds, but {rows[0]}.")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -241,8 +243,9 @@ class GraphStore:
             self._keep_for_ever()
             return
         self._prepared.clear()
-        self._writer.close()
-        self._database.close()
+        with suppress(*ENGINE_ERRORS):  # the log has everything; the next opening looks at the file anew
+            self._writer.close()
+            self._database.close()
 
     def _keep_for_ever(self) -> None:
         """One reference too many, which outlives even the interpreter's end: no destructor of the engine runs."""

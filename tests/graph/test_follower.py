@@ -193,17 +193,20 @@ def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
     assert not whole.append(said("then", parent="more"))[0].graph_behind
 
 
-def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("trouble", [OSError(28, "No room at all"), RuntimeError("No room at all")])
+def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, trouble: Exception
+) -> None:
     talk(memory, 2)
 
     def refuses(path: Path) -> GraphStore:
-        raise OSError(28, "No space left on device")
+        raise trouble
 
     monkeypatch.setattr(GraphStore, "create", refuses)
-    with pytest.raises(GraphFailure, match="No space left"):
+    with pytest.raises(GraphFailure, match="No room at all"):
         memory.open_graph(ignore)
     assert memory.append(said("more", parent="s1"))[0].graph_behind
-    with pytest.raises(GraphFailure, match="No space left"):
+    with pytest.raises(GraphFailure, match="No room at all"):
         memory.query(LIVE)
     assert [check.name for check in memory.doctor() if not check.ok] == ["graph"]
 

@@ -38,7 +38,7 @@ class Force(StrEnum):
     AT_ONCE = "at once"
     NEXT_MESSAGE = "from the next message on"
     NOT_OWN = "from the next message on, in chats that have none of their own"
-    LOADED = "at once: the model is loaded anew, behind the chat"
+    LOADED = "at once; the model is loaded anew, behind the chat"
     NEXT_REQUEST = "from the next request of another program on"
 
 
@@ -64,7 +64,10 @@ class Settings(BaseSettings):
         description="What every chat tells the model first. Each chat can have its own (/system).",
     )
     context: Annotated[int, Force.LOADED] = Field(
-        default=8192, ge=1024, le=1_048_576, description="Tokens the model can see at once. More take more memory."
+        default=8192,
+        ge=1024,
+        le=1_048_576,
+        description="Tokens the model can see at once, up to what it was made for. More take more memory.",
     )
     high_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
         default=6000,

@@ -98,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", "Leave clew", Group.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
 )
 
-FIRST = ("help", "new", "sessions", "model", "memories", "search", "rewind", "edit", "private", "status")
+FIRST = ("help", "new", "sessions", "model", "settings", "memories", "search", "rewind", "edit", "private", "status")
 BY_NAME = {action.name: action for action in ACTIONS}
 PRIVATE = BY_NAME["private"]
 _STRAY = re.compile(r"[^\W_]{1,3}(?P<command>/(?P<word>[a-z]{2,})(?: [^\n]*)?)", re.IGNORECASE)

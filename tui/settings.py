@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 NOT_YET = "The settings are still being read."
 BUSY = "One moment: the change before this one is still being made."
 LOADING = "Loading the model …"
+AFTER_REPLY = "The model is loaded anew as soon as the reply is written …"
+SHORT = 40  # characters of a value that is repeated
 EMPTY = " An empty text brings the default back."
 
 
@@ -148,7 +150,7 @@ class _Changing:
         new = await asyncio.to_thread(settings_with, self._config, setting.key, typed)
         value, before = value_of(new, setting.key), service.settings
         if setting.force is Force.LOADED:
-            app.say(LOADING)
+            app.say(AFTER_REPLY if service.answering is not None else LOADING)
         await service.use_settings(new)
         try:
             await asyncio.to_thread(self._backstage.keep, setting.key, None if typed is None else value)
@@ -157,5 +159,8 @@ class _Changing:
             raise
         if setting.key == "theme":
             app.theme = app.known_theme(full_name(new.theme))
-        what = "is at its default again" if typed is None else f"is {one_line(written(value))} now"
-        app.say(f"{setting.key} {what}.")
+        if typed is None:
+            app.say(f"{setting.key} is at its default again.")
+        else:
+            now = one_line(written(value))
+            app.say(f"{setting.key} is {now} now." if len(now) <= SHORT else f"{setting.key} is changed.")

@@ -191,6 +191,10 @@ async def test_letters_search_and_the_command_takes_words(chat: Running) -> None
         screen = app.screen
         assert isinstance(screen, SettingsScreen)
         assert [each.setting.key for each in screen._found] == ["bell_after_s"]
+        screen.query_one(Input).value = "kv mb"
+        await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.setting.key == "kv_mb")
+        screen.query_one(Input).value = "context"
+        await wait_until(pilot, lambda: screen._found[0].setting.key == "context", "names before meanings")
         await pilot.press("ctrl+u", *"xyz")
         await wait_until(pilot, lambda: "No setting has these words." in words(app))
         await pilot.press("enter", "ctrl+r", "escape")

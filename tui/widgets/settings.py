@@ -109,7 +109,8 @@ class SettingsScreen(ModalScreen[None]):
     def _show(self) -> None:
         before = self.chosen.setting.key if self.chosen is not None else None
         words = self.query_one(Input).value.casefold().split()
-        self._found = [each for each in self._states if all(word in _searched(each) for word in words)]
+        found = [each for each in self._states if all(word in _searched(each) for word in words)]
+        self._found = sorted(found, key=lambda each: not all(word in _name(each) for word in words))
         rows = self.query_one(Rows)
         rows.clear_options()
         rows.add_options([Option(_row(each, narrow=self.size.width < NARROW)) for each in self._found])
@@ -154,8 +155,12 @@ class SettingsScreen(ModalScreen[None]):
             self.action_choose(pages * max(1, self.query_one(Rows).size.height - 1))
 
 
+def _name(state: "SettingState") -> str:
+    return f"{state.setting.key} {state.setting.key.replace('_', ' ')}"
+
+
 def _searched(state: "SettingState") -> str:
-    return f"{state.setting.key} {state.setting.key.replace('_', ' ')} {state.setting.meaning}".casefold()
+    return f"{_name(state)} {state.setting.meaning}".casefold()
 
 
 def _row(state: "SettingState", *, narrow: bool) -> Content:

@@ -92,6 +92,7 @@ class Conversation:
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""
         self._answerer.settings = settings
+        self._prompts.default_system = settings.system_prompt
 
     def limits(self, generator: Generator) -> Limits:
         """The prompt's sizes for a model whose context may be smaller than the settings ask for."""

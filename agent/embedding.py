@@ -137,6 +137,11 @@ class Embedding:
             if before is not None:
                 await before.embedder.close()
 
+    async def reload(self) -> None:
+        """Load the embedder that is loaded, if one is, once more. Raises as `use` does."""
+        if self._loaded is not None:
+            await self.use(self._name)
+
     def pause(self) -> None:
         """Begin no further batch until `resume`; queries are still embedded."""
         self._going.clear()

@@ -124,23 +124,32 @@ class ModelHost:
         async with self._lock:
             if self.current is not None and self._name == name:
                 return self.current
-            try:
-                fresh = await self._load(name)
-            except ModelError as error:
-                self._notify(ModelFailed(name, str(error)))
-                if self.current is not None:
-                    self._notify(ModelReady(self.current.info.name, self.current.info.context))
-                raise
-            await self._give_back()
-            self.current, self._name = fresh, name
-            self._notify(ModelReady(fresh.info.name, fresh.info.context))
-            return fresh
+            return await self._swap(name)
+
+    async def reload(self) -> None:
+        """Load the model that is loaded, if one is, once more: it is to be loaded otherwise. Raises as `get` does."""
+        async with self._lock:
+            if self.current is not None and self._name is not None:
+                await self._swap(self._name)
 
     async def close(self) -> None:
         """Give the model back; a fetch that runs is ended, a load is waited for."""
         self._closing.set()
         async with self._lock:
             await self._give_back()
+
+    async def _swap(self, name: str) -> Generator:
+        try:
+            fresh = await self._load(name)
+        except ModelError as error:
+            self._notify(ModelFailed(name, str(error)))
+            if self.current is not None:
+                self._notify(ModelReady(self.current.info.name, self.current.info.context))
+            raise
+        await self._give_back()
+        self.current, self._name = fresh, name
+        self._notify(ModelReady(fresh.info.name, fresh.info.context))
+        return fresh
 
     async def _give_back(self) -> None:
         if self.current is not None:

@@ -57,7 +57,7 @@ class Prompts:
     ) -> None:
         self._memory = memory
         self._notify = notify
-        self._default_system = default_system
+        self.default_system = default_system
         self._guide = guide  # what a model that has tools is told of them, after the system prompt
         self._doubts = doubts  # which models are given what was recalled directly before the message
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
@@ -73,7 +73,7 @@ class Prompts:
 
     def system(self, session: Session, generator: Generator) -> str:
         """The system prompt in force for a session."""
-        own = self._default_system if session.system_prompt is None else session.system_prompt
+        own = self.default_system if session.system_prompt is None else session.system_prompt
         guide = self._guide(generator)
         return f"{own}\n\n{guide}" if guide else own
 

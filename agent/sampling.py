@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError
 
-from graph.events import Sampling
+from graph.events import RANDOM, Sampling
 
 from .errors import SettingsError
 
@@ -12,13 +12,13 @@ def read_sampling(text: str, now: Sampling) -> Sampling:
 
     Raises SettingsError, which names what is wrong; nothing is changed then.
     """
-    changes: dict[str, str | None] = {}
+    changes: dict[str, str] = {}
     for pair in text.replace(",", " ").split():
         name, equals, value = pair.partition("=")
         if not equals or name not in Sampling.model_fields:
             known = ", ".join(Sampling.model_fields)
             raise SettingsError(f"“{pair}” is no sampling setting. Write NAME=VALUE with one of: {known}.")
-        changes[name] = None if value in ("none", "random") else value
+        changes[name] = value
     try:
         return Sampling.model_validate(now.model_dump() | changes)
     except ValidationError as error:
@@ -29,4 +29,4 @@ def read_sampling(text: str, now: Sampling) -> Sampling:
 
 def write_sampling(settings: Sampling) -> str:
     """The settings as `read_sampling` reads them."""
-    return " ".join(f"{name}={'random' if value is None else value}" for name, value in settings)
+    return " ".join(f"{name}={RANDOM if value is None else value}" for name, value in settings)

@@ -52,6 +52,7 @@ MOMENT_S = 8.0  # a brief holder of the memory is waited for
 TURN_S = 60.0  # by one that is brief itself: several may be before it
 TOLD_S = 2.0  # and that is told from here on
 POLL_S = 0.05
+LOADS = ("context", "threads", "gpu_layers")  # the settings that say how a model is loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ class Agent(
         self._home = home
         self._client = client
         self._brief = brief  # it promises to close by itself, in a moment
-        self._loader = loader or llama_loader(home, settings)
-        self._embedder_loader = embedder_loader or llama_embedder_loader(home, settings)
+        # Each time by the settings that are in force then.
+        self._loader = loader or (lambda name, progress: llama_loader(home, self.settings)(name, progress))
+        self._embedder_loader = embedder_loader or (lambda name: llama_embedder_loader(home, self.settings)(name))
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None
         self._looked_at: str | None = None
@@ -126,14 +128,13 @@ class Agent(
         """
         self._begin()
         memory = self._memory_or_none = await self._open_memory()
-        kv_mb = self.settings.kv_mb
-        states = KVStates(self._home.states, limit=None if kv_mb < 0 else kv_mb << 20)
+        self._states = KVStates(self._home.states, limit=_kv_limit(self.settings))
         self._trusts = Trusts(self._home.trusted)
         self._prompts = Prompts(
             memory,
             self._tell,
             default_system=self.settings.system_prompt,
-            states=states,
+            states=self._states,
             guide=self._guide,
             doubts=self._trusts.doubts,
         )
@@ -167,8 +168,10 @@ class Agent(
         loading = self._spawn(self._load(self.settings.model)) if load_model else None
         if load_embedder:
             self.embed(after=loading)
-        if self.settings.reflect and load_model and open_graph:
-            self._reflect_from_now_on(memory)
+        if load_model and open_graph:
+            self._reflect_on_what_comes(memory)
+            if self.settings.reflect:
+                self._reflector.start()
         self._nightly.start()
 
     async def _open_memory(self) -> Memory:
@@ -288,10 +291,7 @@ class Agent(
         async with self._conversation.floor:  # a reply is written to its end by the model that began it
             await self._models.get(name)
         if session is None:
-            self.settings = self.settings.model_copy(update={"model": name})
-            self._conversation.use(self.settings)
-            if self._private is not None:
-                self._private.use(self.settings)
+            self._use(self.settings.model_copy(update={"model": name}))
         else:
             await self.configure(session, model=name)
 
@@ -302,6 +302,35 @@ class Agent(
         """
         await self._embedding.use(name)
         self.settings = self.settings.model_copy(update={"embedder": name})
+
+    async def use_settings(self, new: Settings) -> None:
+        """Go on with other settings; where they say how models are loaded, those that are loaded are loaded anew.
+
+        Which models these are stays: `use_model` and `use_embedder` change that. Raises ModelError; then all is as it
+        was.
+        """
+        before = self.settings
+        self._use(new.model_copy(update={"model": before.model, "embedder": before.embedder}))
+        try:
+            if before.threads != new.threads or before.gpu_layers != new.gpu_layers:
+                await self._embedding.reload()
+            if any(getattr(before, name) != getattr(new, name) for name in LOADS):
+                async with self._conversation.floor:
+                    await self._models.reload()
+        except ModelError:
+            self._use(before)
+            raise
+        self._states.limit = _kv_limit(new)
+        if new.reflect and not before.reflect:
+            self._reflector.start()
+        elif before.reflect and not new.reflect:
+            await self._reflector.close()
+
+    def _use(self, settings: Settings) -> None:
+        self.settings = settings
+        self._conversation.use(settings)
+        if self._private is not None:
+            self._private.use(settings)
 
     async def embedder_ready(self) -> bool:
         """Wait until the embedder is loaded, or has failed to; whether recall goes by meaning too."""
@@ -362,8 +391,8 @@ class Agent(
             review=lambda: self.settings.review,
         )
 
-    def _reflect_from_now_on(self, memory: Memory) -> None:
-        """Whatever is appended may be something to reflect on; appends are heard on any thread."""
+    def _reflect_on_what_comes(self, memory: Memory) -> None:
+        """Whatever is appended may be something to reflect on, once that is begun; appends are heard on any thread."""
         loop, others = asyncio.get_running_loop(), memory.appended
 
         def heard() -> None:
@@ -372,7 +401,6 @@ class Agent(
                 loop.call_soon_threadsafe(self._reflector.wake)
 
         memory.appended = heard
-        self._reflector.start()
 
     async def _reflecting_model(self) -> Generator | None:
         """The model that is loaded, whichever it is: swapping it for the background's sake would cost a reply."""
@@ -417,3 +445,8 @@ class Agent(
         """Where the user is now, for the next start; a place that cannot be written is only not remembered."""
         with contextlib.suppress(OSError):
             keep_place(self._home, session)
+
+
+def _kv_limit(settings: Settings) -> int | None:
+    """Bytes of disk for KV states; None: what one full context takes."""
+    return None if settings.kv_mb < 0 else settings.kv_mb << 20

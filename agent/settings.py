@@ -1,84 +1,45 @@
-"""The settings: pydantic, from one commented TOML file and from CLEW_… environment variables, which win."""
+"""The settings: pydantic, from one commented TOML file and from CLEW_… environment variables, which win.
+
+What is to be known of a setting stands on its field, once: the file's comments and the settings screen are made of it.
+"""
 
 import os
 import re
 import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from types import NoneType
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from graph.events import Sampling
+from graph.events import RANDOM, Sampling
 
+from . import config_text
+from .config_text import Value, line_of
 from .errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are clew, a helpful assistant that runs on this computer. Answer plainly and briefly."
-
-CONFIG_TEXT = """\
-# clew's settings. A line that begins with # is a default: take the # away to change it.
-# Environment variables win over this file: CLEW_MODEL=…, CLEW_SAMPLING__TEMPERATURE=….
-
-# The model that answers: a name from `clew models list`, or a path to a GGUF file.
-# model = "smollm2-135m"
-
-# The model that turns text into vectors.
-# embedder = "minilm-l6"
-
-# What every new chat tells the model first. Each chat can have its own (/system).
-# system_prompt = "You are clew, a helpful assistant that runs on this computer. Answer plainly and briefly."
-
-# Tokens the model can see at once, and where its prompt is shortened: past high_water, down to low_water.
-# context = 8192
-# high_water = 6000
-# low_water = 3000
-
-# Processor threads (0: as many as there are cores) and layers put on a GPU (-1: all that fit, 0: none).
-# threads = 0
-# gpu_layers = -1
-
-# Megabytes of disk for what the model worked out of long chats, so that they are resumed at once (-1: as much as one
-# chat takes that fills the context, which is 190 with the default model; 0: none). What it would read again within 5
-# seconds is not kept, as these pass while you read the chat and type.
-# kv_mb = -1
-
-# What was said before is looked up for each message, and put before the model as quotes: at most so many turns, and so
-# many tokens of them. Fewer are faster.
-# recall = true
-# recall_limit = 5
-# recall_tokens = 300
-
-# Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion parameters and more.
-# tools = "auto"
-
-# After each reply, learn from it in the background: what it says about you, with its proof. What is not sure waits for
-# your review; "ask" lets everything wait.
-# reflect = true
-# review = "auto"
-
-# What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for your review,
-# "active" takes it into use at once, "off" refuses it.
-# mcp_remember = "review"
-
-# After the first reply, offer a better model of the catalogue where this computer can run one.
-# offer_model = true
-
-# Looks: "dark", "light", or the name of any theme in the palette (Ctrl+P).
-# theme = "dark"
-
-# Ring the terminal's bell when a reply took longer than this many seconds (0: never).
-# bell_after_s = 10
-
-# [sampling]
-# temperature = 0.7
-# top_k = 40
-# top_p = 0.95
-# min_p = 0.05
-# repeat_penalty = 1.1
-# max_tokens = 1024
+HEAD = """\
+# clew's settings, which F10 in the chat shows and changes too.
+# A line that begins with # and a setting's name is its default: take the # away to change it.
+# Environment variables win over this file: CLEW_MODEL=…, CLEW_SAMPLING__TEMPERATURE=….\
 """
-
 WATERS = ("low_water", "high_water", "context")  # each less than the next
+
+
+class Force(StrEnum):
+    """From when on a change of a setting holds, where the chat that it is made in goes on."""
+
+    AT_ONCE = "at once"
+    NEXT_MESSAGE = "from the next message on"
+    NOT_OWN = "from the next message on, in chats that have none of their own"
+    LOADED = "at once; the model is loaded anew, behind the chat"
+    NEXT_REQUEST = "from the next request of another program on"
 
 
 class Settings(BaseSettings):
@@ -88,26 +49,88 @@ class Settings(BaseSettings):
         env_prefix="CLEW_", env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
     )
 
-    model: Annotated[str, Field(min_length=1)] = "smollm2-135m"
-    embedder: Annotated[str, Field(min_length=1)] = "minilm-l6"
-    system_prompt: str = DEFAULT_SYSTEM_PROMPT
-    context: Annotated[int, Field(ge=1024, le=1_048_576)] = 8192
-    high_water: Annotated[int, Field(ge=512)] = 6000
-    low_water: Annotated[int, Field(ge=256)] = 3000
-    threads: Annotated[int, Field(ge=0, le=1024)] = 0
-    gpu_layers: Annotated[int, Field(ge=-1)] = -1
-    kv_mb: Annotated[int, Field(ge=-1)] = -1
-    recall: bool = True
-    recall_limit: Annotated[int, Field(ge=1, le=50)] = 5
-    recall_tokens: Annotated[int, Field(ge=0, le=8192)] = 300
-    tools: Literal["auto", "on", "off"] = "auto"
-    reflect: bool = True
-    review: Literal["auto", "ask"] = "auto"
-    mcp_remember: Literal["review", "active", "off"] = "review"
-    offer_model: bool = True
-    theme: str = "dark"
-    bell_after_s: Annotated[float, Field(ge=0)] = 10
-    sampling: Sampling = Sampling()
+    model: Annotated[str, Force.LOADED] = Field(
+        default="smollm2-135m",
+        min_length=1,
+        description="The model that answers: a name from `clew models list`, or a path to a GGUF file.",
+    )
+    embedder: Annotated[str, Force.LOADED] = Field(
+        default="minilm-l6",
+        min_length=1,
+        description="The model that turns text into vectors, so that recall finds what means the same in other words.",
+    )
+    system_prompt: Annotated[str, Force.NOT_OWN] = Field(
+        default=DEFAULT_SYSTEM_PROMPT,
+        description="What every chat tells the model first. Each chat can have its own (/system).",
+    )
+    context: Annotated[int, Force.LOADED] = Field(
+        default=8192,
+        ge=1024,
+        le=1_048_576,
+        description="Tokens the model can see at once, up to what it was made for. More take more memory.",
+    )
+    high_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
+        default=6000,
+        ge=512,
+        description="A prompt that is longer than this many tokens is shortened. Less than context.",
+    )
+    low_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
+        default=3000, ge=256, description="Tokens that a prompt is shortened to. Less than high_water."
+    )
+    threads: Annotated[int, Force.LOADED] = Field(
+        default=0, ge=0, le=1024, description="Processor threads of the models; 0: as many as there are cores."
+    )
+    gpu_layers: Annotated[int, Force.LOADED] = Field(
+        default=-1, ge=-1, description="Layers of the models put on a GPU; -1: all that fit, 0: none."
+    )
+    kv_mb: Annotated[int, Force.AT_ONCE] = Field(
+        default=-1,
+        ge=-1,
+        description="Megabytes of disk for what the model worked out of long chats, so that they are resumed at once "
+        "(-1: as much as one chat takes that fills the context, which is 190 with the default model; 0: none). What it "
+        "would read again within 5 seconds is not kept, as these pass while you read the chat and type.",
+    )
+    recall: Annotated[bool, Force.NEXT_MESSAGE] = Field(
+        default=True,
+        description="Look up what was said before for each message, and put it before the model as quotes.",
+    )
+    recall_limit: Annotated[int, Force.NEXT_MESSAGE] = Field(
+        default=5, ge=1, le=50, description="At most so many turns are quoted for a message. Fewer are faster."
+    )
+    recall_tokens: Annotated[int, Force.NEXT_MESSAGE] = Field(
+        default=300, ge=0, le=8192, description="At most so many tokens of quotes for a message. Fewer are faster."
+    )
+    tools: Annotated[Literal["auto", "on", "off"], Force.NEXT_MESSAGE] = Field(
+        default="auto",
+        description='Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion '
+        "parameters and more.",
+    )
+    reflect: Annotated[bool, Force.AT_ONCE] = Field(
+        default=True,
+        description="After each reply, learn from it in the background: what it says about you, with its proof.",
+    )
+    review: Annotated[Literal["auto", "ask"], Force.AT_ONCE] = Field(
+        default="auto",
+        description='What was learned and is not sure waits for your review; with "ask" everything does.',
+    )
+    mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
+        default="review",
+        description='What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for '
+        'your review, "active" takes it into use at once, "off" refuses it.',
+    )
+    offer_model: Annotated[bool, Force.AT_ONCE] = Field(
+        default=True,
+        description="After the first reply, offer a better model of the catalogue where this computer can run one.",
+    )
+    theme: Annotated[str, Force.AT_ONCE] = Field(
+        default="dark", description='Looks: "dark", "light", or the name of any theme that /theme knows.'
+    )
+    bell_after_s: Annotated[float, Force.AT_ONCE] = Field(
+        default=10,
+        ge=0,
+        description="Ring the terminal's bell when a reply took longer than this many seconds; 0: never.",
+    )
+    sampling: Annotated[Sampling, Force.NOT_OWN] = Sampling()
 
     @model_validator(mode="after")
     def _waters_in_order(self) -> Self:
@@ -131,6 +154,82 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is to be known of one setting; `key` is its name in the file, `sampling.top_k` one in a table.
+
+    `choices` are the texts of all it can be, empty where these are too many; `allowed` says in words what it can be,
+    empty where that is any text.
+    """
+
+    key: str
+    meaning: str
+    default: Value
+    choices: tuple[str, ...]
+    allowed: str
+    force: Force
+
+
+def written(value: Value) -> str:
+    """A value as people read and type it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value if isinstance(value, str) else config_text.toml(value)
+
+
+def _setting(key: str, field: FieldInfo, force: Force) -> Setting:
+    kind = field.annotation
+    if kind is bool:
+        choices: tuple[str, ...] = ("on", "off")
+    else:
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+    default = RANDOM if field.default is None else field.default
+    return Setting(key, field.description or "", default, choices, _allowed(field) if not choices else "", force)
+
+
+def _allowed(field: FieldInfo) -> str:
+    kinds = get_args(field.annotation) or (field.annotation,)
+    if str in kinds:
+        return ""
+    words = "a whole number" if int in kinds else "a number"
+    limits = {
+        name: getattr(each, name) for each in field.metadata for name in ("ge", "gt", "le") if hasattr(each, name)
+    }
+    match limits:
+        case {"ge": least, "le": most}:
+            words += f" from {least} to {most}"
+        case {"gt": above, "le": most}:
+            words += f" above {above}, at most {most}"
+        case {"ge": least}:
+            words += f", at least {least}"
+    return f"{words}, or {RANDOM}" if NoneType in kinds else words
+
+
+def _settings() -> tuple[Setting, ...]:
+    found: list[Setting] = []
+    for name, field in Settings.model_fields.items():
+        force = next(mark for mark in field.metadata if isinstance(mark, Force))
+        if field.annotation is Sampling:
+            found += [_setting(f"{name}.{part}", its, force) for part, its in Sampling.model_fields.items()]
+        else:
+            found.append(_setting(name, field, force))
+    return tuple(found)
+
+
+SETTINGS = _settings()  # in the order of the file, and of the settings screen
+CONFIG_TEXT = config_text.commented(HEAD, [(each.key, each.meaning, each.default) for each in SETTINGS])
+
+
+@dataclass(frozen=True, slots=True)
+class SettingState:
+    """A setting as it is: its value, and the variable or the line of the file (from 1) that sets it, if one does."""
+
+    setting: Setting
+    value: Value
+    variable: str | None = None
+    line: int | None = None
+
+
 def load_settings(path: Path, *, model: str | None = None) -> Settings:
     """The settings of the file at `path`, under the environment and `model`.
 
@@ -138,40 +237,89 @@ def load_settings(path: Path, *, model: str | None = None) -> Settings:
     Raises SettingsError, which names each wrong value with its line or its variable.
     """
     text = _read(path)
-    try:
-        values: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line; nothing else was touched.") from error
-    from pydantic_settings import SettingsError as UnreadableVariable
-
-    try:
-        settings = Settings(**values)
-    except UnreadableVariable as error:
-        raise SettingsError(_explain_variable(error)) from error
-    except ValidationError as error:
-        raise SettingsError(_explain(error, path, text)) from error
+    settings = _validated(_values(path, text), path, text)
     return settings.model_copy(update={"model": model}) if model else settings
 
 
-def write_setting(path: Path, key: str, value: str | int | float | bool) -> None:
-    """Set one top-level `key` in the file at `path`, keeping its comments; the file is replaced in one step."""
-    import tomlkit
+def setting_states(path: Path) -> list[SettingState]:
+    """Every setting as the file at `path` and the environment have it. Raises SettingsError as `load_settings` does."""
+    text = _read(path)
+    settings = _validated(_values(path, text), path, text)
+    found = []
+    for setting in SETTINGS:
+        keys = setting.key.split(".")
+        found.append(SettingState(setting, value_of(settings, setting.key), _variable(keys), line_of(keys, text)))
+    return found
 
-    document = tomlkit.parse(_read(path))
-    if key in document:
-        document[key] = value
-    else:
-        # Ahead of everything: a key after a [table] header would belong to that table.
-        fresh = tomlkit.document()
-        fresh.add(key, tomlkit.item(value))
-        document = tomlkit.parse(tomlkit.dumps(fresh) + tomlkit.dumps(document))
+
+def value_of(settings: Settings, key: str) -> Value:
+    """The value of one setting."""
+    found: Any = settings
+    for name in key.split("."):
+        found = getattr(found, name)
+    value: Value = RANDOM if found is None else found
+    return value
+
+
+def settings_with(path: Path, key: str, value: Value | None) -> Settings:
+    """The settings if `key` were set to `value` in the file at `path`, which stays as it is; None: to its default.
+
+    `value` may be as a person types it. Raises SettingsError, which says what is wrong with it.
+    """
+    text = _read(path)
+    values = _values(path, text)
+    try:
+        return Settings(**config_text.with_value(values, key, value))
+    except ValidationError as error:
+        its = [problem for problem in error.errors() if problem["loc"] in (tuple(key.split(".")), ())]
+        raise SettingsError(_message(its[0]) if its else _explain(error, path, text)) from error
+    except ValueError as error:
+        raise SettingsError(f"{path} cannot be used: {error}. Mend it there; nothing was changed.") from error
+
+
+def write_setting(path: Path, key: str, value: Value | None) -> None:
+    """Set one `key` in the file at `path`, or put it back to its default (None); nothing else in the file changes.
+
+    The file is replaced in one step. Raises SettingsError, and then it is as it was.
+    """
+    text = _read(path)
+    _values(path, text)
+    default = next(setting.default for setting in SETTINGS if setting.key == key)
+    try:
+        new = config_text.changed(text, key, value, default)
+    except ValueError as error:
+        raise SettingsError(f"{path} cannot be changed: {error}. Change it there; nothing was touched.") from error
+    _replace(path.resolve(), new)  # where a link leads, so that it stays one
+
+
+def _replace(path: Path, text: str) -> None:
     partial = path.with_suffix(".toml.part")
     try:
-        partial.write_text(tomlkit.dumps(document), encoding="utf-8")
+        if b"\r\n" in path.read_bytes():
+            text = text.replace("\n", "\r\n")
+        partial.write_text(text, encoding="utf-8", newline="")
         partial.chmod(0o600)
         partial.replace(path)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+
+
+def _values(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line; nothing else was touched.") from error
+
+
+def _validated(values: dict[str, Any], path: Path, text: str) -> Settings:
+    from pydantic_settings import SettingsError as UnreadableVariable
+
+    try:
+        return Settings(**values)
+    except UnreadableVariable as error:
+        raise SettingsError(_explain_variable(error)) from error
+    except ValidationError as error:
+        raise SettingsError(_explain(error, path, text)) from error
 
 
 def _read(path: Path) -> str:
@@ -193,11 +341,13 @@ def _explain(error: ValidationError, path: Path, text: str) -> str:
     lines = []
     for problem in error.errors():
         keys = [str(part) for part in problem["loc"]]
-        message = problem["msg"].removeprefix("Value error, ")
-        if not keys:  # the one rule about several at once
-            message += _waters_from(path, text)
+        message = _message(problem) + ("" if keys else _waters_from(path, text))
         lines.append(f"  {_where(keys, path, text)}{'.'.join(keys) or 'settings'}: {message}")
     return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nMend {path} or the variable."
+
+
+def _message(problem: ErrorDetails) -> str:
+    return problem["msg"].removeprefix("Value error, ")
 
 
 def _explain_variable(error: Exception) -> str:
@@ -218,27 +368,17 @@ def _waters_from(path: Path, text: str) -> str:
 
 def _where(keys: list[str], path: Path, text: str) -> str:
     """The place a value came from, as far as it can be told: its variable, or file and line."""
-    given = {name.upper(): value for name, value in os.environ.items()}  # they count in any case of letters
-    for depth in range(len(keys), 0, -1):
-        variable = "CLEW_" + "__".join(keys[:depth]).upper()
-        if all(key in given.get(variable, "") for key in keys[depth:]) and variable in given:
-            return f"{variable} "
-    line = _line_of(keys, text)
+    if variable := _variable(keys):
+        return f"{variable} "
+    line = line_of(keys, text)
     return f"{path}:{line} " if line else ""
 
 
-def _line_of(keys: list[str], text: str) -> int | None:
-    """The line (from 1) that sets `keys` in TOML `text`; the standard parser keeps no positions."""
-    if not keys:
-        return None
-    table: list[str] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
-            table = [part.strip().strip("\"'") for part in header[1].split(".")]
-            if table == keys:
-                return number
-        elif entry := re.match(r"\s*([\w\"'. -]+?)\s*=", line):
-            full = table + [part.strip().strip("\"'") for part in entry[1].split(".")]
-            if full == keys[: len(full)]:
-                return number
+def _variable(keys: list[str]) -> str | None:
+    """The environment variable that sets `keys`."""
+    given = {name.upper(): value for name, value in os.environ.items()}  # they count in any case of letters
+    for depth in range(len(keys), 0, -1):
+        variable = "CLEW_" + "__".join(keys[:depth]).upper()
+        if variable in given and all(key in given[variable] for key in keys[depth:]):
+            return variable
     return None

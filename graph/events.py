@@ -35,6 +35,7 @@ from graph.learned import (
 from graph.retraced import MarkCleared, MarkRestored, MarkSet, Undone
 from graph.said import (
     MAIN_WORLD,
+    RANDOM,
     Base,
     HeadMoved,
     PinCleared,
@@ -117,6 +118,7 @@ RECALLED: TypeAdapter[tuple[Recalled, ...]] = TypeAdapter(tuple[Recalled, ...])
 __all__ = [
     "EVENT",
     "MAIN_WORLD",
+    "RANDOM",
     "RECALLED",
     "ApprovalAsked",
     "ApprovalGiven",

@@ -6,9 +6,10 @@
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 MAIN_WORLD = "main"
+RANDOM = "random"  # how it is written that there is no seed
 
 
 class Role(StrEnum):
@@ -35,13 +36,39 @@ class Sampling(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    temperature: float = Field(default=0.7, ge=0, le=5)
-    top_k: int = Field(default=40, ge=0)
-    top_p: float = Field(default=0.95, gt=0, le=1)
-    min_p: float = Field(default=0.05, ge=0, le=1)
-    repeat_penalty: float = Field(default=1.1, ge=0.5, le=3)
-    seed: int | None = None
-    max_tokens: int = Field(default=1024, ge=1)
+    temperature: float = Field(
+        default=0.7, ge=0, le=5, description="How freely words are chosen; 0: always the most likely one."
+    )
+    top_k: int = Field(default=40, ge=0, description="Choose among so many of the most likely words; 0: among all.")
+    top_p: float = Field(
+        default=0.95,
+        gt=0,
+        le=1,
+        description="Choose among the most likely words that together have this probability; 1: among all.",
+    )
+    min_p: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Leave out words that are less likely than this part of the most likely one; 0: none.",
+    )
+    repeat_penalty: float = Field(
+        default=1.1,
+        ge=0.5,
+        le=3,
+        description="Above 1, what was just said is less likely to be said again; 1: it is not.",
+    )
+    seed: int | None = Field(
+        default=None,
+        description="With a number here, the same prompt is given the same reply again; random: each is drawn anew.",
+    )
+    max_tokens: int = Field(default=1024, ge=1, description="Tokens after which a reply ends in any case.")
+
+    @field_validator("seed", mode="before")
+    @classmethod
+    def _no_seed(cls, value: object) -> object:
+        """None can be neither typed nor written in TOML."""
+        return None if value in (RANDOM, "none") else value
 
 
 Strategy = Literal["lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool"]

@@ -88,6 +88,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
     Action("bottom", "Go to the end of the chat", Group.VIEW, "bottom", ("ctrl+end",)),
     Action("screenshot", "Save this screen as a picture (SVG)", Group.VIEW, "screenshot", argument="[file.svg]"),
+    Action(
+        "settings", "Every setting: what it means and is; change it here", Group.CLEW, "settings", ("f10",), "[words]"
+    ),
     Action("status", "Show what clew is doing and what it keeps", Group.CLEW, "status"),
     Action("help", "Show the keys and commands", Group.CLEW, "help", ("f1",), aliases=("keys", "?")),
     Action("palette", "Search everything clew can do", Group.CLEW, "palette", ("ctrl+p",), aliases=("commands",)),
@@ -95,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", "Leave clew", Group.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
 )
 
-FIRST = ("help", "new", "sessions", "model", "memories", "search", "rewind", "edit", "private", "status")
+FIRST = ("help", "new", "sessions", "model", "settings", "memories", "search", "rewind", "edit", "private", "status")
 BY_NAME = {action.name: action for action in ACTIONS}
 PRIVATE = BY_NAME["private"]
 _STRAY = re.compile(r"[^\W_]{1,3}(?P<command>/(?P<word>[a-z]{2,})(?: [^\n]*)?)", re.IGNORECASE)

@@ -58,7 +58,11 @@ class RealBackstage:
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)
 
-    def choices(self) -> "list[Choice]":
+    @property
+    def config(self) -> Path:
+        return self._home.config
+
+    def choices(self, *, embed: bool = False) -> "list[Choice]":
         from models.store import ModelStore
         from tui.service import Choice
 
@@ -70,7 +74,7 @@ class RealBackstage:
                 stored.entry.description if stored.entry else str(stored.path),
             )
             for stored in ModelStore(self._home.models).entries()
-            if stored.kind != "embed"
+            if (stored.kind == "embed") is embed
         ]
 
     def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
@@ -104,7 +108,7 @@ class RealBackstage:
 
         put_off_offer(self._home, date.today() + OFFERED_AGAIN)
 
-    def keep(self, key: str, value: str | bool) -> None:
+    def keep(self, key: str, value: str | int | float | bool | None) -> None:
         from agent.settings import write_setting
 
         write_setting(self._home.config, key, value)

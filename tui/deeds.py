@@ -292,6 +292,12 @@ async def screenshot(app: "ClewApp", argument: str) -> None:
         app.say(f"This screen is in {path}")
 
 
+async def settings(app: "ClewApp", argument: str) -> None:
+    from tui.settings import change_settings
+
+    await change_settings(app, argument.strip())
+
+
 async def status(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
         app.say("The memory is still being opened.")
@@ -369,6 +375,7 @@ DEEDS: dict[str, Deed] = {
     "top": top,
     "bottom": bottom,
     "screenshot": screenshot,
+    "settings": settings,
     "status": status,
     "help": show_help,
     "palette": palette,

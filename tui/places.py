@@ -243,6 +243,28 @@ MODELS = (
     Row("Enter", "use the model", foot="use"),
     Row("Esc", "back", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "back"),
 )
+SETTINGS = (
+    Row("type", "search the settings"),
+    Row(
+        "↑ ↓",
+        "choose",
+        (bind("up", "choose(-1)", priority=True), bind("down", "choose(1)", priority=True)),
+        "choose",
+    ),
+    Row("Enter", "change the setting", foot="change"),
+    Row("Ctrl+R", "put it back to its default", (bind("ctrl+r", "reset", priority=True),), "default"),
+    Row(
+        "PgUp PgDn",
+        "scroll what is said of it, then the list",
+        (bind("pageup", "page(-1)", priority=True), bind("pagedown", "page(1)", priority=True)),
+    ),
+    Row("Esc or F10", "back", (bind("escape,f10,ctrl+c", "dismiss(None)", priority=True),), "back", "Esc"),
+)
+PICK = (
+    Row("↑ ↓", "choose", foot="choose"),
+    Row("Enter", "take the chosen one", foot="keep"),
+    Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
+)
 FORK = (
     Row("Enter", "fork", foot="fork"),
     Row("Tab or ↑ ↓", "the other way", (bind("tab,shift+tab,up,down", "turn", priority=True),), "the other way", "Tab"),

@@ -9,7 +9,10 @@ from tui.keeping_service import KeepsMemories
 from tui.time_service import KeepsTime
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.events import AgentEvent, ModelProgress, Notice
+    from agent.settings import Settings
     from graph.events import Sampling
     from graph.hits import About, Filters, Found, Hit
     from graph.statistics import Statistics
@@ -76,6 +79,10 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
 
     async def use_model(self, name: str, *, session: str | None = None) -> None: ...
 
+    async def use_embedder(self, name: str) -> None: ...
+
+    async def use_settings(self, new: "Settings") -> None: ...
+
     async def opened(self, session: str) -> None: ...
 
     async def search(self, text: str, limit: int = 50) -> "list[Found]": ...
@@ -105,35 +112,6 @@ class Service(KeepsMemories, KeepsTime, AsksGraph, Protocol):
     async def statistics(self) -> "Statistics": ...
 
 
-class Settings(Protocol):
-    """The settings the screen itself reads."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def system_prompt(self) -> str: ...
-
-    @property
-    def sampling(self) -> "Sampling": ...
-
-    @property
-    def theme(self) -> str: ...
-
-    @property
-    def recall(self) -> bool:
-        """Whether old words are put before the model."""
-        ...
-
-    @property
-    def bell_after_s(self) -> float: ...
-
-    @property
-    def offer_model(self) -> bool:
-        """Whether a better model is offered after the first reply."""
-        ...
-
-
 class Backstage(Protocol):
     """What is brought in after the first paint: the agent, the store of models, the file of settings."""
 
@@ -149,8 +127,13 @@ class Backstage(Protocol):
         """The exit code of a failure that ends the chat before it began."""
         ...
 
-    def choices(self) -> "list[Choice]":
-        """The chat models to choose from."""
+    @property
+    def config(self) -> "Path":
+        """The file of settings."""
+        ...
+
+    def choices(self, *, embed: bool = False) -> "list[Choice]":
+        """The models to choose from: those that chat, or those that `embed`."""
         ...
 
     def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
@@ -172,14 +155,14 @@ class Backstage(Protocol):
         """Offer no better model for a while; blocking."""
         ...
 
-    def keep(self, key: str, value: str | bool) -> None:
-        """Write a setting to the settings file; blocking."""
+    def keep(self, key: str, value: str | int | float | bool | None) -> None:
+        """Write a setting to the settings file (None: put it back to its default); blocking."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A chat model to choose: `size` in bytes, `installed` if it is on this disk."""
+    """A model to choose: `size` in bytes, `installed` if it is on this disk."""
 
     name: str
     size: int

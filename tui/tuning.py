@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from graph.values import Session
     from tui.app import ClewApp
     from tui.chat import Chat
-    from tui.service import Backstage
+    from tui.service import Backstage, Choice
 
 DEFAULT = "default"
 HERE = "here"
+HERE_TITLE = "Model of this chat"
 NOT_YET = "The memory is still being opened."
 
 
@@ -104,16 +105,9 @@ async def model(app: "ClewApp", argument: str) -> None:
     if not name:
         about = await _about(chat)
         current = (about.model if about else None) or chat.service.settings.model
-        name = await app.push_screen_wait(ModelPicker(choices, current, here=here))
-    if not name:
+        name = await app.push_screen_wait(ModelPicker(choices, current, title=HERE_TITLE if here else "Model"))
+    if not name or not await _installed(app, chat, backstage, choices, name):
         return
-    wanted = next((choice for choice in choices if choice.name == name), None)
-    if wanted is not None and not wanted.installed:
-        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
-        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
-        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
-            return
-        await fetch(app, chat, backstage, name)
     if here:
         await _use_here(app, chat, backstage, name)
     else:
@@ -124,6 +118,35 @@ async def model(app: "ClewApp", argument: str) -> None:
         f"{one_line(model_label(name))} answers from now on{' in this chat' if here else ''}."
         + (" /retry answers your last message." if unanswered else "")
     )
+
+
+async def embedder(app: "ClewApp", name: str | None = None) -> None:
+    """The model that turns text into vectors, chosen from a list where it is not named; used at once, and kept."""
+    from tui.widgets.models import ModelPicker
+
+    chat, backstage = app.chat, app.backstage
+    assert chat is not None
+    assert backstage is not None
+    choices = await asyncio.to_thread(backstage.choices, embed=True)
+    if name is None:
+        current = chat.service.settings.embedder
+        name = await app.push_screen_wait(ModelPicker(choices, current, title="Embedder"))
+    if name and await _installed(app, chat, backstage, choices, name):
+        await chat.service.use_embedder(name)
+        await asyncio.to_thread(backstage.keep, "embedder", name)
+        app.say(f"{one_line(model_label(name))} makes the vectors from now on.")
+
+
+async def _installed(app: "ClewApp", chat: "Chat", backstage: "Backstage", choices: "list[Choice]", name: str) -> bool:
+    """Whether a model is on this disk, for what is known of it; one that is not is fetched, after asking."""
+    wanted = next((choice for choice in choices if choice.name == name), None)
+    if wanted is not None and not wanted.installed:
+        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
+        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
+        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
+            return False
+        await fetch(app, chat, backstage, name)
+    return True
 
 
 def _asked(argument: str) -> tuple[str, bool]:

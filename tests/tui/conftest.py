@@ -76,7 +76,7 @@ def make_app(
     agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
 ) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
-    backstage = FakeBackstage(agent, theme=theme)
+    backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
 
     async def connect() -> Backstage:
         return backstage

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from agent.config_text import Value
 from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
@@ -30,6 +32,7 @@ from agent.events import (
     TurnWithdrawn,
 )
 from agent.relevance import open_quotes
+from agent.settings import Settings, write_setting
 from graph.errors import MemoryFailure
 from graph.events import Recalled, Sampling
 from graph.hits import About, Filters, Found, Hit, Segment
@@ -50,17 +53,6 @@ class FakeFailure(Exception):
 
 
 @dataclass(frozen=True)
-class FakeSettings:
-    model: str = "smollm2-135m"
-    system_prompt: str = "You are clew."
-    theme: str = "dark"
-    bell_after_s: float = 10
-    recall: bool = True
-    offer_model: bool = True
-    sampling: Sampling = field(default_factory=Sampling)
-
-
-@dataclass(frozen=True)
 class FakeStatus:
     home: str = "/home/you/.local/share/clew"
     starts: int = 3
@@ -77,7 +69,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         super().__init__()
         self.reply = reply
         self.approvals: list[tuple[str, str]] = []  # tool and words: asked before a reply
-        self.settings = FakeSettings()
+        self.settings = Settings(system_prompt="You are clew.")
         self.model_ready = model_ready
         self.model_failure: str | None = None
         self.start_failure: Exception | None = None
@@ -384,9 +376,17 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self.no_model = None
         self.tell(ModelReady(name, 8192))
         if session is None:
-            self.settings = replace(self.settings, model=name)
+            self.settings = self.settings.model_copy(update={"model": name})
         else:
             await self.configure(session, model=name)
+
+    async def use_embedder(self, name: str) -> None:
+        self.settings = self.settings.model_copy(update={"embedder": name})
+
+    async def use_settings(self, new: Settings) -> None:
+        if new.context > 100_000:
+            raise FakeFailure("There is not enough memory for that. The model before it stays.")
+        self.settings = new
 
     # recall and search
 
@@ -506,17 +506,20 @@ class FakeBackstage:
     speeds: tuple[float, ...] = ()  # of the model in use, each time a better one was looked for
     put_off = False
 
-    def __init__(self, service: FakeAgent, *, theme: str = "dark") -> None:
+    def __init__(self, service: FakeAgent, config: Path, *, theme: str = "dark") -> None:
         self.service = service
-        service.settings = replace(service.settings, theme=theme)
-        self.kept: dict[str, str | bool] = {}
+        self.config = config
+        service.settings = service.settings.model_copy(update={"theme": theme})
+        self.kept: dict[str, Value | None] = {}
         self.fetched: list[str] = []
         self.fetch_failure: str | None = None
 
     def exit_code(self, error: Exception) -> int:
         return 75
 
-    def choices(self) -> list[Choice]:
+    def choices(self, *, embed: bool = False) -> list[Choice]:
+        if embed:
+            return [Choice("minilm-l6", 24_000_000, True, "The default.")]
         return [
             Choice("smollm2-135m", 144_811_456, True, "Small and quick; the default."),
             Choice("qwen3-4b", 2_497_281_312, False, "Much better answers, needs 5 GB."),
@@ -538,5 +541,6 @@ class FakeBackstage:
     def postpone_offer(self) -> None:
         self.put_off = True
 
-    def keep(self, key: str, value: str | bool) -> None:
+    def keep(self, key: str, value: Value | None) -> None:
+        write_setting(self.config, key, value)
         self.kept[key] = value

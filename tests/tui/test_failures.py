@@ -1,7 +1,5 @@
 """What fails is told where it happened, with its reason and the way on; and a long reply rings the bell."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
@@ -106,7 +104,7 @@ async def test_the_bell_rings_after_a_long_reply_only(
     heard: list[None] = []
     monkeypatch.setattr(ClewApp, "bell", lambda app: heard.append(None))
     agent = FakeAgent()
-    agent.settings = replace(agent.settings, bell_after_s=limit)
+    agent.settings = agent.settings.model_copy(update={"bell_after_s": limit})
     agent.total_ms = total_ms
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hi", "enter")

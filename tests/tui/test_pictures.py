@@ -74,7 +74,7 @@ def test_the_list_of_chats_in_light(snap_compare: Compare, tmp_path: Path) -> No
 
 def test_the_commands_while_typing(snap_compare: Compare, tmp_path: Path) -> None:
     app = make_app(full_agent(), tmp_path)
-    assert snap_compare(app, terminal_size=(80, 24), run_before=before(app, "slash", shows="/retry"))
+    assert snap_compare(app, terminal_size=(80, 24), run_before=before(app, "slash", shows="/status"))
 
 
 def recalling_agent() -> FakeAgent:

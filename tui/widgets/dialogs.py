@@ -1,6 +1,6 @@
 """Small screens over the chat: a question, one line to fill in, a text to edit, a text to read."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, TypeVar
 
 from rich.text import Text
@@ -12,12 +12,14 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
+from textual.widgets.option_list import Option
 
 from tui.keys import Row, bindings, signs
-from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, READER
+from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
 from tui.text import clean, plain, shown, shown_in_place
 from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.foot import Foot
+from tui.widgets.rows import Rows
 
 Answer = TypeVar("Answer")
 
@@ -59,7 +61,8 @@ class Confirm(Question[bool]):
 class AskLine(ModalScreen[str | None]):
     """One line to fill in; None if left.
 
-    `check` answers with what is wrong with a line, None where nothing is: only such a line closes it.
+    `check` answers with what is wrong with a line, None where nothing is: only such a line closes it. With `live` it is
+    asked while one types too, and an empty line is a line like any other.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK_LINE)
@@ -70,12 +73,16 @@ class AskLine(ModalScreen[str | None]):
         value: str = "",
         *,
         placeholder: str = "",
+        words: str = "",
         yes: str = "keep",
         check: Callable[[str], Awaitable[str | None]] | None = None,
+        live: bool = False,
     ) -> None:
         super().__init__()
         self._title = title
         self._value = value
+        self._words = words
+        self._live = live
         self._placeholder = placeholder
         self._yes = yes
         self._check = check
@@ -84,24 +91,64 @@ class AskLine(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
+            if self._words:
+                yield Static(plain(self._words), classes="dialog-words", markup=False)
             yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
             yield Static("", classes="dialog-wrong", markup=False)
             yield Foot((("Enter", self._yes), *signs(ASK_LINE)), classes="dialog-keys")
 
+    @on(Input.Changed)
+    @work(group="typed", exclusive=True)
+    async def _typed(self, event: Input.Changed) -> None:
+        if self._live and self._check is not None:
+            self._tell(await self._check(clean(event.value).strip()))
+
     @on(Input.Submitted)
     @work
     async def _done(self, event: Input.Submitted) -> None:
-        said = clean(event.value).strip() or None
-        if said is not None and self._check is not None:
+        said = clean(event.value).strip()
+        if self._check is not None and (said or self._live):
             if self._checking:
                 return
             self._checking = True
             wrong = await self._check(said)
             self._checking = False
             if wrong is not None:
-                self.query_one(".dialog-wrong", Static).update(plain(wrong, "$text-error"))
+                self._tell(wrong)
                 return
-        self.dismiss(said)
+        self.dismiss(said if said or self._live else None)
+
+    def _tell(self, wrong: str | None) -> None:
+        self.query_one(".dialog-wrong", Static).update(plain(wrong or "", "$text-error"))
+
+
+class Pick(ModalScreen[str | None]):
+    """One of a few words; None if left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(PICK)
+
+    def __init__(self, title: str, choices: Sequence[str], current: str, *, words: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._choices = tuple(choices)
+        self._current = current
+        self._words = words
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog pick"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Static(plain(self._words), classes="dialog-words", markup=False)
+            yield Rows(*(Option(plain(each)) for each in self._choices), markup=False, compact=True)
+            yield Foot(signs(PICK), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        rows = self.query_one(Rows)
+        rows.highlighted = self._choices.index(self._current) if self._current in self._choices else 0
+        rows.focus()
+
+    @on(Rows.OptionSelected)
+    def _chosen(self, event: Rows.OptionSelected) -> None:
+        self.dismiss(self._choices[event.option_index])
 
 
 class Lines(TextArea):

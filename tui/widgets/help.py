@@ -45,6 +45,8 @@ PLACES = (
     Place("A line or a text to write", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
     Place("Forking", places.FORK),
     Place("Models (/model)", places.MODELS),
+    Place("Settings (F10)", places.SETTINGS),
+    Place("A choice of a few", places.PICK),
     Place("Pages to read", places.READER),
 )
 

@@ -25,9 +25,9 @@ class ModelPicker(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(MODELS)
 
-    def __init__(self, choices: Sequence[Choice], current: str, *, here: bool = False) -> None:
+    def __init__(self, choices: Sequence[Choice], current: str, *, title: str = "Model") -> None:
         super().__init__()
-        self._title = "Model of this chat" if here else "Model"
+        self._title = title
         self._choices = list(choices)
         self._current = current
         self._shown: list[Choice] = []

@@ -1,0 +1,166 @@
+"""Changing a setting: what is typed is checked, put in force, then kept in the file; what fails leaves all as it was.
+
+In force first: what cannot be, because no model can be loaded so, must not be met again at the next start.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import SettingsError
+from agent.settings import (
+    Force,
+    Setting,
+    SettingState,
+    setting_states,
+    settings_with,
+    value_of,
+    written,
+)
+from tui import tuning
+from tui.latest import is_there
+from tui.text import one_line
+from tui.themes import SHORT_NAMES, full_name
+from tui.widgets.dialogs import AskLine, AskText, Pick
+from tui.widgets.settings import SettingsScreen
+
+if TYPE_CHECKING:
+    from tui.app import ClewApp
+    from tui.chat import Chat
+    from tui.service import Backstage
+
+NOT_YET = "The settings are still being read."
+BUSY = "One moment: the change before this one is still being made."
+LOADING = "Loading the model …"
+AFTER_REPLY = "The model is loaded anew as soon as the reply is written …"
+SHORT = 40  # characters of a value that is repeated
+EMPTY = " An empty text brings the default back."
+
+
+async def change_settings(app: "ClewApp", text: str) -> None:
+    """The settings screen, with `text` searched for, until it closes."""
+    if app.chat is None or app.backstage is None:
+        app.say(NOT_YET)
+    else:
+        await _Changing(app, app.chat, app.backstage).show(text)
+
+
+class _Changing:
+    """One settings screen, and what is changed in it: one setting at a time, and to the end if it closes meanwhile."""
+
+    def __init__(self, app: "ClewApp", chat: "Chat", backstage: "Backstage") -> None:
+        self._app = app
+        self._chat = chat
+        self._backstage = backstage
+        self._config = backstage.config
+        self._busy = False
+        self._screen: SettingsScreen
+
+    async def show(self, text: str) -> None:
+        states = await asyncio.to_thread(setting_states, self._config)
+        self._screen = SettingsScreen(
+            states,
+            str(self._config),
+            text,
+            in_use=lambda setting: value_of(self._chat.service.settings, setting.key),
+            change=lambda state: self._begin(self._change(state)),
+            reset=lambda state: self._begin(self._reset(state)),
+        )
+        await self._app.push_screen_wait(self._screen)
+
+    def _begin(self, change: Coroutine[Any, Any, None]) -> None:
+        if self._busy:
+            change.close()
+            self._app.say(BUSY)
+        else:
+            self._app.run_worker(self._app.guarded(self._alone(change)))
+
+    async def _alone(self, change: Coroutine[Any, Any, None]) -> None:
+        self._busy = True
+        try:
+            await change
+        finally:
+            self._busy = False
+        states = await asyncio.to_thread(setting_states, self._config)
+        if is_there(self._screen):
+            self._screen.fill(states)
+
+    async def _change(self, state: SettingState) -> None:
+        if self._fixed(state):
+            return
+        setting, now = state.setting, written(state.value)
+        match setting.key:
+            case "model":
+                await tuning.model(self._app, "")
+            case "embedder":
+                await tuning.embedder(self._app)
+            case _:
+                typed = await self._asked(setting, now)
+                if typed is not None and typed != now:
+                    await self._use(setting, typed)
+
+    async def _asked(self, setting: Setting, now: str) -> str | None:
+        """What is chosen or typed for a setting; None if it is to stay."""
+        app, title, words = self._app, setting.key, setting.meaning
+        choices = self._themes() if setting.key == "theme" else setting.choices
+        if choices:
+            return await app.push_screen_wait(Pick(title, choices, now, words=words))
+        if setting.key == "system_prompt":
+            return await app.push_screen_wait(AskText(title, now, words=words + EMPTY))
+        more = f"{words} {setting.allowed[:1].upper()}{setting.allowed[1:]}; by default {written(setting.default)}."
+        return await app.push_screen_wait(
+            AskLine(title, now, words=more, check=lambda typed: self._wrong(setting.key, typed), live=True)
+        )
+
+    def _themes(self) -> tuple[str, ...]:
+        others = sorted(set(self._app.available_themes) - set(SHORT_NAMES.values()))
+        return (*(short for short in SHORT_NAMES if short), *others)
+
+    async def _wrong(self, key: str, typed: str) -> str | None:
+        try:
+            await asyncio.to_thread(settings_with, self._config, key, typed)
+        except SettingsError as error:
+            return str(error)
+        return None
+
+    async def _reset(self, state: SettingState) -> None:
+        setting = state.setting
+        if self._fixed(state):
+            return
+        if state.line is None:
+            self._app.say(f"{setting.key} is at its default.")
+        elif setting.key in ("model", "embedder"):
+            change = tuning.model if setting.key == "model" else tuning.embedder
+            await change(self._app, written(setting.default))
+            if value_of(self._chat.service.settings, setting.key) == setting.default:
+                await asyncio.to_thread(self._backstage.keep, setting.key, None)
+        else:
+            await self._use(setting, None)
+
+    def _fixed(self, state: SettingState) -> bool:
+        """Whether a setting cannot be changed here, which is said."""
+        if state.variable is not None:
+            self._app.say(f"{state.variable} sets it, and wins over the file: change it there, or unset it.")
+        return state.variable is not None
+
+    async def _use(self, setting: Setting, typed: str | None) -> None:
+        """Put a setting in force, and then into the file; None: its default. What it says of itself is all checked."""
+        app, service = self._app, self._chat.service
+        typed = None if setting.key == "system_prompt" and not (typed or "").strip() else typed
+        new = await asyncio.to_thread(settings_with, self._config, setting.key, typed)
+        value, before = value_of(new, setting.key), service.settings
+        if setting.force is Force.LOADED:
+            app.say(AFTER_REPLY if service.answering is not None else LOADING)
+        await service.use_settings(new)
+        try:
+            await asyncio.to_thread(self._backstage.keep, setting.key, None if typed is None else value)
+        except SettingsError:
+            await service.use_settings(before)
+            raise
+        if setting.key == "theme":
+            app.theme = app.known_theme(full_name(new.theme))
+        if typed is None:
+            app.say(f"{setting.key} is at its default again.")
+        else:
+            now = one_line(written(value))
+            app.say(f"{setting.key} is {now} now." if len(now) <= SHORT else f"{setting.key} is changed.")

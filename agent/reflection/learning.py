@@ -15,7 +15,7 @@ from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Line, quest
 from .floor import keep_statements
 from .likeness import Embed, cosine
 from .making import Draft, Review
-from .material import Material, Store, Trust
+from .material import Material, Store, Trust, taught_by
 from .trust import Trusts, trusted
 
 OWN_TIME_S = 60.0  # of thinking about one exchange, once
@@ -41,7 +41,8 @@ class Learning:
         """What the exchange teaches. Raises EngineClosed where the model went away meanwhile, or a GraphFailure."""
         score = await self.score(generator) if material.said else None
         origin: Trust = "model" if generator is not None and score is not None and trusted(score) else "verbatim"
-        draft = Draft(material, entities, review=review, origin=origin)
+        taught = await asyncio.to_thread(taught_by, self._store, material)
+        draft = Draft(material, entities, review=review, origin=origin, taught=taught)
         draft.outcome.trust, draft.outcome.probe = origin, score
         draft.outcome.model = generator.info.name if generator is not None else None
         if origin == "model" and generator is not None:

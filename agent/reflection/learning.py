@@ -11,7 +11,7 @@ from models.protocols import Generator
 
 from .applying import Applier
 from .asking import within
-from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Line, question, usable
+from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Line, Listed, question, usable
 from .floor import keep_statements
 from .likeness import Embed, cosine
 from .making import Draft, Review
@@ -86,7 +86,9 @@ class Learning:
 
     async def _ask(self, draft: Draft, generator: Generator, shown: list[Observation]) -> list[Action]:
         """The model's actions; after an answer that is no use, one stricter question, and then none."""
-        known = [each.text or "" for each in shown]
+        known = [
+            Listed(each.text or "", each.proof_count, each.confidence, in_use=each.status == "active") for each in shown
+        ]
         counts = draft.outcome
         for stricter in (False, True):
             prompt = await asyncio.to_thread(fitting, generator, draft.material, known, stricter=stricter)
@@ -121,7 +123,7 @@ class Learning:
         return [Near(near.observation, cosines.get(near.observation.id, near.cosine), near.words) for near in found]
 
 
-def fitting(generator: Generator, material: Material, known: list[str], **how: Any) -> list[int]:
+def fitting(generator: Generator, material: Material, known: list[Listed], **how: Any) -> list[int]:
     """The question, its messages cut where the model's context is small."""
     room = generator.info.context - MOST_TOKENS
     lines = lines_of(material)

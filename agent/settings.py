@@ -69,6 +69,10 @@ CONFIG_TEXT = """\
 # Ring the terminal's bell when a reply took longer than this many seconds (0: never).
 # bell_after_s = 10
 
+# The model to ask where the one that answers refuses to learn from an exchange: a name or a path as above, "" for none.
+# It is loaded at the first refusal, and stays in memory beside the other.
+# fallback_model = ""
+
 # [sampling]
 # temperature = 0.7
 # top_k = 40
@@ -107,6 +111,7 @@ class Settings(BaseSettings):
     offer_model: bool = True
     theme: str = "dark"
     bell_after_s: Annotated[float, Field(ge=0)] = 10
+    fallback_model: str = ""
     sampling: Sampling = Sampling()
 
     @model_validator(mode="after")

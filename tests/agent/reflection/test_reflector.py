@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.events import Learned, Notice, Reflecting, TurnAccepted
+from agent.events import Learned, ModelReady, Notice, Reflecting, TurnAccepted, Warned
+from agent.home import Home
 from agent.reflection.learning import Learning
 from agent.reflection.probe import TASKS
 from agent.reflection.reflector import Reflector
@@ -19,7 +20,7 @@ from graph.errors import LogUnwritable, NotFound
 from graph.events import Event, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
 from graph.values import Recorded
-from models.errors import EngineClosed
+from models.errors import EngineClosed, UnknownModel
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
 
@@ -419,3 +420,46 @@ async def test_what_waits_for_review_keeps_nobody_from_saying_the_same(
         known = await agent.memories()
         assert [each.text for each in known] == [OSLO] * len(found)
         assert sorted((each.status, each.proof_count) for each in known) == found
+
+
+@pytest.mark.parametrize(
+    ("fallback", "learned", "told"),
+    [
+        ("other", ["The user has a red boat."], []),
+        ("gone", [], ["The fallback model cannot be used: There is no such model."]),
+    ],
+)
+async def test_the_fallback_is_loaded_at_the_first_refusal_and_once(
+    fallback: str, learned: list[str], told: list[str]
+) -> None:
+    right = [task.right for task in TASKS]
+    said: dict[str, Any] = {"action": "create", "category": "fact", "confidence": 0.9, "sources": [1]}
+    sorry = {"actions": [said | {"text": "I'm sorry, I can't help with that."}]}
+    boat = {"actions": [said | {"text": "The user has a red boat."}]}
+    models = {
+        "chat": FakeGenerator("Nice!", answers=[{"title": "a red boat"}, *right, *[sorry] * 4], name="chat"),
+        "other": FakeGenerator(answers=[*right, boat, {"actions": []}], name="other"),
+    }
+    loaded: list[str] = []
+
+    def load(name: str, progress: object) -> FakeGenerator:
+        loaded.append(name)
+        if name not in models:
+            raise UnknownModel("There is no such model.")
+        return models[name]
+
+    settings = Settings(model="chat", fallback_model=fallback)
+    agent = Agent(Home.resolve(), settings, client="test", loader=load)
+    heard = agent.notices()
+    await agent.start()
+    try:
+        session, _ = await say(agent, "I have a red boat.")
+        await say(agent, "Thanks, that is all.", session)
+        assert await texts(agent) == learned
+        assert loaded == ["chat", fallback]
+    finally:
+        await agent.close()
+    notices: list[Notice] = [notice async for notice in heard]
+    assert [each.message for each in notices if isinstance(each, Warned)] == told
+    assert {each.name for each in notices if isinstance(each, ModelReady)} == {"chat"}
+    assert models["other"].closed == (fallback == "other")

@@ -119,6 +119,11 @@ class ModelHost:
         self._name: str | None = None
         self.current: Generator | None = None
 
+    @property
+    def name(self) -> str | None:
+        """The name or path that the loaded model was asked for by."""
+        return self._name if self.current is not None else None
+
     async def get(self, name: str) -> Generator:
         """The model `name`, loading it if another or none is loaded. Raises ModelError, after telling ModelFailed."""
         async with self._lock:

@@ -53,6 +53,15 @@ class Reflects:
         """
         await self._reflector.reflect(reinforce=reinforce, by_model=by_model)
 
+    async def reflect_again(self, turn: str, *, reinforce: bool = True, by_model: bool = True) -> None:
+        """Reflect once more on the exchange of a turn, by its id or the beginning of it; or for the first time.
+
+        What it taught before is not learned again, nor what was rejected since; what was forgotten may be. Raises
+        NotFound, also where its words are not to be learned from, Ambiguous, AgentError or MemoryFailure.
+        """
+        found = await asyncio.to_thread(self._memory.reflected, turn)
+        await self._reflector.again(found, reinforce=reinforce, by_model=by_model)
+
     async def reflect_briefly(self) -> None:
         """Reflect on the first of what waits, where that asks no model for anything; the rest is left for later.
 

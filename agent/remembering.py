@@ -1,14 +1,17 @@
 """What the faces ask the memory through the Agent: recall, search, the recent, the pinned, names and themes."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Unpack
 
 from graph.events import MAIN_WORLD, PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
 from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
 from graph.memory import Memory
+from graph.newest import Newest, NodeKind
 from graph.quoted import Believed
+from graph.recent import Within
 from graph.values import Exchange, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
@@ -57,6 +60,13 @@ class Remembering(Altering):
         return await asyncio.to_thread(
             self._memory.recent, "exchange", limit, since=since, until=until, world=world, project=project
         )
+
+    async def newest(self, kinds: Collection[NodeKind], limit: int = 20, **within: Unpack[Within]) -> list[Newest]:
+        """The newest live nodes of some kinds that a world sees, and there a chat of a project.
+
+        Times are as for `recent`. Raises GraphFailure for observations while the graph is behind.
+        """
+        return await asyncio.to_thread(lambda: self._memory.newest(kinds, limit, **within))
 
     async def about(self, name: str, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
         """What a world, and there a chat of a project, knows about one person, place or project."""

@@ -24,7 +24,16 @@ from .conversation import Conversation
 from .documents import Documents
 from .embedding import Embedding
 from .errors import AgentError
-from .events import AgentEvent, GraphProgress, MemoryAwaited, MemoryReady, SessionsChanged, Warned
+from .events import (
+    AgentEvent,
+    GraphProgress,
+    MemoryAwaited,
+    MemoryReady,
+    ModelFailed,
+    Notice,
+    SessionsChanged,
+    Warned,
+)
 from .foreground import Foreground
 from .home import Home, keep_place
 from .importer import ImportProgress, ImportReport, Imports
@@ -111,12 +120,14 @@ class Agent(
         self._memory_or_none: Memory | None = None
         self._looked_at: str | None = None
         self._failed: str | None = None  # the model that could not be loaded for reflection
+        self._unusable: str | None = None  # and the fallback
         self._closing = False
         self._opening = None  # the graph
         self._conversation: Conversation
         self._embedding: Embedding
         self._imports: Imports
         self._models: ModelHost
+        self._fallback: ModelHost
 
     # -- life -----------------------------------------------------------------------------------------------------
 
@@ -139,6 +150,7 @@ class Agent(
             doubts=self._trusts.doubts,
         )
         self._models = ModelHost(self._loader, self._tell, leaving=self._prompts.give_up)
+        self._fallback = ModelHost(self._loader, self._tell_of_fallback)
         self._jobs = Jobs()
         self._imports = Imports(memory, self._jobs)
         self._nightly = Nightly(self._home, self._tell)
@@ -229,6 +241,7 @@ class Agent(
         await self._embedding.close()
         await self._prompts.pause()
         await self._models.close()
+        await self._fallback.close()
         await self._end_tasks()
         await self._prompts.shelf.written()  # what is forgotten just now asks the memory
         self._memory_or_none = None
@@ -380,7 +393,9 @@ class Agent(
         return any(each.name == name and each.size < CAPABLE_BYTES for each in ModelStore(self._home.models).entries())
 
     def _make_reflector(self, memory: Memory) -> Reflector:
-        self._learning = Learning(memory, self._trusts, self._embedding.vectors, self._foreground)
+        self._learning = Learning(
+            memory, self._trusts, self._embedding.vectors, self._foreground, fallback=self._fallback_model
+        )
         return Reflector(
             memory,
             self._learning,
@@ -408,6 +423,25 @@ class Agent(
             found = await self._chat_model()
             self._failed = self.settings.model if found is None else None  # it is told once
         return self._models.current
+
+    async def _fallback_model(self) -> Generator | None:
+        """The model that is asked where the other refuses; loaded when it is needed first, and kept."""
+        name = self.settings.fallback_model
+        if name in ("", self._models.name, self._unusable):
+            return None
+        try:
+            return await self._fallback.get(name)
+        except (ModelError, Abandoned):  # told by a notice, once
+            self._unusable = name
+            return None
+
+    def _tell_of_fallback(self, notice: Notice) -> None:
+        """What is to be known of it: it is not the model that answers, whose state faces show."""
+        match notice:
+            case ModelFailed():
+                self._tell(Warned(f"The fallback model cannot be used: {notice.message}"))
+            case Warned():
+                self._tell(notice)
 
     async def _chat_model(self) -> Generator | None:
         try:

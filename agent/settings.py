@@ -113,6 +113,11 @@ class Settings(BaseSettings):
         default="auto",
         description='What was learned and is not sure waits for your review; with "ask" everything does.',
     )
+    fallback_model: Annotated[str, Force.AT_ONCE] = Field(
+        default="",
+        description="The model asked where the one that answers refuses to learn from an exchange: a name or a path as "
+        'for model; "" for none. It is loaded at the first refusal, and stays in memory beside the other.',
+    )
     mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
         default="review",
         description='What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for '

@@ -45,7 +45,7 @@ FIRST = ("An", "Bel", "Cor", "Dar", "El", "Fen", "Gil", "Har", "Il", "Jor")
 LAST = ("ta", "dora", "vin", "mund", "sa", "rik", "lotte", "bert", "wyn", "na")
 CITIES = ("Oslo", "Bergen", "Lyon", "Porto", "Ghent", "Turin", "Graz", "Cork", "Malmö", "Tartu")
 TOLD = re.compile(r"^\[1\] you: (.*)$", re.MULTILINE)
-LISTED = re.compile(r"^\((\d+)\) (.*)$", re.MULTILINE)
+LISTED = re.compile(r"^\((\d+)\) (.*) \[[^\[\]]*\]$", re.MULTILINE)
 
 
 def message(number: int) -> str:

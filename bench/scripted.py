@@ -21,7 +21,7 @@ from tests.fakes import FakeGenerator
 from .expected import Conversation, Known, plain
 
 LIST = "The list:\n"
-SHOWN = re.compile(r"^\((\d+)\) (.*)$", re.MULTILINE)
+SHOWN = re.compile(r"^\((\d+)\) (.*) \[[^\[\]]*\]$", re.MULTILINE)
 TOLD = re.compile(r"^\[(\d+)\] [^:\n]*: (.*)$", re.MULTILINE)
 SURE, UNSURE = 0.95, 0.6
 ENOUGH = 120  # characters that tell one message from another

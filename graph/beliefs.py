@@ -85,7 +85,8 @@ class Wanted:
     """Which observations; None means any. Without `status`, those that are current. `about` is a name, in any case.
 
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
-    for those that a chat of a project, or of none, sees.
+    for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
+    when a revision was made.
     """
 
     status: Status | None = None
@@ -99,6 +100,8 @@ class Wanted:
     dead: bool = False
     everything: bool = False  # whatever the status
     viewer: Viewer = EVERYONE
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ the conversation. Texts that were erased read as None; turns keep their place.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Unpack, overload
@@ -18,6 +18,7 @@ from graph.events import MAIN_WORLD
 from graph.finding import search
 from graph.hits import About, Found
 from graph.kept_readings import KeptReadings
+from graph.newest import Newest, NodeKind, newest
 from graph.paths import Paths
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
@@ -191,6 +192,14 @@ class Readings(KeptReadings, TreeReadings):
                     return newest.turns(limit)
                 case "session":
                     return newest.sessions(limit)
+
+    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[Newest]:
+        """The live nodes of some kinds that a world sees, and there a chat of a project, the newest first.
+
+        What the log tells: for observations, and for a naive time, it raises ValueError.
+        """
+        with self.snapshot() as db:
+            return newest(db, kinds, limit, **within)
 
     def pinned(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Turn]:
         """The turns that are pinned in a world and that it sees, oldest first: by hand, and the newest pivotal ones.

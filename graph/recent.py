@@ -1,4 +1,4 @@
-"""The newest of what is live, by when it was said: exchanges, turns, sessions, and what is pinned.
+"""The newest of what is live, by when it was said: exchanges, turns, sessions, who is named, and what is pinned.
 
 Read from the log, so that what was said lately is known also while the graph is behind.
 """
@@ -37,6 +37,17 @@ _PIVOTAL = f"""
     AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.turn = rating.turn AND later.kind = 'turn.rated'
         AND later.seq > rating.seq)
 ) AND said.text IS NOT NULL ORDER BY said.told DESC, said.seq DESC
+"""
+
+# Somebody else than the two of every chat speaks, or somebody or something is named.
+_NAMES = """
+(said.speaker NOT IN ('you', 'assistant') AND said.role <> 'tool' OR EXISTS (
+    SELECT 1 FROM named WHERE named.name = said.turn AND named.kind = 'entity.noted'
+))
+"""
+_NAMED = """
+SELECT noted.item, noted.text FROM named JOIN events AS noted USING (seq)
+WHERE named.name = ? AND named.kind = 'entity.noted' AND noted.text IS NOT NULL ORDER BY noted.seq
 """
 
 
@@ -96,6 +107,19 @@ class Recent:
                 if not session.deleted and self._is_here(session):
                     found.append(session)
         return found
+
+    def named(self, limit: int) -> list[tuple[str, str, datetime]]:
+        """Who and what live turns name, and who else speaks in them: id, name and when that was last."""
+        found: dict[str, tuple[str, str, datetime]] = {}
+        for row in self._live(_NAMES):
+            turn = turn_of(row, 0)
+            names = self._db.execute(_NAMED, (turn.id,)).fetchall()
+            for id, name in [*names, (turn.speaker, turn.speaker)]:
+                if len(found) < limit and id not in ("you", "assistant"):
+                    found.setdefault(id, (id, name, turn.at))
+            if len(found) >= limit:
+                break
+        return list(found.values())
 
     def pinned(self) -> list[Turn]:
         """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones."""

@@ -7,19 +7,22 @@ what-if, which has others too, recall works it out (in_world.py).
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from graph.beliefs import Observation, Project, Story, Wanted, seen_by
 from graph.errors import Ambiguous, GraphFailure, NotFound
 from graph.events import MAIN_WORLD
 from graph.exchanges import SHORTEST_PREFIX
 from graph.finding import fts_query
+from graph.ids import as_ms
 from graph.in_world import InWorld, is_wanted, standing_rows
+from graph.newest import Newest, NodeKind, first, learned
 from graph.pinning import pinned_series
 from graph.proof import RETURN, proofs, with_proof
+from graph.recent import Within
 from graph.unlearned import Unlearned
 from graph.visibility import EVERYONE, Viewer
 from graph.worlds import lineage_of
@@ -92,6 +95,24 @@ class Remembered(Unlearned):
                 break
             skip, page = skip + page, 4 * page
         return found[:most]
+
+    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[Newest]:
+        """The live nodes of some kinds that a world sees, and there a chat of a project, the newest first.
+
+        Of observations those that are in use, by when they were learned. Raises GraphFailure for them alone, and
+        ValueError for a naive time.
+        """
+        found = super().newest([kind for kind in kinds if kind != "observation"], limit, **within)
+        if "observation" not in kinds:
+            return found
+        wanted = Wanted(
+            status="active",
+            world=within.get("world", MAIN_WORLD),
+            since=within.get("since"),
+            until=within.get("until"),
+            viewer=within.get("project", EVERYONE),
+        )
+        return first([*found, *map(learned, self.memories(wanted, now=datetime.now(UTC), limit=limit))], limit)
 
     def memory(self, id: str, *, now: datetime | None = None, world: str | None = None) -> Story:
         """An observation with its revisions and their proof, by its id or the first 6 or more characters of it.
@@ -211,6 +232,8 @@ class Remembered(Unlearned):
                 self._entities(wanted.about) if wanted.about is not None else None,
             ),
             "text": ("o.seq IN $text", self._worded(wanted.text) if wanted.text is not None else None),
+            "since": ("o.at >= $since", wanted.since and as_ms(wanted.since)),
+            "until": ("o.at < $until", wanted.until and as_ms(wanted.until)),
             "pinned": (f"{'' if wanted.pinned else 'NOT '}o.series IN $pinned", _some(pinned, wanted.pinned)),
         }
         for name, (condition, value) in given.items():

@@ -145,15 +145,15 @@ class Pending:
 
     def _exchanges(self, db: sqlite3.Connection, living: Living) -> Iterator[Unreflected]:
         for page in self._pages(db, imported=0):
-            above = {turn: _above(db, turn) for turn, _ in page}
-            turns = ((each, session) for turn, session in page for each in (*above[turn], turn))
+            asking = {turn: above(db, turn) for turn, _ in page}
+            turns = ((each, session) for turn, session in page for each in (*asking[turn], turn))
             live = self._living(db, living, turns)
             for turn, session in page:
                 world = self._world(db, session)
-                asked = [each for each in above[turn] if (each, world) in live or not _is_gone(db, each)]
+                asked = [each for each in asking[turn] if (each, world) in live or not is_gone(db, each)]
                 if asked and live.issuperset((each, world) for each in (*asked, turn)):
                     self._look_back(db, turn, asked[0])
-                    yield _unit(db, (*asked, turn), session)
+                    yield unit(db, (*asked, turn), session)
                 else:
                     self._out.add(turn)
 
@@ -184,7 +184,7 @@ class Pending:
                 run = _run(db, turn, taken, alive) if begins else ()
                 taken.update(run)
                 if run:
-                    yield _unit(db, run, session)
+                    yield unit(db, run, session)
                 else:
                     self._out.add(turn)
 
@@ -209,7 +209,7 @@ class Pending:
             seq, told, page = rows[-1][0], rows[-1][4], min(2 * page, LONGEST_PAGE)
 
 
-def _above(db: sqlite3.Connection, reply: str) -> list[str]:
+def above(db: sqlite3.Connection, reply: str) -> list[str]:
     """The user's turns above a reply, up to the reply before it, the oldest first; turns of tools are passed over."""
     found: list[str] = []
     at, role = db.execute(_PLACED, (reply,)).fetchone()
@@ -244,7 +244,8 @@ def _role(db: sqlite3.Connection, turn: str) -> str:
     return role
 
 
-def _unit(db: sqlite3.Connection, turns: tuple[str, ...], session: str) -> Unreflected:
+def unit(db: sqlite3.Connection, turns: tuple[str, ...], session: str) -> Unreflected:
+    """Turns to be reflected on together, in the world and project of a session."""
     world, project = place_of(db, session)
     return Unreflected(turns, session, world, project)
 
@@ -255,5 +256,6 @@ def place_of(db: sqlite3.Connection, session: str) -> tuple[str, str | None]:
     return world, project or None
 
 
-def _is_gone(db: sqlite3.Connection, turn: str) -> bool:
+def is_gone(db: sqlite3.Connection, turn: str) -> bool:
+    """Whether a turn was deleted."""
     return db.execute(_GONE, (turn,)).fetchone() is not None

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -45,6 +45,7 @@ from graph.events import (
 )
 from graph.hits import Filters
 from graph.ids import new_id
+from graph.newest import NODE_KINDS
 from graph.visibility import EVERYONE, Viewer
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator
@@ -194,6 +195,7 @@ class Tellers:
             "recall": str(recalled),
             "recent exchanges": str(memory.recent("exchange", 100, project=place)),
             "recent turns": str(memory.recent("turn", 100, project=place)),
+            "newest nodes": str(memory.newest(NODE_KINDS, 500, project=place)),
             "about": str(about),
             "pinned turns": str(memory.pinned(project=place)),
             "pinned memories": str(memory.pinned_observations(project=place)),
@@ -209,6 +211,11 @@ class Tellers:
         told: dict[str, str] = {
             "mcp recall": str(await tools.recall(shapes.RecallArguments(query=ASKED, limit=50, project=place))),
             "mcp recent": str(await tools.recent(shapes.RecentArguments(limit=50, project=place))),
+            "mcp recent nodes": str(
+                await tools.recent(
+                    shapes.RecentArguments(kinds=list(get_args(shapes.NodeKind)), limit=50, project=place)
+                )
+            ),
             "mcp about": str(await tools.about(shapes.AboutArguments(name="marmalade", limit=50, project=place))),
         }
         for cypher in ("MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a, b"):
@@ -280,7 +287,14 @@ async def test_nothing_leaves_its_project(tellers: Tellers) -> None:
         for way, nonces in told.items():
             if not way.startswith("hits of") and "recently" not in way:
                 assert nonces & own or (place is None and way == "pinned memories"), way  # it was looked at
-        for way in ("memories", "blocks", "pinned memories", "mcp recall", "mcp query MATCH (n) RETURN n"):
+        for way in (
+            "memories",
+            "blocks",
+            "pinned memories",
+            "newest nodes",
+            "mcp recall",
+            "mcp query MATCH (n) RETURN n",
+        ):
             assert any(tellers.owners[nonce] is EVERYONE for nonce in told[way]), way
 
 

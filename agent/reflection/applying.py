@@ -7,6 +7,7 @@ there; a deletion only where the user's own words correct the same subject. All 
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from agent.quoting import neutral
 from graph.beliefs import Near, Observation
@@ -74,22 +75,19 @@ class Applier:
         if not text or babble(text) or invented(text, grounding) or far(grounding, meaning):
             return False
         sources = [turn.id for turn in turns]
+        sure = borne_out(text, _words(turns), cosine=meaning)
+        how: dict[str, Any] = {"confidence": action.confidence, "grounded": grounding.grounded, "sure": sure}
         for near in await self._near(text):
             known = near.observation
             if not self._same_people(known, turns):
                 continue
             if says_the_same(text, known.text or "", near.cosine or None):
+                if self._draft.stands_beside(known, sources, **how):
+                    continue
                 return grounding.grounded and self._draft.support(known, sources)
             if slots_of(text) & slots_of(known.text or ""):
                 return self._revise(known, text, action.confidence, turns, grounding)
-        return self._draft.make(
-            text,
-            category=category,
-            confidence=action.confidence,
-            sources=sources,
-            grounded=grounding.grounded,
-            sure=borne_out(text, _words(turns), cosine=meaning),
-        )
+        return self._draft.make(text, category=category, sources=sources, **how)
 
     async def _update(self, action: Update, turns: Sequence[Turn]) -> bool:
         old, text = self._known(action.memory), sentence(action.text)
@@ -102,6 +100,8 @@ class Applier:
         if not self._same_people(old, turns) or not (corrected or related(text, old.text, meaning, changed=changed)):
             return await self._create(action, old.kind, turns)
         if says_the_same(text, old.text, meaning):
+            if old.status == "candidate" and await self._create(action, old.kind, turns):
+                return True
             heard = ground(old.text, words, cosine=await self._meaning(old.text, words), known=self._speakers())
             again = heard.grounded or any(says_again(each, old.text) for each in words)
             return again and self._draft.support(old, [turn.id for turn in turns])

@@ -103,12 +103,17 @@ def apart(statement: Statement) -> list[Statement]:
 async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) -> None:
     text = statement.text if turn.speaker == YOU else f"{turn.speaker}: {statement.text}"
     known = [each for each in await near(text) if speaks_of(each.observation, turn.speaker)]
+    beside: set[str] = set()  # what waits for review with the same words
     for each in known:
         told = each.observation.text or ""
         if says_the_same(text, told, each.cosine or None) or _only_again(turn, statement, told):
+            if draft.stands_beside(each.observation, [turn.id], confidence=CONFIDENCE):
+                beside.add(each.observation.id)
+                continue
             draft.outcome.skipped += not draft.support(each.observation, [turn.id])
             return
-    old = _revised(statement, turn, [each.observation for each in known if not draft.touched(each.observation)])
+    others = [each.observation for each in known if each.observation.id not in beside]
+    old = _revised(statement, turn, [each for each in others if not draft.touched(each)])
     if old is not None and not newer([turn], old):
         draft.outcome.skipped += 1
         return

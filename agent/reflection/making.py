@@ -1,8 +1,9 @@
 """Observations as events: which status they get, what they stand on, and what makes one unnecessary.
 
-Everything that is learned goes through a `Draft`, which knows what the reflection has made so far: nothing is said
-twice, no turn supports what it was made from, and no revision leaves out a source of the one before. What is seen here
-but belongs elsewhere, since it is seen everywhere, stays as it is: what is said in one project changes nothing outside.
+Everything that is learned goes through a `Draft`, which knows what the reflection has made so far, and what came of its
+turns before: nothing is said twice, no turn supports what it was made from, and no revision leaves out a source of the
+one before. So what was rejected comes again only with new proof. What is seen here but belongs elsewhere, since it is
+seen everywhere, stays as it is: what is said in one project changes nothing outside.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +13,8 @@ from graph.beliefs import Observation
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
 from graph.ids import new_id
 
-from .likeness import names_of
-from .material import YOU, Material, Outcome
+from .likeness import names_of, says_the_same
+from .material import YOU, Material, Outcome, Taught
 from .words import tokens
 
 STORED_FROM = 0.5  # less sure is not kept
@@ -26,13 +27,20 @@ class Draft:
     """The observations of one reflection, as they come."""
 
     def __init__(
-        self, material: Material, entities: Mapping[str, str], *, review: Review, origin: Literal["model", "verbatim"]
+        self,
+        material: Material,
+        entities: Mapping[str, str],
+        *,
+        review: Review,
+        origin: Literal["model", "verbatim"],
+        taught: Taught | None = None,
     ) -> None:
         self.material = material
         self.outcome = Outcome()
         self._entities = entities
         self._review = review
         self._origin = origin
+        self._taught = taught or Taught()
         self._supported: set[tuple[str, str]] = set()
         self._retired: set[str] = set()
         self._superseded: set[str] = set()
@@ -52,14 +60,14 @@ class Draft:
     ) -> bool:
         """A new observation, or a revision of one; under review unless all is well. False: there is nothing to keep."""
         folded = " ".join(tokens(text))
-        if confidence < STORED_FROM or not sources or folded in self._texts:
+        if confidence < STORED_FROM or not sources or folded in self._texts or self._made_before(text, sources):
             return False
         before = supersedes.sources if supersedes is not None else ()
         if supersedes is not None and supersedes.project != self.material.project:
             supersedes = None
         if supersedes is not None and supersedes.series in self._superseded:
             return False  # one answer revises an observation once
-        active = sure and grounded and confidence > ACTIVE_ABOVE and self._review == "auto"
+        active = self._in_use(confidence, grounded=grounded, sure=sure)
         id = new_id()
         made = ObservationMade(
             observation=id,
@@ -90,7 +98,7 @@ class Draft:
         """Turns say the same again. False where they do already, or are what it was made from."""
         if observation.project != self.material.project:
             return False
-        told = {*observation.sources, *observation.supports}
+        told = self._told(observation)
         fresh = [source for source in sources if source not in told and (observation.id, source) not in self._supported]
         for source in fresh:
             self._supported.add((observation.id, source))
@@ -106,7 +114,7 @@ class Draft:
 
     def retire(self, observation: Observation, by_turn: str) -> bool:
         """A person's own words in a turn contradict it. False if that turn is what it was made from."""
-        told = (*observation.sources, *observation.supports)
+        told = self._told(observation)
         if observation.id in self._retired or by_turn in told or observation.project != self.material.project:
             return False
         self._retired.add(observation.id)
@@ -115,10 +123,38 @@ class Draft:
         )
         return True
 
+    def stands_beside(
+        self,
+        candidate: Observation,
+        sources: Sequence[str],
+        *,
+        confidence: float,
+        grounded: bool = True,
+        sure: bool = True,
+    ) -> bool:
+        """Whether what says the same as a candidate is made beside it, as it needs no review and has new proof."""
+        new = not set(sources) <= self._told(candidate)
+        return candidate.status == "candidate" and new and self._in_use(confidence, grounded=grounded, sure=sure)
+
     def touched(self, observation: Observation) -> bool:
         """Whether this reflection has revised, retired or supported an observation."""
         supported = {id for id, _ in self._supported}
         return observation.series in self._superseded or observation.id in self._retired | supported
+
+    def _in_use(self, confidence: float, *, grounded: bool, sure: bool) -> bool:
+        """Whether something is in use without a review."""
+        return sure and grounded and confidence > ACTIVE_ABOVE and self._review == "auto"
+
+    def _told(self, observation: Observation) -> set[str]:
+        """The turns of which an observation was made, that support it, or that did something to it before."""
+        return {*observation.sources, *observation.supports, *self._taught.by(observation.id)}
+
+    def _made_before(self, text: str, sources: Sequence[str]) -> bool:
+        """Whether the same turns made the same before, whatever became of it."""
+        return any(
+            set(sources) <= self._taught.by(id) and says_the_same(text, each.text or "", None)
+            for id, each in self._taught.live.items()
+        )
 
     def _about(self, text: str, sources: Iterable[str], supersedes: Observation | None) -> tuple[str, ...]:
         """Entities: the speakers of its turns, and whoever it names."""

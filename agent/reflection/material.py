@@ -1,6 +1,6 @@
 """What one reflection is about: turns that were not reflected on, of which only people's own words are evidence."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -27,6 +27,7 @@ class Store(Protocol):
     def memory(self, id: str, *, world: str | None = None) -> Story: ...
     def unreflected(self, limit: int) -> list[Unreflected]: ...
     def unreflected_count(self) -> int: ...
+    def taught(self, turns: Collection[str]) -> dict[str, set[str]]: ...
     def entities(self, names: Iterable[str]) -> dict[str, str]: ...
     def judged(self, turns: Iterable[str]) -> dict[str, int]: ...
     def near(
@@ -65,6 +66,21 @@ class Material:
         return [turn.text or "" for turn in self.said if turn.id in wanted]
 
 
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What came of some turns before: by observation those of them that made, supported, revised or retired it.
+
+    `live` are those of the observations whose proof stands, whatever their status.
+    """
+
+    turns: Mapping[str, set[str]] = field(default_factory=dict)
+    live: Mapping[str, Observation] = field(default_factory=dict)
+
+    def by(self, observation: str) -> set[str]:
+        """The turns that did something to an observation."""
+        return self.turns.get(observation, set())
+
+
 @dataclass(slots=True)
 class Outcome:
     """What came of a step: events to append, the texts it learned, and counts."""
@@ -95,6 +111,12 @@ def gather(store: Store, wanted: Unreflected) -> Material:
         project=wanted.project,
         instead_of=wanted.instead_of,
     )
+
+
+def taught_by(store: Store, material: Material) -> Taught:
+    """What the turns taught when they were reflected on before."""
+    turns = store.taught(material.turns)
+    return Taught(turns, store.observations(turns, world=material.world) if turns else {})
 
 
 def still_there(store: Store, material: Material) -> bool:

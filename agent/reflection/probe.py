@@ -11,10 +11,10 @@ from graph.events import ObservationKind
 from models.errors import StructuredOutputError
 from models.protocols import Generator
 
-from .consolidation import MOST_TOKENS, Actions, Create, Line, Update, question, usable
+from .consolidation import MOST_TOKENS, Actions, Create, Line, Listed, Update, question, usable
 
 BAR = 0.85  # the share of the tasks that a model has to do right
-VERSION = 1  # other tasks, another question: probe again
+VERSION = 2  # other tasks, another question: probe again
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Task:
 
     name: str
     lines: tuple[Line, ...]
-    known: tuple[str, ...]
+    known: tuple[Listed, ...]
     right: Actions
     terms: tuple[str, ...] = ()
 
@@ -34,14 +34,15 @@ def _told(text: str, reply: str = "I see.", speaker: str = "you") -> tuple[Line,
 
 NOTHING = Actions(actions=[])
 
+CELLO = Listed("The user plays the cello.", proofs=2, confidence=0.85)
+BODO = Listed("The user lives in Bodø.")
+
 TASKS: tuple[Task, ...] = (
-    Task(
-        "chit-chat", _told("ok thanks, that helps a lot!", "You are welcome."), ("The user plays the cello.",), NOTHING
-    ),
+    Task("chit-chat", _told("ok thanks, that helps a lot!", "You are welcome."), (CELLO,), NOTHING),
     Task(
         "a change of state",
         _told("We moved again last week: I live in Tromsø now, no longer in Bodø.", "How exciting!"),
-        ("The user plays the cello.", "The user lives in Bodø."),
+        (CELLO, BODO),
         Actions(
             actions=[
                 Update(
@@ -63,7 +64,7 @@ TASKS: tuple[Task, ...] = (
     Task(
         "a plain fact",
         _told("My sister Ylva is a vet and has three goats.", "Goats are lovely."),
-        ("The user plays the cello.",),
+        (CELLO,),
         Actions(
             actions=[
                 Create(
@@ -79,13 +80,13 @@ TASKS: tuple[Task, ...] = (
     Task(
         "a hypothetical",
         _told("If I were rich I would buy a castle in Scotland and breed llamas.", "A fine dream."),
-        ("The user plays the cello.",),
+        (CELLO,),
         NOTHING,
     ),
     Task(
         "a repeat",
         _told("As I said, I play the cello.", "A beautiful instrument."),
-        ("The user plays the cello.", "The user lives in Bodø."),
+        (CELLO, BODO),
         NOTHING,
     ),
     Task(

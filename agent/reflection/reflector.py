@@ -108,14 +108,23 @@ class Reflector:
             model: Generator | None = None
             tries: Counter[Unreflected] = Counter()
             while (most is None or tries.total() < most) and (found := await self._next()):
-                await self._quiet()
-                if not self._store.graph_ready:
-                    raise GraphFailure("What is known already cannot be read while the graph is being opened.")
-                model = await self._model() if by_model else None
+                model = await self._ready(by_model=by_model)
                 await self._tell(model)
                 tries[found] += 1
                 await self._reflect_on(found, model, last=tries[found] >= TRIES, reinforce=reinforce)
             await self._tell(model, left=0 if most is None else None)
+
+    async def again(self, found: Unreflected, *, reinforce: bool = True, by_model: bool = True) -> None:
+        """Reflect once more on what was reflected on: what it taught before is not learned again.
+
+        Raises MemoryFailure, and AgentError where its words were taken away meanwhile.
+        """
+        async with self._one:
+            for _ in range(TRIES):
+                model = await self._ready(by_model=by_model)
+                with contextlib.suppress(Changed, EngineClosed):
+                    return await self._once(found, model, reinforce=reinforce)
+            raise AgentError("What was said there changed meanwhile. Nothing was learned; try it again.")
 
     # -- the background -------------------------------------------------------------------------------------------
 
@@ -148,6 +157,13 @@ class Reflector:
         while self._foreground.busy or self._prompts.busy:
             await self._foreground.free()
             await self._prompts.settled()
+
+    async def _ready(self, *, by_model: bool) -> Generator | None:
+        """The model to reflect with, once nobody waits for an answer. Raises GraphFailure while there is no graph."""
+        await self._quiet()
+        if not self._store.graph_ready:
+            raise GraphFailure("What is known already cannot be read while the graph is being opened.")
+        return await self._model() if by_model else None
 
     async def _tell(self, model: Generator | None, *, left: int | None = None) -> None:
         count = await self._in_thread(self._store.unreflected_count) if left is None else left

@@ -1,16 +1,29 @@
-"""`clew recent`: what was talked about lately, newest first by when it was said. Reads the log without a lock."""
+"""`clew recent`: what was talked about lately, or the newest of any kind of node; newest first.
 
-from typing import Annotated
+Reads the log without a lock. How observations stand only the graph knows: they need the memory for a moment.
+"""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import PROJECT, project_in
+from tui.commands.choosing import PROJECT, outside, project_in
+from tui.commands.learned import one_of, with_agent
 from tui.commands.log import MOST, put_exchanges
+from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.since import moment
 from tui.commands.worlds import WORLD, world_in
+
+if TYPE_CHECKING:
+    from graph.newest import Newest, NodeKind
+    from graph.recent import Within
+    from graph.values import Exchange
+
+KINDS = ("turn", "session", "observation", "entity", "document", "chunk", "project", "block", "world")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -18,6 +31,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def recent(
     ctx: typer.Context,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help=f"Nodes of this kind; may be given more than once: {', '.join(KINDS)}."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
@@ -26,17 +43,42 @@ def recent(
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
     """List the newest exchanges of all chats; unlike `log`, only what recall may find, and imported chats by their own
-    time.
+    time. With --kind, list other parts of the memory.
     """
     from graph.reading import LogReader
 
-    from_then, before = moment(since), moment(until)
-    of = MAIN
+    kinds = [cast("NodeKind", one_of(each, KINDS, "kind")) for each in kind or []]
+    within: Within = {"since": moment(since), "until": moment(until), "world": MAIN}
+    home, limit, elsewhere = home_of(ctx, writing=False), min(limit, MOST), ""
+    exchanges: list[Exchange] = []
+    nodes: list[Newest] = []
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
-        of = world_in(reader, world)
-        of_project = project_in(reader, project)
-        found = reader.recent("exchange", min(limit, MOST), since=from_then, until=before, world=of, project=of_project)
+        reader = LogReader.open(home.memory)
+        within["world"] = world_in(reader, world)
+        within["project"] = of_project = project_in(reader, project)
+        if not kinds:
+            exchanges = reader.recent("exchange", limit, **within)
+        elif "observation" in kinds:
+            nodes = with_agent(home, lambda agent: agent.newest(kinds, limit, **within), client="recent")
+        else:
+            nodes = reader.newest(kinds, limit, **within)
+        elsewhere = outside(reader, of_project)
     except MemoryMissing:
-        found = []
-    put_exchanges(found, as_json=as_json, world=of)
+        pass
+    if kinds:
+        _put_nodes(nodes, as_json=as_json, world=within["world"], elsewhere=elsewhere)
+    else:
+        put_exchanges(exchanges, as_json=as_json, world=within["world"])
+
+
+def _put_nodes(found: "list[Newest]", *, as_json: bool, world: str, elsewhere: str) -> None:
+    """Print nodes on two lines each, or say that there are none."""
+    if as_json:
+        put_json([asdict(each) | {"at": instant(each.at), "world": world} for each in found])
+        return
+    for each in found:
+        of = f"  project {each.project}" if each.project and each.kind != "project" else ""
+        put(paint(fit(f"{each.id}  {local(each.at)}  {each.kind}{of}", width()), "2"))
+        put(f"  {fit(each.text, width() - 2)}")
+    if not found:
+        say(f"Nothing of that kind is in the memory{elsewhere}.")

@@ -1,4 +1,4 @@
-"""`clew reflect`: learn now from what was said and waits. Needs the memory for itself."""
+"""`clew reflect`: learn now from what was said and waits, or once more from an exchange. Needs the memory alone."""
 
 import asyncio
 from contextlib import suppress
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graph.errors import NotFound
 from tui.commands.learned import has_memory
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,6 +49,14 @@ def reflect(
     no_model: Annotated[
         bool, typer.Option("--no-model", help="Ask no model: keep what you told about yourself, word for word.")
     ] = False,
+    again: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Once more from the exchange of this message; nothing is learned twice."),
+    ] = None,
+    no_reinforce: Annotated[
+        bool,
+        typer.Option("--no-reinforce", help="Make nothing surer because it was said again."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object with the counts, for programs.")] = False,
 ) -> None:
     """Learn now from what was said, asked or imported and waits; the chat does it by itself. Ctrl+C loses nothing."""
@@ -56,9 +66,12 @@ def reflect(
     counts = Counts()
 
     async def work(agent: "Agent", narration: Narration) -> None:
-        await _reflect(agent, narration, counts, by_model=not no_model)
+        await _reflect(agent, narration, counts, again, by_model=not no_model, reinforce=not no_reinforce)
 
+    again = None if again is None else clean(again)
     try:
+        if again is not None and not has_memory(home):
+            raise NotFound(f"There is no turn {again}: nothing was ever stored here.")
         if has_memory(home):
             with_memory(home, work, client="reflect", by_meaning=not no_model, brief=False)
     except typer.Exit:
@@ -73,15 +86,22 @@ def reflect(
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-async def _reflect(agent: "Agent", narration: Narration, counts: Counts, *, by_model: bool) -> None:
+async def _reflect(
+    agent: "Agent", narration: Narration, counts: Counts, again: str | None, *, by_model: bool, reinforce: bool
+) -> None:
     from models.errors import ModelError
 
+    done = 0
     counts.left = waited = await agent.unreflected()
     heard = asyncio.create_task(_follow(agent.notices(), narration, counts, waited))
     try:
-        if waited and by_model:
+        if (waited or again is not None) and by_model:
             await agent.model_ready()
-        await agent.reflect(by_model=by_model)
+        if again is None:
+            await agent.reflect(by_model=by_model, reinforce=reinforce)
+        else:
+            await agent.reflect_again(again, by_model=by_model, reinforce=reinforce)
+            done = 1
     except ModelError:  # told by a notice
         say("Nothing was reflected on. `clew reflect --no-model` keeps what you told about yourself, word for word.")
         raise typer.Exit(ExitCode.UNAVAILABLE) from None
@@ -90,7 +110,7 @@ async def _reflect(agent: "Agent", narration: Narration, counts: Counts, *, by_m
         raise
     finally:
         counts.left = await agent.unreflected()  # meanwhile the last notices are heard
-        counts.reflected = max(0, waited - counts.left)
+        counts.reflected = max(done, waited - counts.left)
         heard.cancel()
         with suppress(asyncio.CancelledError):
             await heard

@@ -25,6 +25,8 @@ Project = Annotated[
 ]
 Kind = Literal["identity", "preference", "fact", "state", "plan", "relationship", "project", "episode"]
 
+NodeKind = Literal["turn", "session", "observation", "entity", "document", "chunk", "project"]
+
 
 class Arguments(BaseModel):
     """What a tool is given; anything else is refused."""
@@ -44,7 +46,15 @@ class RecallArguments(Arguments):
 
 
 class RecentArguments(Arguments):
-    limit: Annotated[Limit, Field(description="How many exchanges at most.")] = 10
+    kinds: Annotated[
+        list[NodeKind],
+        Field(
+            max_length=7,
+            description="Instead of exchanges, the newest of these: turn (a message), session (a chat), observation "
+            "(a memory in use), entity (who or what was named), document, chunk (a piece of one), project.",
+        ),
+    ] = []
+    limit: Annotated[Limit, Field(description="How many at most.")] = 10
     since: Time = None
     until: Time = None
     project: Project = None
@@ -152,6 +162,13 @@ class Exchanges(Answer):
 
     records = ("exchanges",)
     exchanges: list[Exchange]
+
+
+class Newest(Answer):
+    """What `recent` answers where kinds are asked for, the newest first."""
+
+    records = ("items",)
+    items: "list[Item]"
 
 
 class Chat(BaseModel):

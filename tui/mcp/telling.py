@@ -12,6 +12,7 @@ from tui.text import shown
 
 if TYPE_CHECKING:
     from graph import hits
+    from graph.newest import Newest
     from graph.subgraphs import Node
     from graph.values import Turn
     from tui.reasons import Shared
@@ -123,6 +124,11 @@ def told_node(node: "Node") -> Item:
     """A node of the graph."""
     at = instant(node.at) if node.at is not None else None
     return Item(id=node.ref.id, kind=node.ref.table, text=shown(node.title), at=at)
+
+
+def told_newest(node: "Newest") -> Item:
+    """A node that is live, on one line."""
+    return Item(id=node.id, kind=node.kind.capitalize(), text=shown(node.text), at=instant(node.at))
 
 
 def in_force(node: "Node") -> bool:

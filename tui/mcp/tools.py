@@ -1,9 +1,9 @@
 """The six tools: what each does with the memory. What goes wrong is raised, with a message for who called.
 
-`recent` and `about` read the log beside whoever holds the memory; the others need the memory for themselves for a
-moment. None of them answers with what the user hid, deleted or keeps out of memory, or with what belongs to a what-if:
-recall, the recent and about are of the main world and of what is live there, and what the graph tells is checked. Each
-answers as in a chat of the project that the call names, or the command, or of none.
+`recent` and `about` read the log beside whoever holds the memory; the others, and `recent` of observations, need the
+memory for themselves for a moment. None of them answers with what the user hid, deleted or keeps out of memory, or with
+what belongs to a what-if: recall, the recent and about are of the main world and of what is live there, and what the
+graph tells is checked. Each answers as in a chat of the project that the call names, or the command, or of none.
 """
 
 import asyncio
@@ -19,11 +19,13 @@ from tui.commands.choosing import project_in
 from tui.commands.output import instant
 from tui.commands.since import parse_since
 from tui.mcp import shapes
-from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_node
+from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_newest, told_node
 from tui.mcp.visits import Visits
 
 if TYPE_CHECKING:
+    from graph.newest import Newest, NodeKind
     from graph.reading import LogReader
+    from graph.recent import Within
     from graph.subgraphs import Node
 
 TIMEOUT_S = 10.0
@@ -65,10 +67,22 @@ class Tools:
             hits = await agent.recall(asked.query, limit=asked.limit, filters=filters)
         return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
 
-    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges:
-        """The newest exchanges."""
+    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges | shapes.Newest:
+        """The newest exchanges, or nodes of some kinds."""
         project = await asyncio.to_thread(self._project, asked.project)
+        if asked.kinds:
+            found = await self._newest(asked, project)
+            return shapes.Newest(items=[told_newest(each) for each in found])
         return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until), project)
+
+    async def _newest(self, asked: shapes.RecentArguments, project: str | None) -> "list[Newest]":
+        within: Within = {"since": moment(asked.since), "until": moment(asked.until), "project": project}
+        if not await asyncio.to_thread(self._anything):
+            return []
+        if "observation" in asked.kinds:
+            async with self._visits.agent() as agent:
+                return await agent.newest(asked.kinds, asked.limit, **within)
+        return await asyncio.to_thread(self._of_the_log, asked.kinds, asked.limit, within)
 
     async def about(self, asked: shapes.AboutArguments) -> shapes.About:
         """What there is about somebody or something."""
@@ -207,6 +221,12 @@ class Tools:
             )
         finally:
             reader.close()
+
+    def _of_the_log(self, kinds: "Sequence[NodeKind]", limit: int, within: "Within") -> "list[Newest]":
+        from graph.reading import LogReader
+
+        with closing(LogReader.open(self._home.memory)) as reader:
+            return reader.newest(kinds, limit, **within)
 
     def _about(self, name: str, limit: int, project: str | None) -> shapes.About:
         from graph.reading import LogReader

@@ -1,6 +1,6 @@
 """What of a model's proposals becomes events: nothing on trust."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -100,6 +100,22 @@ async def test_what_is_known_gains_a_proof_and_no_twin() -> None:
     (support,) = outcome.events
     assert isinstance(support, ObservationSupported)
     assert (support.observation, support.source) == ("boat", "t1")
+
+
+@pytest.mark.parametrize("change", [create, update])
+@pytest.mark.parametrize(
+    ("confidence", "source", "kind"),
+    [(0.9, "old", ObservationMade), (0.7, "old", ObservationSupported), (0.9, "t1", None)],
+)
+async def test_what_is_sure_by_new_proof_is_in_use_beside_what_waits_with_the_same_words(
+    change: Callable[..., Action], confidence: float, source: str, kind: type | None
+) -> None:
+    waits = known("boat", "The user bought a red boat in Bergen.", status="candidate", sources=(source,))
+    said_again = change("The user bought a red boat in Bergen.", confidence=confidence)
+    outcome = await applied(material(BOAT), said_again, shown=[waits])
+    assert [type(each) for each in outcome.events] == ([kind] if kind else [])
+    for boat in made(outcome):
+        assert (boat.status, boat.supersedes) == ("active", None)
 
 
 async def test_the_turn_it_was_made_from_does_not_support_it() -> None:

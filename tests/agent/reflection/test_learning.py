@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.foreground import Foreground
 from agent.reflection.asking import within
 from agent.reflection.consolidation import Actions, Create
 from agent.reflection.learning import Learning
 from agent.reflection.making import Draft
 from agent.reflection.probe import TASKS
+from agent.reflection.refusal import refuses
 from agent.reflection.trust import Trusts
 from graph.events import ObservationKind, ObservationMade
 from models.errors import StructuredOutputError
@@ -28,8 +31,8 @@ RIGHT = [task.right for task in TASKS]
 class Broken(FakeGenerator):
     """Passes the probe, then raises each of the errors in turn before it answers."""
 
-    def __init__(self, *errors: Exception, answers: Sequence[Any] = ()) -> None:
-        super().__init__(answers=[*RIGHT, *answers])
+    def __init__(self, *errors: Exception, answers: Sequence[Any] = (), name: str = "fake") -> None:
+        super().__init__(answers=[*RIGHT, *answers], name=name)
         self.errors = list(errors)
         self.asked: list[str] = []
 
@@ -40,8 +43,14 @@ class Broken(FakeGenerator):
         return await super().structured(prompt, schema, max_tokens=max_tokens)
 
 
-async def learned(tmp_path: Path, model: FakeGenerator | None, *, own_time_s: float = 60) -> Draft:
-    learning = Learning(Shelf(), Trusts(tmp_path / "trusted.json"), no_vectors, Foreground(), own_time_s=own_time_s)
+async def learned(
+    tmp_path: Path, model: FakeGenerator | None, *, own_time_s: float = 60, fallback: FakeGenerator | None = None
+) -> Draft:
+    async def other() -> FakeGenerator | None:
+        return fallback
+
+    trusts = Trusts(tmp_path / "trusted.json")
+    learning = Learning(Shelf(), trusts, no_vectors, Foreground(), own_time_s=own_time_s, fallback=other)
     return await learning.observe(EXCHANGE, model, {}, review="auto")
 
 
@@ -76,7 +85,7 @@ async def test_the_assistants_words_are_shown_but_never_evidence(tmp_path: Path)
 
 async def test_bad_output_gets_one_stricter_question(tmp_path: Path) -> None:
     model = Broken(StructuredOutputError("no", "nonsense"), answers=[Actions(actions=[BOAT])])
-    draft = await learned(tmp_path, model)
+    draft = await learned(tmp_path, model, fallback=FakeGenerator(name="other", answers=list(RIGHT)))
     assert texts(draft) == ["The user bought a red boat."]
     assert ["could not be used" in asked for asked in model.asked[len(RIGHT) :]] == [False, True]
     assert (draft.outcome.errors, draft.outcome.failure) == (1, None)
@@ -94,6 +103,61 @@ async def test_of_an_answer_that_was_cut_off_the_whole_part_is_taken(tmp_path: P
     draft = await learned(tmp_path, Broken(cut))
     assert texts(draft) == ["The user bought a red boat."]
     assert draft.outcome.failure is None
+
+
+SORRY = "I'm sorry, but I can't help with that."
+REFUSALS = (
+    StructuredOutputError("no", SORRY),
+    Actions(actions=[BOAT.model_copy(update={"text": "As an AI language model, I cannot assist with this."})]),
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_a_refusal_goes_to_another_model_that_is_trusted(tmp_path: Path, refusal: Any) -> None:
+    def refusing(*then: Any) -> Broken:
+        error = isinstance(refusal, Exception)
+        return Broken(*([refusal] if error else []), answers=[*([] if error else [refusal]), *then])
+
+    right = FakeGenerator(name="other", answers=[*RIGHT, Actions(actions=[BOAT])])
+    draft = await learned(tmp_path, refusing(), fallback=right)
+    assert texts(draft) == ["The user bought a red boat."]
+    assert (draft.outcome.model, draft.outcome.errors, draft.outcome.failure) == ("other", 1, None)
+    assert right.answers == []
+
+    for fallback in (None, FakeGenerator(name="weak"), FakeGenerator(name="fake", answers=[REFUSALS[1]])):
+        draft = await learned(tmp_path / "not kept", refusing(Actions(actions=[BOAT])), fallback=fallback)
+        assert texts(draft) == ["The user bought a red boat."]  # asked more strictly
+        assert draft.outcome.model == "fake"
+
+
+async def test_where_the_fallback_refuses_too_nothing_is_done(tmp_path: Path) -> None:
+    refusal = StructuredOutputError("no", SORRY)
+    other = Broken(refusal, name="other")
+    draft = await learned(tmp_path, Broken(refusal), fallback=other)
+    assert (draft.outcome.events, draft.outcome.failure, draft.outcome.errors) == ([], "Refused", 2)
+    assert len(other.asked) == len(RIGHT) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (SORRY, True),
+        ("I cannot comply with this request.", True),
+        ("I’m unable to extract facts about people.", True),
+        ("I can't eat nuts.", False),
+        ("I am unable to drive at night.", False),
+        ("The user works as an AI engineer.", False),
+        ("The user cannot help with the move.", False),
+        (f'{{"actions": [{{"text": "{SORRY}"', False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_refusal_is_told_from_what_people_cannot_do(text: str | None, is_one: bool) -> None:
+    assert refuses(text) == is_one
+    if text:
+        both = Actions(actions=[BOAT.model_copy(update={"text": text}), BOAT])
+        assert not refuses(both)
 
 
 async def test_a_model_that_never_answers_has_its_time_and_no_more(tmp_path: Path) -> None:

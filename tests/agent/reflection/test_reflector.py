@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.events import Learned, Notice, Reflecting, TurnAccepted
+from agent.events import Learned, ModelReady, Notice, Reflecting, TurnAccepted, Warned
+from agent.home import Home
 from agent.reflection.learning import Learning
 from agent.reflection.probe import TASKS
 from agent.reflection.reflector import Reflector
@@ -15,11 +16,11 @@ from agent.reflection.trust import Trusts
 from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
-from graph.errors import LogUnwritable
+from graph.errors import LogUnwritable, NotFound
 from graph.events import Event, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
 from graph.values import Recorded
-from models.errors import EngineClosed
+from models.errors import EngineClosed, UnknownModel
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
 
@@ -331,3 +332,134 @@ async def test_what_waited_is_learned_in_the_order_it_was_said(
     at_once = await journey(await make_agent(FakeGenerator("Ok."), QUIET), each=False)
     assert at_once == by_and_by
     assert at_once == list(zip(JOURNEY, ("active", "superseded", "superseded", "active"), strict=True))
+
+
+async def status(agent: Agent) -> list[tuple[str | None, str]]:
+    """Everything that was ever learned, the oldest first."""
+    found = await agent.memories(Wanted(everything=True, dead=True))
+    return sorted((memory.text, memory.status) for memory in found)
+
+
+async def test_an_exchange_that_is_reflected_on_again_teaches_nothing_twice_whatever_became_of_it(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("Ok."), QUIET)
+    session, turns = None, []
+    for text in JOURNEY:
+        session, turn = await say(agent, text, session)
+        turns.append(turn)
+    await agent.reflect()
+    wilma, _, _, utrecht = reversed(await agent.memories(Wanted(everything=True, dead=True)))
+    await agent.reject(wilma.id)
+    await agent.reject(utrecht.id)
+    before, head = await status(agent), agent._memory.head()
+    for turn in turns:
+        await agent.reflect_again(turn)
+    assert await status(agent) == before
+    assert not {"observation.made", "observation.supported", "observation.retired", "turn.rated"} & {
+        each.event.kind for each in agent._memory._reader.events(after=head, limit=100)
+    }
+    await say(agent, JOURNEY[0], session)
+    await agent.reflect()  # what was rejected is proposed where it has new proof
+    assert await status(agent) == sorted([*before, (JOURNEY[0], "active")])
+
+
+async def test_what_was_retired_and_taken_back_is_not_retired_by_the_same_words_again(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Ok."), QUIET)
+    session, _ = await say(agent, "I have a red boat.")
+    _, denied = await say(agent, "I do not have a red boat.", session)
+    await agent.reflect()
+    boat = (await agent.memories(Wanted(everything=True, dead=True)))[-1]
+    assert boat.status == "invalid"
+    await agent.restore(boat.id, "active")
+    before = await status(agent)
+    await agent.reflect_again(denied)
+    assert await status(agent) == before
+
+
+async def test_reinforcement_that_was_switched_off_is_made_up_for_once(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!", "You told me: i live in oslo, I know."), QUIET)
+    session, _ = await say(agent, OSLO)
+    _, asked = await say(agent, "Where do I live?", session)
+    await agent.reflect(reinforce=False)
+    await agent.reflect_again(asked, reinforce=False)
+    counts = []
+    for _ in range(2):
+        counts.append((await agent.memories())[0].reference_count)
+        await agent.reflect_again(asked)
+    counts.append((await agent.memories())[0].reference_count)
+    assert counts == [0, 1, 1]
+
+
+async def test_only_what_is_there_and_was_answered_can_be_reflected_on_again(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
+    _, turn = await say(agent, OSLO)
+    await agent.reflect_again(turn)  # for the first time
+    assert (await texts(agent), await agent.unreflected()) == ([OSLO], 0)
+    noted = (await agent.remember("I keep bees.")).sources[0]
+    await agent.withhold(turn)
+    await agent.idle()
+    for id, why in ((turn, "kept out of memory"), (noted, "no reply"), ("01NOTHING", "no turn")):
+        with pytest.raises(NotFound, match=why):
+            await agent.reflect_again(id)
+
+
+@pytest.mark.parametrize(
+    ("review", "found"),
+    [("auto", [("active", 1), ("candidate", 2)]), ("ask", [("candidate", 2)])],
+)
+async def test_what_waits_for_review_keeps_nobody_from_saying_the_same(
+    make_agent: MakeAgent, review: Any, found: list[tuple[str, int]]
+) -> None:
+    agent = await make_agent(FakeGenerator("Nice!"), Settings(reflect=False, review=review))
+    await agent.idle()
+    await agent.propose(OSLO, by="Other")
+    _, turn = await say(agent, OSLO)
+    for again in (False, True):
+        await (agent.reflect_again(turn) if again else agent.reflect())
+        known = await agent.memories()
+        assert [each.text for each in known] == [OSLO] * len(found)
+        assert sorted((each.status, each.proof_count) for each in known) == found
+
+
+@pytest.mark.parametrize(
+    ("fallback", "learned", "told"),
+    [
+        ("other", ["The user has a red boat."], []),
+        ("gone", [], ["The fallback model cannot be used: There is no such model."]),
+    ],
+)
+async def test_the_fallback_is_loaded_at_the_first_refusal_and_once(
+    fallback: str, learned: list[str], told: list[str]
+) -> None:
+    right = [task.right for task in TASKS]
+    said: dict[str, Any] = {"action": "create", "category": "fact", "confidence": 0.9, "sources": [1]}
+    sorry = {"actions": [said | {"text": "I'm sorry, I can't help with that."}]}
+    boat = {"actions": [said | {"text": "The user has a red boat."}]}
+    models = {
+        "chat": FakeGenerator("Nice!", answers=[{"title": "a red boat"}, *right, *[sorry] * 4], name="chat"),
+        "other": FakeGenerator(answers=[*right, boat, {"actions": []}], name="other"),
+    }
+    loaded: list[str] = []
+
+    def load(name: str, progress: object) -> FakeGenerator:
+        loaded.append(name)
+        if name not in models:
+            raise UnknownModel("There is no such model.")
+        return models[name]
+
+    settings = Settings(model="chat", fallback_model=fallback)
+    agent = Agent(Home.resolve(), settings, client="test", loader=load)
+    heard = agent.notices()
+    await agent.start()
+    try:
+        session, _ = await say(agent, "I have a red boat.")
+        await say(agent, "Thanks, that is all.", session)
+        assert await texts(agent) == learned
+        assert loaded == ["chat", fallback]
+    finally:
+        await agent.close()
+    notices: list[Notice] = [notice async for notice in heard]
+    assert [each.message for each in notices if isinstance(each, Warned)] == told
+    assert {each.name for each in notices if isinstance(each, ModelReady)} == {"chat"}
+    assert models["other"].closed == (fallback == "other")

@@ -99,6 +99,9 @@ class Shelf:
     def judged(self, turns: Iterable[str]) -> dict[str, int]:
         return {turn: self.ratings[turn] for turn in turns if turn in self.ratings}
 
+    def taught(self, turns: Iterable[str]) -> dict[str, set[str]]:
+        return {}
+
     def memory(self, id: str, *, world: str | None = None) -> Story:
         raise NotImplementedError
 

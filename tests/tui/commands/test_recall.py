@@ -13,6 +13,8 @@ import pytest
 from graph.events import PinSet, Recalled, Role, TurnHidden, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.newest import NODE_KINDS
+from tui.commands.recent import KINDS
 
 Run = Callable[..., Any]
 HARD = ['"*AND(', "🦑", "\x1b[2J", "the and of", "潮だまり", "x" * 20_000, "tide " * 4_000]
@@ -102,6 +104,7 @@ def test_any_words_may_be_recalled_for(clew: Run, crete: Any, query: str) -> Non
         (("recall", "x", "--until", "soonish"), "soonish"),
         (("recall", "x", "-k", "0"), "'-k'"),
         (("recent", "--since", "soonish"), "soonish"),
+        (("recent", "--kind", "wizard"), "There are: turn, session, observation"),
         (("about", " "), "clew about Ada"),
         (("themes", "--limit", "0"), "'--limit'"),
     ],
@@ -113,7 +116,10 @@ def test_what_makes_no_sense_is_explained_with_exit_code_2(clew: Run, arguments:
     assert ended.out == ""
 
 
-@pytest.mark.parametrize("command", [("recall", "tide"), ("recent",), ("about", "Ada"), ("themes",)])
+@pytest.mark.parametrize(
+    "command",
+    [("recall", "tide"), ("recent",), ("recent", "--kind", "observation"), ("about", "Ada"), ("themes",)],
+)
 def test_without_a_memory_and_with_an_empty_one_it_says_so_and_makes_none(
     clew: Run, home: Path, command: tuple[str, ...]
 ) -> None:
@@ -153,6 +159,29 @@ def test_recent_is_what_is_live_newest_first(clew: Run, remember: Run, crete: An
     assert len(clew("recent", "--json", "--limit", "1").json) == 1
     assert clew("recent", "--json", "--limit", "0").json == []
     assert "How long do I proof" in clew("recent").out
+
+
+@pytest.mark.restarts
+def test_recent_shows_any_kind_of_node_and_several_at_once(clew: Run, crete: Any, home: Path) -> None:
+    assert KINDS == NODE_KINDS
+    clew("remember", "I keep bees.")
+    kinds = [f"--kind={kind}" for kind in KINDS]
+    entries = clew("recent", *kinds, "--json").json
+    assert {(each["kind"], each["text"]) for each in entries} >= {
+        ("observation", "I keep bees."),
+        ("turn", "I keep bees."),
+        ("session", "Notes"),
+    }
+    assert [each["at"] for each in entries] == sorted((each["at"] for each in entries), reverse=True)
+    assert {each["kind"] for each in clew("recent", "--kind", "Session", "--json").json} == {"session"}
+    assert "  I keep bees.\n" in clew("recent", "--kind", "observation").out
+    assert clew("recent", "--kind", "document").err == "Nothing of that kind is in the memory.\n"
+    memory = Memory.open(home / "memory", command="clew (chat)")
+    try:
+        assert len(clew("recent", "--kind", "turn", "--kind", "session", "--json").json) > 2
+        assert clew("recent", "--kind", "observation").code == 75
+    finally:
+        memory.close()
 
 
 def test_about_tells_how_much_where_and_what(clew: Run, crete: Any) -> None:

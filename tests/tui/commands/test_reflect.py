@@ -42,6 +42,24 @@ def test_what_waits_is_learned_from_once(clew: Clew, waits: None) -> None:
 
 
 @pytest.mark.restarts
+def test_an_exchange_can_be_learned_from_again_and_nothing_is_learned_twice(clew: Clew, waits: None) -> None:
+    clew("reflect", "--no-model")
+    turn = clew("log", "--json").json[0]["turn"]
+    for _ in range(2):
+        ended = clew("reflect", "--again", turn.lower(), "--no-model", "--no-reinforce")
+        assert (ended.code, ended.out) == (
+            ExitCode.OK,
+            "Reflected on 1 exchange and learned nothing new. `clew memories` lists what is known.\n",
+        )
+    assert sorted(each["proof_count"] for each in clew("memories", "--all", "--json").json) == [1, 1]
+    clew("hide", turn)
+    for unknown, why in ((turn, "is hidden"), ("nothing", "There is no turn nothing")):
+        ended = clew("reflect", "--again", unknown, "--no-model")
+        assert (ended.code, ended.out) == (ExitCode.NOT_FOUND, "")
+        assert why in ended.err
+
+
+@pytest.mark.restarts
 def test_an_imported_chat_keeps_the_way_to_how_things_are_now(clew: Clew, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     towns = ("I live in Delft.", "I moved to Breda, I no longer live in Delft.", "I live in Utrecht now.")
@@ -62,6 +80,7 @@ def test_the_counts_are_there_for_programs(clew: Clew, waits: None) -> None:
 def test_a_home_without_a_memory_is_given_none(clew: Clew, home: Path) -> None:
     ended = clew("reflect", "--json")
     assert (ended.code, ended.json) == (ExitCode.OK, NOTHING)
+    assert clew("reflect", "--again", "01ABCDEF").code == ExitCode.NOT_FOUND
     assert not (home / "memory" / "log.sqlite").exists()
 
 

@@ -36,6 +36,7 @@ async def test_an_empty_memory_is_answered_from_and_none_is_made(connect: Connec
     async with connect() as client:
         assert (await ask(client, "recall", query="bees"))["hits"] == []
         assert (await ask(client, "recent"))["exchanges"] == []
+        assert (await ask(client, "recent", kinds=["observation", "turn"]))["items"] == []
         assert (await ask(client, "about", name="Ada"))["messages"] == []
         assert "has the name or id 'Ada'" in await refused(client, "relations", of="Ada")
     assert list((home / "memory").iterdir()) == []
@@ -60,6 +61,8 @@ async def test_what_was_said_is_recalled_with_when_who_where_and_why(connect: Co
         recent = (await ask(client, "recent", limit=1))["exchanges"]
         assert recent[0]["said"]["text"].startswith("The tide pools")
         assert (recent[0]["reply"]["text"], recent[0]["reply"]["who"]) == ("I see.", "the assistant")
+        (chat_item,) = (await ask(client, "recent", kinds=["session"]))["items"]
+        assert (chat_item["kind"], chat_item["id"]) == ("Session", session)
         about = await ask(client, "about", name="Biscuit")
         assert (about["mentioned"], about["chats"][0]["id"]) == (1, session)
         of_you = await ask(client, "relations", of="You")
@@ -117,6 +120,7 @@ async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any
             for tool, arguments in (
                 ("recall", {"query": f"Does my friend Ada own a {secret}?", "limit": 50}),
                 ("recent", {"limit": 50}),
+                ("recent", {"limit": 50, "kinds": ["turn", "session", "observation", "entity", "document", "chunk"]}),
                 ("about", {"name": secret, "limit": 50}),
                 ("relations", {"of": secret, "limit": 50}),
                 ("relations", {"of": "you", "limit": 50}),

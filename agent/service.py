@@ -26,7 +26,7 @@ from .embedding import Embedding
 from .errors import AgentError
 from .events import AgentEvent, GraphProgress, MemoryAwaited, MemoryReady, SessionsChanged, Warned
 from .foreground import Foreground
-from .home import Home, keep_place
+from .home import Home
 from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
@@ -157,7 +157,6 @@ class Agent(
             notify=self._tell,
             foreground=self._foreground,
             answered=self._after_reply,
-            spoken=self._remember_place,
         )
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
@@ -325,7 +324,6 @@ class Agent(
         if self.is_private(session):
             return
         self._looked_at = session
-        self._remember_place(session)
         generator = self._models.current
         if generator is not None and self.answering is None:
             self._prompts.warm(session, generator, self._conversation.limits(generator))
@@ -412,8 +410,3 @@ class Agent(
             return  # told by a notice, or nobody waits any more
         if self._looked_at is not None:
             await self.opened(self._looked_at)
-
-    def _remember_place(self, session: str) -> None:
-        """Where the user is now, for the next start; a place that cannot be written is only not remembered."""
-        with contextlib.suppress(OSError):
-            keep_place(self._home, session)

@@ -34,12 +34,11 @@ from agent.models import Loader
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from tui.commands.choosing import choose_session
 from tui.commands.output import LONG_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.termination import Termination
-from tui.text import shown, size_of
+from tui.text import clean, shown, size_of
 
 CLIENT = "ask"
 THINKING = "thinking …"
@@ -296,8 +295,7 @@ async def _session(agent: Agent, question: Question) -> str | None:
         if question.system is None:
             return None
         return await agent.configure(None, system_prompt=question.system, project=question.project)
-    known = {session.id: session for archived in (False, True) for session in await agent.sessions(archived=archived)}
-    found = choose_session(sorted(known.values(), key=lambda each: each.last_at, reverse=True), question.session)
+    found = await agent.session_named(clean(question.session))
     if question.system is not None:
         await agent.configure(found.id, system_prompt=question.system)
     if question.model is not None and found.model not in (None, question.model):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions, choose_session, complete_session, project_in
+from tui.commands.choosing import complete_session, project_in, session_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.since import moment
@@ -50,7 +50,7 @@ def log(
     from_then = moment(since)
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
-        of = choose_session(all_sessions(reader), session).id if session is not None else None
+        of = session_of(reader, session).id if session is not None else None
         told = reader.exchanges(
             session=of,
             project=project_in(reader, project),

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 
@@ -21,17 +20,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def sessions(
     ctx: typer.Context,
     archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-k", metavar="N", min=0, help="How many at most.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
-    """List the chats."""
+    """List the chats, newest activity first."""
     from graph.reading import LogReader
 
     try:
-        found = [
-            each
-            for each in all_sessions(LogReader.open(home_of(ctx, writing=False).memory))
-            if each.archived == archived
-        ]
+        known = LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=archived)
+        found = [each for each in known if each.archived == archived][:limit]
     except MemoryMissing:
         found = []
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import NotFound
-from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.choosing import complete_shown, session_of
 from tui.commands.given import given_json, given_lines, quoted
 from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
@@ -50,7 +50,7 @@ def show(
         _show_exchange(reader, reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:
         try:
-            session = choose_session(all_sessions(reader), id)
+            session = session_of(reader, id)
         except NotFound:
             reader.close()
             _show_memory(ctx, id, missing, as_json=as_json)

@@ -38,7 +38,7 @@ from tui.commands.output import LONG_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.termination import Termination
-from tui.text import clean, shown, size_of
+from tui.text import clean, counted, shown, size_of
 
 CLIENT = "ask"
 THINKING = "thinking …"
@@ -91,7 +91,8 @@ class Tongue:
                 say(f"accepted {event.turn}")
             case ReplyStarted(cut_tokens=cut) if cut:
                 self._narration.clear()
-                say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
+                unseen = counted(cut, "token")
+                say(f"The message is too long for the model, which does not see {unseen} of it. It is kept whole.")
             case TokensArrived(text=text) if text:
                 self._narration.clear()
                 self._begun = not self._as_json
@@ -101,7 +102,7 @@ class Tongue:
             case TokensArrived(thinking=True):
                 self._narration.tell(THINKING)
             case PromptRead(done=done, total=total):
-                self._narration.tell(f"reading {done:,} of {total:,} tokens")
+                self._narration.tell(f"reading {done:,} of {counted(total, 'token')}")
             case ApprovalWanted(what=what):
                 self._narration.clear()
                 say(f"allowed, as of --yes: {what}")
@@ -138,7 +139,7 @@ class Tongue:
                 self._model_failed = True
                 self._narration.clear()
             case GraphProgress(state="rebuilding") if notice.total:
-                self._narration.tell(f"rebuilding the graph: {notice.done} of {notice.total} events")
+                self._narration.tell(f"rebuilding the graph: {notice.done:,} of {counted(notice.total, 'event')}")
             case GraphProgress(state="failed") | Warned():
                 self._narration.clear()
                 say(f"clew: {notice.message}")

@@ -21,7 +21,7 @@ from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
 from tui.commands.worlds import world_of
 from tui.exit_codes import ExitCode
-from tui.text import one_line, shown
+from tui.text import counted, one_line, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -60,8 +60,12 @@ def query(
     ask: Annotated[bool, typer.Option("--ask", help=IN_WORDS)] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST_ROWS, help="Rows to write at most.")] = 500,
-    timeout: Annotated[float, typer.Option(min=0.001, max=LONGEST_S, help="Seconds the query may take.")] = 10.0,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST_ROWS, help="Rows to write at most.")
+    ] = 500,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.001, max=LONGEST_S, help="Seconds the query may take.")
+    ] = 10.0,
 ) -> None:
     """Read the memory graph with Cypher. Nothing can be changed with it.
 
@@ -151,13 +155,12 @@ async def _in_words(
 
 def summary(answer: "Answer") -> str:
     """How many rows there are, how many of them are shown and why not all, and how long it took."""
-    shown_here = f"{len(answer.rows):,}"
     if answer.total is None:
-        told = f"the first {shown_here} rows, and there may be more"
+        told = f"the first {counted(len(answer.rows), 'row')}, and there may be more"
     elif answer.total > len(answer.rows):
-        told = f"{shown_here} of {answer.total:,} rows"
+        told = f"{len(answer.rows):,} of {answer.total:,} rows"
     else:
-        told = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
+        told = counted(answer.total, "row")
     why = {
         "": "",
         "rows": " (--limit takes more)",

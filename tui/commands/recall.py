@@ -40,7 +40,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def recall(
     ctx: typer.Context,
     words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What to recall; `-` reads it.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="How many at most.")] = 10,
     session: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),

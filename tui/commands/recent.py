@@ -18,7 +18,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def recent(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"How many at most, up to {MOST}.")
+    ] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,

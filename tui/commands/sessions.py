@@ -28,16 +28,17 @@ def sessions(
 
     try:
         known = LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=archived)
-        found = [each for each in known if each.archived == archived][:limit]
     except MemoryMissing:
-        found = []
+        known = []
+    found = [each for each in known if each.archived == archived]
+    if not (found or as_json):
+        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
+    found = found[:limit]
     if as_json:
         put_json([summary(session) for session in found])
         return
     for session in found:
         put(_line(session))
-    if not found:
-        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
 
 
 def summary(session: "Session") -> dict[str, str | int | bool | None]:

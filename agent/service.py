@@ -95,15 +95,17 @@ class Agent(
         *,
         client: str,
         brief: bool = False,
+        fetching: bool = False,
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
+        """With `fetching` the default model is fetched when it is missing: nothing else here asks the network."""
         super().__init__()
         self.settings = settings
         self._home = home
         self._client = client
         self._brief = brief  # it promises to close by itself, in a moment
-        self._loader = loader or llama_loader(home, settings)
+        self._loader = loader or llama_loader(home, settings, fetching=fetching)
         self._embedder_loader = embedder_loader or llama_embedder_loader(home, settings)
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None

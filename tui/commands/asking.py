@@ -227,22 +227,15 @@ def run_answer(
 
 
 def _check_model(home: Home, model: str) -> None:
-    """Refuse, before anything is stored, a name nobody knows and a file that says itself that it is no chat model.
+    """Refuse, before anything is stored, a model that is not there and a file that says that it is no chat model.
 
     Raises ModelError. Only the file's head is read; what else is wrong with a model shows when it is loaded.
     """
-    from models.errors import NotInstalled
     from models.header import read_header
     from models.loading import check_kind
-    from models.store import DEFAULT_CHAT, ModelStore
+    from models.store import ModelStore
 
-    try:
-        path = ModelStore(home.models).path(model)
-    except NotInstalled:
-        if model == DEFAULT_CHAT:
-            return  # it is fetched when it is asked for
-        raise
-    check_kind(read_header(path), embeds=False)
+    check_kind(read_header(ModelStore(home.models).path(model)), embeds=False)
 
 
 async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termination, *, yes: bool) -> ExitCode:

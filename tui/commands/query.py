@@ -20,7 +20,7 @@ from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
 from tui.commands.worlds import world_of
-from tui.exit_codes import ExitCode
+from tui.exit_codes import ExitCode, exit_code_of
 from tui.text import counted, one_line, shown
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def query(
 
     Exit codes: 0 answered, also without rows, and where there are more than are written (stderr says so); 1 it took too
     long, ended its engine, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a
-    value does not fit; 66 there is no memory, world or time like that; 75 another clew has the memory.
+    value does not fit; 66 there is no memory, world or time like that; 69
+    the question needs a model that is not there; 75 another clew has the memory.
     """
     from agent.errors import NotUnderstood
     from graph.errors import EngineEnded, QueryFailed, QueryTimeout
@@ -85,6 +86,7 @@ def query(
     from graph.querying.lexing import parameters_of
     from graph.querying.parameters import given
     from graph.reading import LogReader
+    from models.errors import NotInstalled
 
     at, values = when(as_of), values_of(param or ())
     text = cypher if cypher != "-" else sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
@@ -103,6 +105,8 @@ def query(
     except (QueryTimeout, EngineEnded) as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
+    except NotInstalled as error:  # told by a notice
+        raise typer.Exit(exit_code_of(error)) from error
     except (QueryFailed, NotUnderstood) as error:
         complain(error)
         raise typer.Exit(ExitCode.USAGE) from error

@@ -18,18 +18,15 @@ from graph.values import Exchange, Session, Turn
 from .altering import Altering
 from .conversation import Conversation
 from .events import Notice, SessionsChanged
-from .home import Home, read_place
 from .prompts import Prompts
 from .text import clean_message
 
 UNCHANGED: Any = object()
-NO_CHATS = ("notes", "mcp")  # clients whose sessions hold no conversation
 
 
 class Chats(Altering):
     """The part of the Agent that lists and changes chats; what it works with is the Agent's."""
 
-    _home: Home
     _client: str
     _prompts: Prompts
     _conversation: Conversation
@@ -58,11 +55,13 @@ class Chats(Altering):
         """One session. Raises NotFound."""
         return await asyncio.to_thread(self._memory_of(session).session, session)
 
+    async def session_named(self, id: str) -> Session:
+        """One session, by its id, the first characters of it, or `last`. Raises NotFound or Ambiguous."""
+        return await asyncio.to_thread(self._memory.session_named, id)
+
     async def last_session(self) -> str | None:
-        """The session to resume: where the user last spoke or looked, else the one with the newest activity."""
-        sessions = [session.id for session in await self.sessions() if not await self._is_notes(session)]
-        place = await asyncio.to_thread(read_place, self._home)
-        return place if place in sessions else next(iter(sessions), None)
+        """The session to resume: the one that a person spoke in last."""
+        return await asyncio.to_thread(self._memory.last_session)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
@@ -79,16 +78,6 @@ class Chats(Altering):
     async def exchange(self, turn: str) -> Exchange:
         """The exchange of a user turn or a reply. Raises NotFound."""
         return await asyncio.to_thread(self._memory.exchange, turn)
-
-    async def _is_notes(self, session: Session) -> bool:
-        """Whether a session holds what was stated by hand, or proposed by programs: it is nobody's last chat."""
-        notes = self._memory.notes_session
-        return any(
-            [
-                session.id == await asyncio.to_thread(notes, session.project, world=session.world, client=client)
-                for client in NO_CHATS
-            ]
-        )
 
     # -- changing -------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,6 @@ class Conversation:
         notify: Callable[[Notice], None],
         foreground: Foreground,
         answered: Callable[[str, str | None, Generator], None],
-        spoken: Callable[[str], None] = lambda session: None,
         floor: asyncio.Lock | None = None,
     ) -> None:
         self.answering: str | None = None
@@ -78,7 +77,6 @@ class Conversation:
         self._notify = notify
         self._foreground = foreground
         self._answered = answered
-        self._spoken = spoken
         self._taker = Accepting(memory, client=client)
         self._accepting = asyncio.Lock()
         self._queue = Queue()
@@ -217,7 +215,6 @@ class Conversation:
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
             self._queue.join(taken, out)
-        self._spoken(taken.session)
         out(TurnAccepted(taken.session, taken.turn, text, queued=waits, new_session=session is None))
         if taken.first or taken.withheld:
             self._notify(SessionsChanged(taken.session))  # it has its first words for a title, or lost some
@@ -261,7 +258,6 @@ class Conversation:
             waits = self.floor.locked()
             taken = await asyncio.to_thread(lambda: self._commit(self._taker.edited(session, turn, text)))
             self._pending[session] += 1
-        self._spoken(session)
         self._notify(SessionsChanged(session))
         await self._answer_accepted(taken, out, queued=waits)
 

@@ -16,7 +16,7 @@ class Cached(StrEnum):
     """
 
     NATIVE = "native.log"
-    PLACE = "place"
+    PLACE = "place"  # of earlier versions
     TRUSTED = "trusted.json"
     TRANSLATORS = "trusted-queries.json"
     PROBED = "probed.json"
@@ -72,11 +72,6 @@ class Home:
         return self.cache / Cached.NATIVE
 
     @property
-    def place(self) -> Path:
-        """Names the session the user last spoke in or looked at."""
-        return self.cache / Cached.PLACE
-
-    @property
     def trusted(self) -> Path:
         """What each model file was found fit for."""
         return self.cache / Cached.TRUSTED
@@ -128,19 +123,6 @@ class Home:
                 f"clew cannot write to its folder {self.root}. What is in it is untouched. "
                 "Make it writable, or give another with --home or CLEW_HOME."
             )
-
-
-def keep_place(home: Home, session: str) -> None:
-    """Note the session the user is in, whole or not at all. Raises OSError."""
-    _note(home.place, session)
-
-
-def read_place(home: Home) -> str | None:
-    """The session that was noted; None if there is none that can be read."""
-    try:
-        return home.place.read_text(encoding="utf-8").strip() or None
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def put_off_offer(home: Home, until: date) -> None:

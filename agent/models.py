@@ -28,8 +28,8 @@ class Abandoned(Exception):
     """Raised out of a progress call to end a fetch nobody waits for any more."""
 
 
-def llama_loader(home: Home, settings: Settings) -> Loader:
-    """The real loader: the default model is fetched when it is missing, any other must have been pulled."""
+def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
+    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there."""
 
     def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         from models.generator import load_generator
@@ -39,7 +39,7 @@ def llama_loader(home: Home, settings: Settings) -> Loader:
         try:
             path = store.path(name)
         except NotInstalled:
-            if name != DEFAULT_CHAT:
+            if name != DEFAULT_CHAT or not fetching:
                 raise
             path = store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
         progress(ModelProgress("loading", name))

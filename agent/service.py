@@ -35,7 +35,7 @@ from .events import (
     Warned,
 )
 from .foreground import Foreground
-from .home import Home, keep_place
+from .home import Home
 from .importer import ImportProgress, ImportReport, Imports
 from .jobs import Jobs
 from .models import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
@@ -105,16 +105,20 @@ class Agent(
         *,
         client: str,
         brief: bool = False,
+        fetching: bool = False,
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
+        """With `fetching` the default model is fetched when it is missing: nothing else here asks the network."""
         super().__init__()
         self.settings = settings
         self._home = home
         self._client = client
         self._brief = brief  # it promises to close by itself, in a moment
         # Each time by the settings that are in force then.
-        self._loader = loader or (lambda name, progress: llama_loader(home, self.settings)(name, progress))
+        self._loader = loader or (
+            lambda name, progress: llama_loader(home, self.settings, fetching=fetching)(name, progress)
+        )
         self._embedder_loader = embedder_loader or (lambda name: llama_embedder_loader(home, self.settings)(name))
         self._started_at = time.monotonic()
         self._memory_or_none: Memory | None = None
@@ -170,7 +174,6 @@ class Agent(
             notify=self._tell,
             foreground=self._foreground,
             answered=self._after_reply,
-            spoken=self._remember_place,
         )
         counts = await asyncio.to_thread(memory.counts)
         self._tell(MemoryReady(counts["turns"], memory.recovered))
@@ -367,7 +370,6 @@ class Agent(
         if self.is_private(session):
             return
         self._looked_at = session
-        self._remember_place(session)
         generator = self._models.current
         if generator is not None and self.answering is None:
             self._prompts.warm(session, generator, self._conversation.limits(generator))
@@ -474,11 +476,6 @@ class Agent(
             return  # told by a notice, or nobody waits any more
         if self._looked_at is not None:
             await self.opened(self._looked_at)
-
-    def _remember_place(self, session: str) -> None:
-        """Where the user is now, for the next start; a place that cannot be written is only not remembered."""
-        with contextlib.suppress(OSError):
-            keep_place(self._home, session)
 
 
 def _kv_limit(settings: Settings) -> int | None:

@@ -228,7 +228,8 @@ class Toolbox:
         about = self._memory.about(call.name, limit=10, world=here.world, project=here.project)
         if not about.turns:
             return Answered(f"Nothing was said by or about {neutral(call.name)}.")
-        head = f"{neutral(about.name)} ({about.kind}): said {about.said} turns, named in {about.mentioned} others."
+        head = f"{neutral(about.name)} ({about.kind}): said {about.said} {'turn' if about.said == 1 else 'turns'}, "
+        head += f"named in {about.mentioned} {'other' if about.mentioned == 1 else 'others'}."
         listed = self._listed(about.turns)
         return Answered(f"{head}\n{listed.text}", listed.quoted)
 

@@ -1,13 +1,15 @@
 """Exchanges as the log tells them: what a user said with the reply to it, also where turns of tools stand between."""
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from graph.belonging import Belongings
 from graph.errors import Ambiguous, NotFound
 from graph.ids import as_ms
-from graph.rows import KEPT, PROJECT, SAID, TURN, Raw, said_row, session_by_id, turns_of
+from graph.rows import KEPT, PROJECT, SAID, TURN, Raw, said_row, turns_of
 from graph.values import Exchange, Turn
 
 MOST_EXCHANGES = 500
@@ -17,6 +19,7 @@ _FILTERS = {
     "session": "said.session = :session",
     "client": "said.structure ->> '$.client' = :client",
     "since": "said.told >= :since",
+    "until": "said.told < :until",
     "project": f"""
     EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
             AND begun.kind IN ('session.started', 'session.forked') AND {PROJECT} = :project)
@@ -49,20 +52,33 @@ def exchanges(
     project: str | None,
     client: str | None,
     since: datetime | None,
+    until: datetime | None,
     limit: int,
 ) -> list[Exchange]:
-    """What users said, the newest first, each with its newest reply. Raises ValueError for a naive `since`."""
+    """What users said, the newest first, each with its newest reply. Raises ValueError for a naive time."""
     values: dict[str, Any] = {
         "session": session,
         "client": client,
         "project": project,
         "since": None if since is None else as_ms(since),
+        "until": None if until is None else as_ms(until),
         "limit": max(0, min(limit, MOST_EXCHANGES)),
     }
     filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
     conditions = " AND ".join([SAID, "said.role = 'user'", KEPT, *filters])
     query = f"{TURN} WHERE {conditions} ORDER BY said.told DESC, said.seq DESC LIMIT :limit"
-    return [_exchange(db, turn) for turn in turns_of(db, db.execute(query, values).fetchall())]
+    asked = turns_of(db, db.execute(query, values).fetchall())
+    return answered(db, asked, [next(reply_rows(db, turn.id, KEPT), None) for turn in asked])
+
+
+def answered(db: sqlite3.Connection, asked: Sequence[Turn], answers: Sequence[Raw | None]) -> list[Exchange]:
+    """The exchanges of turns, each with the row of the reply to it: all are numbered at once."""
+    belongings = Belongings(db)
+    replies = iter(turns_of(db, [row for row in answers if row is not None]))
+    return [
+        Exchange(turn, next(replies) if row is not None else None, belongings.of_session(turn.session))
+        for turn, row in zip(asked, answers, strict=True)
+    ]
 
 
 def exchange(db: sqlite3.Connection, id: str) -> Exchange:
@@ -89,20 +105,20 @@ def turn_named(db: sqlite3.Connection, id: str) -> Turn:
     return found[0]
 
 
+def reply_rows(db: sqlite3.Connection, turn: str, condition: str = "TRUE") -> Iterator[Raw]:
+    """The rows of all replies to a turn, also of those that were deleted or are off the path, the newest first."""
+    query = f"{_REPLIES} AND {condition} ORDER BY said.seq DESC"
+    yield from db.execute(query, {"turns": _with_tools(db, turn)})
+
+
 def replies(db: sqlite3.Connection, turn: str) -> list[Turn]:
-    """All replies to a turn, also those that were deleted or are off the path, the newest first."""
-    return turns_of(db, db.execute(f"{_REPLIES} ORDER BY said.seq DESC", {"turns": _with_tools(db, turn)}).fetchall())
-
-
-def project_of(db: sqlite3.Connection, turn: Turn) -> str | None:
-    return session_by_id(db, turn.session).project
+    """All replies to a turn, as `reply_rows` has them."""
+    return turns_of(db, list(reply_rows(db, turn)))
 
 
 def _exchange(db: sqlite3.Connection, turn: Turn, *, by_way_of: str | None = None) -> Exchange:
     """A user's turn with its newest reply, or with the newest one below a tool's turn."""
-    query = f"{_REPLIES} AND {KEPT} ORDER BY said.seq DESC LIMIT 1"
-    found = turns_of(db, db.execute(query, {"turns": _with_tools(db, by_way_of or turn.id)}).fetchall())
-    return Exchange(turn=turn, reply=found[0] if found else None, project=project_of(db, turn))
+    return answered(db, [turn], [next(reply_rows(db, by_way_of or turn.id, KEPT), None)])[0]
 
 
 def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
@@ -110,7 +126,7 @@ def _exchange_of(db: sqlite3.Connection, turn: Turn) -> Exchange:
     if asked is None:
         return _exchange(db, turn)
     if turn.role == "assistant":
-        return Exchange(turn=asked, reply=turn, project=project_of(db, asked))
+        return Exchange(turn=asked, reply=turn, project=Belongings(db).of_session(asked.session))
     return _exchange(db, asked, by_way_of=turn.id)
 
 

@@ -20,7 +20,7 @@ class Paths(Views):
     def session(self, id: str) -> Session:
         """A session, read once. Raises NotFound."""
         if id not in self._sessions:
-            self._sessions[id] = session_by_id(self._db, id)
+            self._sessions[id] = session_by_id(self._db, id, self)
         return self._sessions[id]
 
     def live(self, turn: Turn) -> bool:

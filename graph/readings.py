@@ -22,6 +22,7 @@ from graph.newest import Newest, NodeKind, newest
 from graph.paths import Paths
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
+from graph.sessions import last_session, session_named
 from graph.titles import given_title
 from graph.tree import TreeReadings, shared
 from graph.values import Exchange, Session, Turn
@@ -65,6 +66,22 @@ class Readings(KeptReadings, TreeReadings):
         """One session, also an archived or deleted one. Raises NotFound."""
         with self.snapshot() as db:
             return session_by_id(db, id)
+
+    def session_named(self, id: str) -> Session:
+        """One session that was not deleted, by its id, the first characters of it, or `last` (see `last_session`).
+
+        Raises NotFound or Ambiguous.
+        """
+        with self.snapshot() as db:
+            return session_named(db, id)
+
+    def last_session(self) -> str | None:
+        """The chat that a person spoke in last; None for none.
+
+        It is not archived, keeps no notes, and is no imported one that nobody spoke in since.
+        """
+        with self.snapshot() as db:
+            return last_session(db)
 
     def is_titled(self, session: str) -> bool:
         """Whether a name or title that it was given is shown of a session, and not its first words. Raises NotFound."""
@@ -152,14 +169,17 @@ class Readings(KeptReadings, TreeReadings):
         project: str | None = None,
         client: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
         limit: int = 50,
     ) -> list[Exchange]:
-        """What users said, newest first, each with its newest reply; at most 500, `since` inclusive and aware.
+        """What users said, newest first, each with its newest reply; at most 500. Times are aware, `until` exclusive.
 
-        Deleted turns and sessions are left out. Raises ValueError for a naive `since`.
+        Deleted turns and sessions are left out. Raises ValueError for a naive time.
         """
         with self.snapshot() as db:
-            return exchanges.exchanges(db, session=session, project=project, client=client, since=since, limit=limit)
+            return exchanges.exchanges(
+                db, session=session, project=project, client=client, since=since, until=until, limit=limit
+            )
 
     def exchange(self, id: str) -> Exchange:
         """The exchange a turn belongs to, by the id of either turn or by its first 6 or more characters.

@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 
 from graph.belonging import Belongings, said_to
 from graph.events import MAIN_WORLD
-from graph.exchanges import project_of, replies
+from graph.exchanges import answered, reply_rows
 from graph.ids import as_ms
 from graph.paths import Paths
 from graph.pinning import turns_by_hand
@@ -95,7 +95,7 @@ class Recent:
     def exchanges(self, limit: int) -> list[Exchange]:
         """Live turns of users, each with the newest live reply to it."""
         asked = turns_of(self._db, list(islice(self._live("said.role = 'user'"), max(limit, 0))))
-        return [Exchange(turn, self._reply(turn), project_of(self._db, turn)) for turn in asked]
+        return answered(self._db, asked, [self._reply(turn) for turn in asked])
 
     def sessions(self, limit: int) -> list[Session]:
         """Sessions in which something was said in that time, archived ones too; of a what-if, also those it sees."""
@@ -158,8 +158,8 @@ class Recent:
         turn = turn_of(row, 0)
         return not turn.withheld and self._shows(turn)
 
-    def _reply(self, turn: Turn) -> Turn | None:
-        return next((reply for reply in replies(self._db, turn.id) if self._shows(reply)), None)
+    def _reply(self, turn: Turn) -> Raw | None:
+        return next((row for row in reply_rows(self._db, turn.id) if self._shows(turn_of(row, 0))), None)
 
     def _shows(self, turn: Turn) -> bool:
         return self._belongings.open_to(self._viewer, turn.session) and self._paths.sees(turn, self._world)

@@ -133,6 +133,7 @@ def turn_of(row: Raw, index: int) -> Turn:
         pinned=pin == "pin.set",
         withheld=kept == "turn.withheld",
         deleted=bool(gone),
+        sampling=said.get("sampling"),
     )
 
 
@@ -203,12 +204,12 @@ def said_row(db: sqlite3.Connection, turn: str) -> Raw:
     return row
 
 
-def session_by_id(db: sqlite3.Connection, id: str) -> Session:
-    """A session. Raises NotFound."""
+def session_by_id(db: sqlite3.Connection, id: str, views: Views | None = None) -> Session:
+    """A session; who asks for many shares the views among them. Raises NotFound."""
     row = db.execute(f"{SESSION} WHERE begun.session = ? AND {BEGUN}", (id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
-    return session_with(db, row, Views(db))
+    return session_with(db, row, views or Views(db))
 
 
 def session_with(db: sqlite3.Connection, row: Raw, views: Views) -> Session:

@@ -35,6 +35,7 @@ class Turn:
     pinned: bool = False
     withheld: bool = False  # kept out of memory by the user
     deleted: bool = False  # gone for good; what followed it follows what it followed
+    sampling: dict[str, float | int | None] | None = None  # that a reply was made with, as the log has it
 
     @property
     def truncated(self) -> bool:

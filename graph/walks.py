@@ -1,9 +1,11 @@
 """Where turns stand: the heads of sessions, and the paths above them, walked no further than what is asked for.
 
-For the newest turns that is a step or two, whatever the log's length.
+For the newest turns that is a step or two, whatever the log's length. What is not on its own session's path may be on
+another's, of any: their paths are walked together, each turn once.
 """
 
 import sqlite3
+from collections import defaultdict
 
 BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
 # The head is what the last event left that moves it, up to some event or at all.
@@ -34,6 +36,11 @@ WITH RECURSIVE path (turn, parent, place) AS (
 )
 SELECT turn, parent, place FROM path
 """
+# Every placing from one event on, up to another.
+_PLACINGS = """
+SELECT turn, parent, seq FROM events
+WHERE seq >= ? AND seq < ? AND kind IN ('turn.said', 'turn.taken') ORDER BY seq
+"""
 _IS_DELETED = """
 EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted' {gone})
 """
@@ -59,15 +66,15 @@ class Walks:
         self._bounds = _NOW if until is None else _THEN
         self._walks: dict[str, Walk] = {}
         self._homes: dict[str, tuple[str, str | None]] = {}
-        self._heads: dict[str, list[str]] | None = None  # sessions that are not deleted, by world
+        self._together: Together | None = None
 
     def on_a_path(self, turn: str, session: str) -> bool:
         """Whether a turn said in a session is at or above a head of a session of its world; one that waits is not."""
         place = place_of(self._db, turn)
         world, head = self._home(session)
-        if self._walk(session, head).holds(turn, place):
-            return True
-        return any(self._walks[other].holds(turn, place) for other in self._sessions_of(world))
+        if session not in self._walks:
+            self._walks[session] = Walk(self._db, head)
+        return self._walks[session].holds(turn, place) or self._others().holds(turn, place, world)
 
     def world_of(self, session: str) -> str:
         """The world a session is of."""
@@ -81,20 +88,49 @@ class Walks:
             self._homes[session] = world, None if deleted else head
         return self._homes[session]
 
-    def _sessions_of(self, world: str) -> list[str]:
-        """The sessions of a world: a fork keeps alive what its origin rewound."""
-        if self._heads is None:
-            self._heads = {}
+    def _others(self) -> "Together":
+        """The paths of all sessions: a fork keeps alive what its origin rewound."""
+        if self._together is None:
             query = _HEADS.format(**self._bounds)
-            for session, its_world, head in self._db.execute(query, {"until": self._until}).fetchall():
-                self._heads.setdefault(its_world, []).append(session)
-                self._walk(session, head)
-        return self._heads.get(world, [])
+            self._together = Together(self._db, self._db.execute(query, {"until": self._until}).fetchall())
+        return self._together
 
-    def _walk(self, session: str, head: str | None) -> "Walk":
-        if session not in self._walks:
-            self._walks[session] = Walk(self._db, head)
-        return self._walks[session]
+
+class Together:
+    """The paths from the heads of all sessions up, as far as they were walked: each turn of a world once."""
+
+    def __init__(self, db: sqlite3.Connection, heads: list[tuple[str, str, str | None]]) -> None:
+        self._db = db
+        self._next: dict[str, set[str]] = defaultdict(set)  # by world, where the walks go on
+        for _, world, head in heads:
+            if head is not None:
+                self._next[world].add(head)
+        self._passed: dict[str, set[str]] = defaultdict(set)
+        self._known = 1 << 62  # placings from this event on were read
+        self._newest = 0  # of those placings
+
+    def holds(self, turn: str, place: int, world: str) -> bool:
+        """Whether a turn that was placed by event `place` is on a path of a world."""
+        if place < self._known:
+            self._walk_to(place)
+        return turn in self._passed[world]
+
+    def _walk_to(self, place: int) -> None:
+        """Walk on, past every turn that was placed by an event from `place` on: its parent was placed before it."""
+        place = min(place, 2 * self._known - self._newest)  # twice as far each time: many may be asked for
+        rows = self._db.execute(_PLACINGS, (place, self._known)).fetchall()
+        self._known, self._newest = place, self._newest or max((seq for _, _, seq in rows), default=0)
+        above = {turn: parent for turn, parent, _ in rows}  # of several placings the last counts
+        for world, starts in self._next.items():
+            passed, left = self._passed[world], set()
+            for start in starts:
+                here: str | None = start
+                while here is not None and here in above and here not in passed:
+                    passed.add(here)
+                    here = above[here]
+                if here is not None and here not in above and here not in passed:
+                    left.add(here)
+            self._next[world] = left
 
 
 class Walk:

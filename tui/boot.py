@@ -53,7 +53,7 @@ class RealBackstage:
             settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
-        self.service: Agent = Agent(home, settings, client="chat")
+        self.service: Agent = Agent(home, settings, client="chat", fetching=True)
 
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)

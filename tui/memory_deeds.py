@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tui import altering
 from tui.finding import NOT_YET
-from tui.text import MUTED, cut, one_line, plain
+from tui.text import MUTED, counted, cut, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.impact import Way
 
@@ -219,7 +219,7 @@ async def _show_projects(app: "ClewApp") -> None:
         mark = "› " if each.name == here else "  "
         away = " · archived" if each.status == "archived" else ""
         head = plain(f"{mark}{one_line(each.name)}", "bold")
-        counts = f"  {each.sessions:,} chats · {each.observations:,} memories{away}"
+        counts = f"  {counted(each.sessions, 'chat')} · {counted(each.observations, 'memory', 'memories')}{away}"
         lines += [Content(""), head + plain(counts, MUTED)]
         if each.description:
             lines.append(plain(f"  {one_line(each.description)}"))

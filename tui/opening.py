@@ -54,9 +54,12 @@ async def open_memory(app: "ClewApp") -> None:
 
 async def _show_first(app: "ClewApp", backstage: "Backstage") -> None:
     """The chat that was asked for, else the last one, else a new one."""
-    options = app.options
-    session = None if options.new else options.session or await backstage.service.last_session()
+    options, service = app.options, backstage.service
     try:
+        if options.new or options.session is None:
+            session = None if options.new else await service.last_session()
+        else:
+            session = (await service.session_named(options.session)).id
         await app.open_session(session)
     except backstage.failures as error:
         await app.open_session(None)

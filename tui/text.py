@@ -70,6 +70,11 @@ def spaced(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """So many of something: 1 message, 1,200 messages; a plural that is not made with an s is given."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def one_line(text: str) -> str:
     """Text for a row of a list or a title: shown, with every run of white space made one blank."""
     return " ".join(shown(text).split())

@@ -13,10 +13,11 @@ from agent.home import Home
 from agent.models import ModelHost
 from agent.recall import local_zone
 from agent.reflection.trust import Trusts, trusted
+from agent.settings import Settings
 from graph.errors import GraphFailure
 from graph.events import MAIN_WORLD
 from graph.memory import Memory
-from models.errors import EngineClosed, RunError
+from models.errors import EngineClosed, ModelError, NotInstalled, RunError
 from models.protocols import Generator
 
 from .store import MOST, QueryStore
@@ -38,6 +39,7 @@ WHERE NOT name IN ['you', 'assistant'] RETURN name, said ORDER BY times DESC, na
 class Queries:
     """History, saved queries and translation; what it works with is the Agent's."""
 
+    settings: Settings
     _home: Home
     _models: ModelHost
     _foreground: Foreground
@@ -48,9 +50,6 @@ class Queries:
         raise NotImplementedError
 
     def _tell(self, notice: Notice) -> None:
-        raise NotImplementedError
-
-    async def _chat_model(self) -> Generator | None:
         raise NotImplementedError
 
     async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
@@ -89,7 +88,8 @@ class Queries:
         """A question in plain words as a query that only reads, to be shown before it runs.
 
         A model is asked where no template fits, and only one that passed the probe: the first time that may take a
-        minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, or GraphFailure.
+        minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, GraphFailure, or
+        NotInstalled, which a notice has told.
         """
         from .english import by_template  # these patterns, and what asks a model, wait until somebody asks
         from .modelled import LONGEST
@@ -124,9 +124,7 @@ class Queries:
         from .modelled import by_model
 
         async with self._translating:
-            model = self._models.current or await self._chat_model()
-            if model is None:
-                raise NotUnderstood(NO_TEMPLATE)
+            model = self._models.current or await self._model()
             try:
                 if not trusted(await self._translators.score(model)):
                     raise NotUnderstood(f"{NO_TEMPLATE} {UNFIT.format(model.info.name)}")
@@ -136,6 +134,14 @@ class Queries:
                 raise NotUnderstood("The model was changed meanwhile. Nothing was run; ask again.") from error
             except RunError as error:
                 raise NotUnderstood(f"{error} Nothing was run.") from error
+
+    async def _model(self) -> Generator:
+        try:
+            return await self._models.get(self.settings.model)
+        except NotInstalled:
+            raise  # it says which, and how it is fetched
+        except ModelError as error:
+            raise NotUnderstood(NO_TEMPLATE) from error
 
     def _names(self, world: str) -> tuple[list[str], list[str]]:
         """The names of people, places and things in live messages of a world, and of those who wrote some."""

@@ -46,6 +46,8 @@ class Source:
         try:
             if self.member is None:
                 with self.path.open("rb") as file:
+                    if file.seekable():
+                        file.seek(0)  # /dev/fd/N, which a pipe is read through, may stand where it was left
                     yield file
             else:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:

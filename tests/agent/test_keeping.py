@@ -103,7 +103,6 @@ async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(make_age
     places = [(await agent.memory(each.id)).proofs[each.id][0].session for each in (one, two)]
     assert places[0] != places[1]
     assert [each.project for each in await agent.memories(Wanted(project="boats"))] == ["boats"]
-    agent._home.place.unlink()
     assert await agent.last_session() == session
 
 

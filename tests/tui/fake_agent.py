@@ -337,6 +337,9 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     async def waiting(self, session: str) -> list[Turn]:
         return list(self._queued.get(session, []))
 
+    async def session_named(self, id: str) -> Session:
+        return await self.session(id)
+
     async def last_session(self) -> str | None:
         found = await self.sessions()
         return found[0].id if found else None

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from tui.commands.output import complain, let_go, prepare_streams
+from tui.commands.usage import HELP, put_in_words, tidy
 from tui.exit_codes import ExitCode, exit_code_of
 
 # Name and module, in the order of the help. Each module has a typer app named `app`.
@@ -80,8 +81,7 @@ class Commands(TyperGroup):
             return None
         command = typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
         command.name = cmd_name
-        for each in (command, *getattr(command, "commands", {}).values()):
-            vars(each)["rich_markup_mode"] = None  # one look for all, and none that a pipe has to carry
+        tidy(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -97,6 +97,9 @@ class Commands(TyperGroup):
 
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            put_in_words(error)
+            raise
         except (MemoryFailure, ModelError, AgentError, OSError) as error:
             if isinstance(error, OSError):
                 let_go(sys.stdout)
@@ -105,7 +108,9 @@ class Commands(TyperGroup):
             raise typer.Exit(exit_code_of(error)) from error
 
 
-app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=CHAT)
+app = typer.Typer(
+    cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=CHAT, context_settings=HELP
+)
 
 
 def _version(asked: bool) -> None:

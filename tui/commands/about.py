@@ -11,7 +11,7 @@ from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.worlds import WORLD, world_in
 from tui.reasons import who
-from tui.text import clean, one_line
+from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from graph.hits import About
@@ -26,7 +26,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def about(
     ctx: typer.Context,
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="A person, place or project.")],
-    limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many messages at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many messages at most.")
+    ] = 20,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
@@ -82,7 +84,7 @@ def turn_summary(turn: "Turn") -> dict[str, object]:
 
 
 def _page(found: "About") -> str:
-    counts = f"{found.kind} · said {found.said:,} messages · named in {found.mentioned:,} others"
+    counts = f"{found.kind} · said {counted(found.said, 'message')} · named in {counted(found.mentioned, 'other')}"
     span = f" · {local(found.first_at)} to {local(found.last_at)}" if found.first_at and found.last_at else ""
     lines = [paint(one_line(found.name), "1"), paint(fit(counts + span, width()), "2")]
     lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in found.sessions]

@@ -34,12 +34,11 @@ from agent.models import Loader
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from tui.commands.choosing import choose_session
 from tui.commands.output import LONG_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.termination import Termination
-from tui.text import shown, size_of
+from tui.text import clean, counted, shown, size_of
 
 CLIENT = "ask"
 THINKING = "thinking …"
@@ -92,7 +91,8 @@ class Tongue:
                 say(f"accepted {event.turn}")
             case ReplyStarted(cut_tokens=cut) if cut:
                 self._narration.clear()
-                say(f"The message is too long for the model, which does not see {cut} tokens of it. It is kept whole.")
+                unseen = counted(cut, "token")
+                say(f"The message is too long for the model, which does not see {unseen} of it. It is kept whole.")
             case TokensArrived(text=text) if text:
                 self._narration.clear()
                 self._begun = not self._as_json
@@ -102,7 +102,7 @@ class Tongue:
             case TokensArrived(thinking=True):
                 self._narration.tell(THINKING)
             case PromptRead(done=done, total=total):
-                self._narration.tell(f"reading {done:,} of {total:,} tokens")
+                self._narration.tell(f"reading {done:,} of {counted(total, 'token')}")
             case ApprovalWanted(what=what):
                 self._narration.clear()
                 say(f"allowed, as of --yes: {what}")
@@ -139,7 +139,7 @@ class Tongue:
                 self._model_failed = True
                 self._narration.clear()
             case GraphProgress(state="rebuilding") if notice.total:
-                self._narration.tell(f"rebuilding the graph: {notice.done} of {notice.total} events")
+                self._narration.tell(f"rebuilding the graph: {notice.done:,} of {counted(notice.total, 'event')}")
             case GraphProgress(state="failed") | Warned():
                 self._narration.clear()
                 say(f"clew: {notice.message}")
@@ -227,22 +227,15 @@ def run_answer(
 
 
 def _check_model(home: Home, model: str) -> None:
-    """Refuse, before anything is stored, a name nobody knows and a file that says itself that it is no chat model.
+    """Refuse, before anything is stored, a model that is not there and a file that says that it is no chat model.
 
     Raises ModelError. Only the file's head is read; what else is wrong with a model shows when it is loaded.
     """
-    from models.errors import NotInstalled
     from models.header import read_header
     from models.loading import check_kind
-    from models.store import DEFAULT_CHAT, ModelStore
+    from models.store import ModelStore
 
-    try:
-        path = ModelStore(home.models).path(model)
-    except NotInstalled:
-        if model == DEFAULT_CHAT:
-            return  # it is fetched when it is asked for
-        raise
-    check_kind(read_header(path), embeds=False)
+    check_kind(read_header(ModelStore(home.models).path(model)), embeds=False)
 
 
 async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termination, *, yes: bool) -> ExitCode:
@@ -296,8 +289,7 @@ async def _session(agent: Agent, question: Question) -> str | None:
         if question.system is None:
             return None
         return await agent.configure(None, system_prompt=question.system, project=question.project)
-    known = {session.id: session for archived in (False, True) for session in await agent.sessions(archived=archived)}
-    found = choose_session(sorted(known.values(), key=lambda each: each.last_at, reverse=True), question.session)
+    found = await agent.session_named(clean(question.session))
     if question.system is not None:
         await agent.configure(found.id, system_prompt=question.system)
     if question.model is not None and found.model not in (None, question.model):

@@ -7,7 +7,7 @@ import typer
 
 from tui.commands.output import instant, local, put, put_json, say
 from tui.commands.place import home_of
-from tui.text import shown, size_of
+from tui.text import counted, shown, size_of
 
 if TYPE_CHECKING:
     from graph.backups import Backup
@@ -40,7 +40,7 @@ def backup(
         put_json(figures(copied))
         return
     put(str(copied.path))
-    say(f"Copied {_count(copied.turns, 'message')} in {_count(copied.sessions, 'chat')}, {size_of(copied.size)}.")
+    say(f"Copied {counted(copied.turns, 'message')} in {counted(copied.sessions, 'chat')}, {size_of(copied.size)}.")
 
 
 def made(memory: Path, file: Path | None, *, force: bool) -> "Copied":
@@ -102,7 +102,3 @@ def _summary(backup: "Backup") -> dict[str, Any]:
         "bytes": backup.size,
         "events": backup.head,
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

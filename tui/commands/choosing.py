@@ -5,77 +5,50 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from graph.errors import Ambiguous, MemoryFailure, NotFound
+from graph.errors import MemoryFailure, NotFound
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:
     from graph.reading import LogReader
     from graph.values import Session, Turn
 
-LAST = "last"
 OFFERED = 50
 SHORTEST_PREFIX = 6
 SHORT = "An id may be cut, to 6 characters or more. "
 
 
-def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
-    """The session that `wanted` names: an id, the beginning of one in any case of letters, or `last`.
+def session_of(reader: "LogReader", wanted: str) -> "Session":
+    """The chat that `wanted` names: an id, the beginning of one, or `last`, the one that a person spoke in last.
 
-    `sessions` come with the newest activity first. Raises NotFound or Ambiguous.
+    Raises NotFound or Ambiguous.
     """
-    if wanted == LAST:
-        kept = [session for session in sessions if not session.archived]
-        if not kept:
-            raise NotFound("There is no chat to go on with yet. Leave `--session` away to begin one.")
-        return kept[0]
-    begin = wanted.strip().upper()
-    found = [session for session in sessions if begin and session.id.startswith(begin)]
-    exact = [session for session in found if session.id == begin]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
-        raise Ambiguous(f"{len(found)} sessions begin with {wanted}. Give more characters of the one you mean.")
-    raise NotFound(f"There is no session {wanted}. `clew sessions` lists them.")
+    return reader.session_named(clean(wanted))
 
 
 def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> "tuple[Session, Turn | None]":
-    """The chat, and the turn of it, that are meant: by a turn's or a chat's id, `last`, or nothing for the last chat.
+    """The chat, and the turn of it, that are meant: by a turn's or a chat's id, or nothing for the `last` chat.
 
     `session` names the chat where a turn that several share is meant in another than the one it was said in. Ids may be
     cut to their first 6 or more characters. Raises NotFound or Ambiguous, and BadParameter for an empty one.
     """
+    from graph.sessions import LAST
+
     for given in (wanted, session):
         if given is not None and not given.strip():
             raise typer.BadParameter("An empty id means nothing. `clew log` and `clew sessions` list those there are.")
-    known = all_sessions(reader)
     if wanted is None or wanted == LAST:
-        return (_last_chat(reader, known) if session is None else choose_session(known, clean(session))), None
+        return session_of(reader, session or LAST), None
     try:
         turn = reader.turn_named(clean(wanted))
     except NotFound as missing:
         try:
-            return choose_session(known, clean(wanted)), None
+            return session_of(reader, wanted), None
         except NotFound:
             short = SHORT if len(clean(wanted).strip()) < SHORTEST_PREFIX else ""
             raise NotFound(
                 f"There is no turn and no chat {wanted}. {short}`clew log` and `clew sessions` list them."
             ) from missing
-    return choose_session(known, clean(session) if session is not None else turn.session), turn
-
-
-def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
-    """The chat with the newest activity, not one that keeps what is stated by hand or proposed. Raises NotFound."""
-    from agent.chats import NO_CHATS
-
-    chats = [
-        each
-        for each in sessions
-        if not each.archived
-        and all(reader.notes_session(each.project, client=client) != each.id for client in NO_CHATS)
-    ]
-    if not chats:
-        raise NotFound("There is no chat yet, but for archived ones. `clew` opens a new one, `clew ask` begins one.")
-    return choose_session(chats, LAST)
+    return session_of(reader, session or turn.session), turn
 
 
 PROJECT = "As a chat of this project sees it; else as one of no project does."
@@ -97,12 +70,6 @@ def project_in(reader: "LogReader", named: str | None) -> str | None:
 def outside(reader: "LogReader", project: str | None) -> str:
     """What to add where nothing was found: that what belongs to projects was not looked at, if there are any."""
     return " outside of projects; --project NAME looks into one" if project is None and reader.projects() else ""
-
-
-def all_sessions(reader: "LogReader") -> "list[Session]":
-    """Every session that was not deleted, archived ones included, the newest activity first."""
-    found = {session.id: session for archived in (False, True) for session in reader.sessions(archived=archived)}
-    return sorted(found.values(), key=lambda session: session.last_at, reverse=True)
 
 
 def complete_session(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -138,6 +105,6 @@ def _offered(ctx: typer.Context) -> "list[Session]":
     from tui.commands.place import home_of
 
     try:
-        return all_sessions(LogReader.open(home_of(ctx, writing=False).memory))
+        return LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=True)
     except (MemoryFailure, AgentError):
         return []

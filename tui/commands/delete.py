@@ -24,7 +24,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def delete(
     ctx: typer.Context,
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID…", help="A message, chat, document or memory; 6 characters or more.")
+        list[str], typer.Argument(metavar="ID", help="A message, chat, document or memory; 6 characters or more.")
     ],
     exchange: Annotated[
         bool, typer.Option("--exchange", help="A message with all replies to it, or a reply with its message.")

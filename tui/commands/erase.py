@@ -17,7 +17,7 @@ import typer
 from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import size_of
+from tui.text import counted, size_of
 
 if TYPE_CHECKING:
     from agent.home import Home
@@ -63,7 +63,7 @@ def erase(
     finally:
         lock.release()
     failed += _tidy(home)
-    say(f"Erased {len(doomed) - len(set(failed) & set(doomed))} files. {_left(home)}")
+    say(f"Erased {counted(len(doomed) - len(set(failed) & set(doomed)), 'file')}. {_left(home)}")
     if failed:
         raise typer.Exit(ExitCode.IO_ERROR)
 
@@ -144,7 +144,7 @@ def _size(path: Path) -> int:
 
 def _confirmed(home: "Home", doomed: list[Path]) -> bool:
     size = sum(map(_size, doomed))
-    what = f"{len(doomed)} files, {size_of(size)}"
+    what = f"{counted(len(doomed), 'file')}, {size_of(size)}"
     say(f"This removes every chat, the backups, the settings and the caches in {home.root}: {what}.")
     say("There is no way back.")
     say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")

@@ -28,7 +28,7 @@ from models.errors import ModelError
 from tui.commands.disk import MODELS, MUCH, advice, parts_of, told
 from tui.commands.rebuild import describe
 from tui.commands.waiting import waiting
-from tui.text import size_of
+from tui.text import counted, size_of
 from tui.version import VERSION
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ def _memory(home: Home, tell: Tell) -> list[Check]:
     except MemoryFailure as error:
         return [_failed("log", error)]
     try:
-        checks = [Check("starts", True, f"opened {memory.starts} times; {memory.recovered} replies were cut off since")]
+        cut_off = counted(memory.recovered, "reply", "replies")
+        checks = [Check("starts", True, f"opened {counted(memory.starts, 'time')}; {cut_off} cut off since")]
         checks += _look("graph", lambda: _open_graph(memory, tell))
         checks += _look("learning", lambda: [_learning(memory)]) if memory.graph_ready else []
         return checks + _look("memory", memory.doctor)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.choosing import all_sessions, choose_session
+from tui.commands.choosing import session_of
 from tui.commands.output import put, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import clean, shown
+from tui.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _pieces(reader: "LogReader", session: str | None, form: Format) -> "Iterator
     from agent.exporting import as_jsonl, as_markdown
     from tui.version import VERSION
 
-    wanted = choose_session(all_sessions(reader), clean(session)).id if session is not None else None
+    wanted = session_of(reader, session).id if session is not None else None
     if form is Format.JSONL:
         return as_jsonl(reader, clew=VERSION, session=wanted)
     return as_markdown(reader, session=wanted)

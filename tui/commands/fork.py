@@ -22,7 +22,7 @@ def fork(
     ctx: typer.Context,
     session: Annotated[
         str | None,
-        typer.Argument(metavar="[SESSION]", help="The chat; without it the last one.", autocompletion=complete_session),
+        typer.Argument(metavar="SESSION", help="The chat; without it the last one.", autocompletion=complete_session),
     ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="TURN", help="The turn where the new chat leaves; without it the last one.")

@@ -1,9 +1,12 @@
 """`clew import`: bring in chats from elsewhere, each message once, and embed them."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +15,11 @@ from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
-from tui.text import one_line
+from tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from agent.events import Notice
+    from agent.home import Home
     from agent.importer import ImportProgress, ImportReport
     from agent.service import Agent
     from graph.brought import Merged
@@ -31,7 +35,9 @@ def import_(
     ctx: typer.Context,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="clew's export, conversations.json or the .zip with it, JSON Lines."),
+        typer.Argument(
+            metavar="FILE", help="clew's export, conversations.json or the .zip with it, JSON Lines; `-` reads it."
+        ),
     ],
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
@@ -52,7 +58,8 @@ def import_(
     guard_descriptors(home.native_log)
     agent = Agent(home, settings, client=CLIENT, brief=True)
     try:
-        report = asyncio.run(_import(agent, file, embed=not no_embed, as_json=as_json))
+        with piped(home) if str(file) == "-" else nullcontext(file) as given:
+            report = asyncio.run(_import(agent, given, str(file), embed=not no_embed, as_json=as_json))
     except KeyboardInterrupt:
         say(f"Stopped. {GO_ON}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -60,7 +67,18 @@ def import_(
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
-async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> "ImportReport":
+@contextmanager
+def piped(home: "Home") -> Iterator[Path]:
+    """What comes through a pipe, as a file that can be read twice; nothing of it is left, however clew ends."""
+    with TemporaryFile(dir=home.cache) as kept, TemporaryDirectory(prefix="clew-") as folder:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+        path = Path(folder) / "standard input"
+        path.symlink_to(f"/dev/fd/{kept.fileno()}")
+        yield path
+
+
+async def _import(agent: "Agent", file: Path, named: str, *, embed: bool, as_json: bool) -> "ImportReport":
     """Import, report, and then embed; the graph, which would follow each message, catches up at the next start."""
     narration = Narration()
     notices = asyncio.create_task(_narrate(agent.notices(), narration))
@@ -68,10 +86,15 @@ async def _import(agent: "Agent", file: Path, *, embed: bool, as_json: bool) -> 
         await agent.start(load_model=False, load_embedder=False, open_graph=False)
 
         def progress(step: "ImportProgress") -> None:
-            of = f"importing {step.done:,} of {step.total:,} messages" if step.total else f"reading {file.name} …"
+            of = (
+                f"importing {step.done:,} of {counted(step.total, 'message')}"
+                if step.total
+                else f"reading {file.name} …"
+            )
             narration.tell(of)
 
         report = await agent.import_chats(file, progress)
+        report.file = named
         narration.clear()
         if as_json:
             put_json(figures(report))
@@ -105,7 +128,7 @@ async def _narrate(notices: "AsyncIterator[Notice]", narration: Narration) -> No
             case EmbeddingProgress(state="loading"):
                 narration.tell("loading the embedder …")
             case EmbeddingProgress(state="embedding"):
-                narration.tell(f"embedding {notice.done:,} of {notice.total:,} texts")
+                narration.tell(f"embedding {notice.done:,} of {counted(notice.total, 'text')}")
             case EmbeddingProgress(state="failed") | Warned():
                 narration.clear()
                 say(f"clew: {notice.message}")
@@ -156,26 +179,26 @@ def _of_events(merged: "Merged", missing: int) -> dict[str, Any]:
 
 def _told_of_events(merged: "Merged") -> list[str]:
     """What became of the events of an export of clew's own, for people."""
-    lines = [f"{_count(merged.new, 'event')} in all; {merged.known:,} known before."]
+    lines = [f"{counted(merged.new, 'event')} in all; {merged.known:,} known before."]
     if merged.erased:
-        lines.append(f"{_count(merged.erased, 'event')} of what was erased here, and stays erased.")
+        lines.append(f"{counted(merged.erased, 'event')} of what was erased here, and stays erased.")
     if merged.deleted:
-        lines.append(f"{_count(merged.deleted, 'deletion')} that the export knows of made here too.")
+        lines.append(f"{counted(merged.deleted, 'deletion')} that the export knows of made here too.")
     if merged.older:
-        lines.append(f"{_count(merged.older, 'change')} left out: it was changed here later.")
+        lines.append(f"{counted(merged.older, 'change')} left out: it was changed here later.")
     if merged.refused:
         first = "; ".join(f"line {number}: {one_line(why)}" for number, why in merged.first_refused)
         left = merged.refused.total() - len(merged.first_refused)
         more = f"; and {left:,} more" if left > 0 else ""
-        lines.append(f"{_count(merged.refused.total(), 'event')} could not be taken in ({first}{more}).")
+        lines.append(f"{counted(merged.refused.total(), 'event')} could not be taken in ({first}{more}).")
     return lines
 
 
 def words(report: "ImportReport") -> list[str]:
     """The report for people."""
     grown = f", {report.chats_grown:,} of which went on" if report.chats_grown else ""
-    chats = _count(report.chats_new + report.chats_grown, "chat")
-    lines = [f"Imported {_count(report.new, 'message')} in {chats}{grown} ({report.format})."]
+    chats = counted(report.chats_new + report.chats_grown, "chat")
+    lines = [f"Imported {counted(report.new, 'message')} in {chats}{grown} ({report.format})."]
     if report.merged is not None:
         return [*lines, *_told_of_events(report.merged), *_missing(report), *_broken(report)]
     if report.archived:
@@ -184,7 +207,7 @@ def words(report: "ImportReport") -> list[str]:
     if report.known:
         gone = f", {report.gone:,} of them erased or hidden here, and left so" if report.gone else ""
         were = "was" if report.known == 1 else "were"
-        lines.append(f"{_count(report.known, 'message')} {were} there already{gone}.")
+        lines.append(f"{counted(report.known, 'message')} {were} there already{gone}.")
     if report.differing == 1:
         lines.append(
             "1 message has the same id as one imported before but other words: it is kept beside that one, as another "
@@ -199,9 +222,9 @@ def words(report: "ImportReport") -> list[str]:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.skipped.most_common())
         lines.append(f"Left out: {parts}.")
     if report.future:
-        lines.append(f"{_count(report.future, 'time')} in the future not kept: the nearest one known is taken.")
+        lines.append(f"{counted(report.future, 'time')} in the future not kept: the nearest one known is taken.")
     if report.naive:
-        lines.append(f"{_count(report.naive, 'time')} without an offset taken as UTC.")
+        lines.append(f"{counted(report.naive, 'time')} without an offset taken as UTC.")
     return [*lines, *_broken(report)]
 
 
@@ -209,9 +232,9 @@ def _missing(report: "ImportReport") -> list[str]:
     """Whether the file was cut off between two lines."""
     if not report.missing:
         return []
-    counted = _count(report.counted, "event")
+    events = counted(report.counted, "event")
     return [
-        f"{report.missing:,} of the {counted} that the file should have are not in it: it was cut off, or lines were "
+        f"{report.missing:,} of the {events} that the file should have are not in it: it was cut off, or lines were "
         "taken out. Export again and import the whole file: only they will be added."
     ]
 
@@ -223,10 +246,6 @@ def _broken(report: "ImportReport") -> list[str]:
     first = "; ".join(f"line {number}: {one_line(why)}" for number, why in report.bad)
     more = f"; and {report.bad_count - len(report.bad):,} more" if report.bad_count > len(report.bad) else ""
     return [
-        f"{_count(report.bad_count, 'line')} broken, left out ({first}{more}).",
+        f"{counted(report.bad_count, 'line')} broken, left out ({first}{more}).",
         "Mend them and import the file again: only they will be added.",
     ]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -11,7 +11,7 @@ from tui.commands.opened import with_memory
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import by_ending, one_line
+from tui.text import by_ending, counted, one_line
 
 if TYPE_CHECKING:
     from agent.ingesting.ingester import IngestProgress, IngestReport
@@ -28,9 +28,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def ingest(
     ctx: typer.Context,
-    path: Annotated[str | None, typer.Argument(metavar="[PATH]", help="A file, or a folder with all below it.")] = None,
-    project: Annotated[str | None, typer.Option("--project", help="The project it belongs to.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; can be given again.")] = None,
+    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder with all below it.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="NAME", help="The project it belongs to.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="WORD", help="A word to find it by; can be given again.")
+    ] = None,
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
     ] = False,
@@ -84,7 +86,7 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     if not documents:
         say("No documents yet. `clew ingest PATH` takes in a file or a folder.")
     for each in documents:
-        pieces = f"{each.chunks:5,} {'piece' if each.chunks == 1 else 'pieces'}" if each.chunks else NOT_IN_USE
+        pieces = counted(each.chunks, "piece").rjust(12) if each.chunks else NOT_IN_USE
         put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
     return True
 
@@ -156,7 +158,7 @@ def words(report: "IngestReport") -> list[str]:
         )
         if files
     ]
-    pieces = f" ({report.chunks:,} new {'piece' if report.chunks == 1 else 'pieces'})" if report.chunks else ""
+    pieces = f" ({counted(report.chunks, 'new piece')})" if report.chunks else ""
     lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
     lines += [f"Not UTF-8, read as Windows-1252 (Latin-1): {one_line(path)}" for path in report.guessed]

@@ -8,7 +8,7 @@ import typer
 
 from tui.commands.output import fit, instant, local, paint, put_json, width
 from tui.reasons import who
-from tui.text import clean, one_line
+from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from agent.home import Home
@@ -118,7 +118,7 @@ def lines(memory: "Observation") -> str:
         str(memory.kind),
         standing(memory),
         f"{memory.confidence:.0%}",
-        f"{memory.proof_count} {'proof' if memory.proof_count == 1 else 'proofs'}",
+        counted(memory.proof_count, "proof"),
         memory.trend,
         *([f"project {memory.project}"] if memory.project else []),
         *(f"#{tag}" for tag in memory.tags),

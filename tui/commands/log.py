@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions, choose_session, complete_session, project_in
+from tui.commands.choosing import complete_session, project_in, session_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.since import moment
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graph.values import Exchange, Turn
 
 MOST = 500
+SUMMARY = 500  # characters of a message; `clew show` has all of it
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -41,21 +42,25 @@ def log(
         str | None,
         typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2025-03-01T14:30 (your clock), 2h, 3d."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"How many at most, up to {MOST}.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
     """List what was said, newest first."""
     from graph.reading import LogReader
 
-    from_then = moment(since)
+    from_then, before = moment(since), moment(until)
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
-        of = choose_session(all_sessions(reader), session).id if session is not None else None
+        of = session_of(reader, session).id if session is not None else None
         told = reader.exchanges(
             session=of,
             project=project_in(reader, project),
             client=text_of(client),
             since=from_then,
+            until=before,
             limit=min(limit, MOST),
         )
         found = _in_view(reader, told)
@@ -85,17 +90,25 @@ def _in_view(reader: "LogReader", exchanges: "list[Exchange]") -> "list[Exchange
 
 
 def summary_of(exchange: "Exchange") -> dict[str, str | bool | None]:
-    """An exchange as JSON has it; `hidden` is there, and true, where the words of one of its turns are left out."""
+    """An exchange as JSON has it, long messages cut: then `cut` is there, and true.
+
+    So is `hidden`, where the words of one of its turns are left out.
+    """
     hidden = exchange.turn.hidden or (exchange.reply is not None and exchange.reply.hidden)
     told: dict[str, str | bool | None] = {
         "turn": exchange.turn.id,
         "reply_turn": exchange.reply.id if exchange.reply else None,
         "session": exchange.turn.session,
         "at": instant(exchange.turn.at),
-        "said": exchange.turn.text,
-        "reply": exchange.reply.text if exchange.reply else None,
+        "said": _summary(exchange.turn.text),
+        "reply": _summary(exchange.reply.text) if exchange.reply else None,
     }
-    return told | {"hidden": True} if hidden else told
+    cut = exchange.turn.text != told["said"] or (exchange.reply is not None and exchange.reply.text != told["reply"])
+    return told | {name: True for name, holds in (("hidden", hidden), ("cut", cut)) if holds}
+
+
+def _summary(text: str | None) -> str | None:
+    return text if text is None or len(text) <= SUMMARY else text[: SUMMARY - 1] + "…"
 
 
 def lines_of(exchange: "Exchange") -> str:

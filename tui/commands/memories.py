@@ -44,7 +44,7 @@ def memories(
     everything: Annotated[
         bool, typer.Option("--all", help="Whatever their status, also those whose proof is gone.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many at most.")] = 50,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from models.fetch import FetchProgress
     from models.store import ModelStore, StoredModel
 
-app = typer.Typer(no_args_is_help=True, help="List, fetch, choose and remove models.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, fetch, choose and remove models.")
 
 MB = 10**6
 NAME_COLUMNS = 16

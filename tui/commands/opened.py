@@ -18,7 +18,7 @@ from agent.settings import load_settings
 from tui.commands.output import Narration, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
-from tui.text import size_of
+from tui.text import counted, size_of
 
 Answer = TypeVar("Answer")
 
@@ -96,7 +96,7 @@ class Watch:
                 self.failure = notice.message
                 self.graph.set()
             case GraphProgress():
-                of = f": {notice.done} of {notice.total} events" if notice.total else " …"
+                of = f": {notice.done:,} of {counted(notice.total, 'event')}" if notice.total else " …"
                 self._narration.tell(f"{notice.state} the graph{of}")
             case MemoryAwaited():
                 self._narration.tell(f"{notice.message} …")

@@ -7,7 +7,7 @@ import typer
 from tui.commands.learned import has_memory, with_agent
 from tui.commands.output import fit, paint, put, put_json, say, width
 from tui.commands.place import home_of
-from tui.text import clean, one_line
+from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from agent.service import Agent
@@ -60,6 +60,6 @@ def projects(
 
 def _line(project: "Project") -> str:
     name = one_line(project.name) + ("  (archived)" if project.status == "archived" else "")
-    counts = f"{project.sessions} chats, {project.observations} memories"
+    counts = f"{counted(project.sessions, 'chat')}, {counted(project.observations, 'memory', 'memories')}"
     about = f"  {project.description}" if project.description else ""
     return f"{paint(name, '1')}  {paint(fit(counts + about, max(20, width() - len(name) - 2)), '2')}"

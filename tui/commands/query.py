@@ -20,8 +20,8 @@ from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
 from tui.commands.worlds import world_of
-from tui.exit_codes import ExitCode
-from tui.text import one_line, shown
+from tui.exit_codes import ExitCode, exit_code_of
+from tui.text import counted, one_line, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -60,8 +60,12 @@ def query(
     ask: Annotated[bool, typer.Option("--ask", help=IN_WORDS)] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST_ROWS, help="Rows to write at most.")] = 500,
-    timeout: Annotated[float, typer.Option(min=0.001, max=LONGEST_S, help="Seconds the query may take.")] = 10.0,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST_ROWS, help="Rows to write at most.")
+    ] = 500,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.001, max=LONGEST_S, help="Seconds the query may take.")
+    ] = 10.0,
 ) -> None:
     """Read the memory graph with Cypher. Nothing can be changed with it.
 
@@ -73,7 +77,8 @@ def query(
 
     Exit codes: 0 answered, also without rows, and where there are more than are written (stderr says so); 1 it took too
     long, ended its engine, or the graph cannot be asked now; 2 the query is wrong or would do more than read, or a
-    value does not fit; 66 there is no memory, world or time like that; 75 another clew has the memory.
+    value does not fit; 66 there is no memory, world or time like that; 69
+    the question needs a model that is not there; 75 another clew has the memory.
     """
     from agent.errors import NotUnderstood
     from graph.errors import EngineEnded, QueryFailed, QueryTimeout
@@ -81,6 +86,7 @@ def query(
     from graph.querying.lexing import parameters_of
     from graph.querying.parameters import given
     from graph.reading import LogReader
+    from models.errors import NotInstalled
 
     at, values = when(as_of), values_of(param or ())
     text = cypher if cypher != "-" else sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
@@ -99,6 +105,8 @@ def query(
     except (QueryTimeout, EngineEnded) as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
+    except NotInstalled as error:  # told by a notice
+        raise typer.Exit(exit_code_of(error)) from error
     except (QueryFailed, NotUnderstood) as error:
         complain(error)
         raise typer.Exit(ExitCode.USAGE) from error
@@ -151,13 +159,12 @@ async def _in_words(
 
 def summary(answer: "Answer") -> str:
     """How many rows there are, how many of them are shown and why not all, and how long it took."""
-    shown_here = f"{len(answer.rows):,}"
     if answer.total is None:
-        told = f"the first {shown_here} rows, and there may be more"
+        told = f"the first {counted(len(answer.rows), 'row')}, and there may be more"
     elif answer.total > len(answer.rows):
-        told = f"{shown_here} of {answer.total:,} rows"
+        told = f"{len(answer.rows):,} of {answer.total:,} rows"
     else:
-        told = f"{answer.total:,} {'row' if answer.total == 1 else 'rows'}"
+        told = counted(answer.total, "row")
     why = {
         "": "",
         "rows": " (--limit takes more)",

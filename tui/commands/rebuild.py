@@ -7,6 +7,7 @@ import typer
 
 from tui.commands.output import Narration, put_json, say
 from tui.commands.place import home_of
+from tui.text import counted
 
 if TYPE_CHECKING:
     from graph.values import Progress
@@ -39,10 +40,10 @@ def rebuild(
     seconds = time.perf_counter() - started
     if as_json:
         put_json({"events": events, "seconds": round(seconds, 3)})
-    say(f"The graph is new: {events} events in {seconds:.1f} s.")
+    say(f"The graph is new: {counted(events, 'event')} in {seconds:.1f} s.")
 
 
 def describe(step: "Progress") -> str:
     """How far work on the graph is, on one line."""
-    of = f": {step.done} of {step.total} events" if step.total else " …"
+    of = f": {step.done:,} of {counted(step.total, 'event')}" if step.total else " …"
     return f"{step.what} the graph{of}"

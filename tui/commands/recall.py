@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import PROJECT, all_sessions, choose_session, complete_session, outside, project_in
+from tui.commands.choosing import PROJECT, complete_session, outside, project_in, session_of
 from tui.commands.log import text_of
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
@@ -40,7 +40,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def recall(
     ctx: typer.Context,
     words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What to recall; `-` reads it.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=MOST, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="How many at most.")] = 10,
     session: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
@@ -75,7 +75,7 @@ def recall(
             raise
         _put([], as_json=as_json, nothing=NOTHING.format(""))
         return
-    of = choose_session(all_sessions(reader), session) if session is not None else None
+    of = session_of(reader, session) if session is not None else None
     empty = at is None and reader.counts()["turns"] == 0 and not reader.documents()
     of_world = world_in(reader, world if world is not None or of is None else of.world)
     of_project = project_in(reader, project)

@@ -35,7 +35,9 @@ def recent(
         list[str] | None,
         typer.Option(metavar="KIND", help=f"Nodes of this kind; may be given more than once: {', '.join(KINDS)}."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help=f"How many at most, up to {MOST}.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"How many at most, up to {MOST}.")
+    ] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,

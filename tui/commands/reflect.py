@@ -12,7 +12,7 @@ from tui.commands.learned import has_memory
 from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import clean
+from tui.text import clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,8 +37,8 @@ class Counts:
         """The counts for people."""
         if not self.reflected:
             return "Nothing was reflected on." if self.left else "Nothing waits to be learned from."
-        exchanges = "1 exchange" if self.reflected == 1 else f"{self.reflected:,} exchanges"
-        learned = "nothing new" if not self.learned else "1 thing" if self.learned == 1 else f"{self.learned:,} things"
+        exchanges = counted(self.reflected, "exchange")
+        learned = counted(self.learned, "thing") if self.learned else "nothing new"
         review = f", {self.review:,} for you to decide on with `clew review`" if self.review else ""
         return f"Reflected on {exchanges} and learned {learned}{review}. `clew memories` lists what is known."
 

@@ -21,7 +21,7 @@ def regenerate(
     id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SESSION|REPLY]",
+            metavar="SESSION|REPLY",
             help="A chat, for its last reply, or a reply, or the message it answers; without it the last chat.",
             autocompletion=complete_shown,
         ),

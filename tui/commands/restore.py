@@ -11,7 +11,7 @@ from tui.commands.backup import figures
 from tui.commands.output import local, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
-from tui.text import shown
+from tui.text import counted, shown
 
 if TYPE_CHECKING:
     from agent.home import Home
@@ -81,7 +81,7 @@ def words(ready: "Restoring") -> list[str]:
     if ready.version < NEWEST:
         lines.append(f"It is of log version {ready.version}, and is brought to {NEWEST}.")
     if ready.erased:
-        lines.append(f"What was erased since stays erased ({_count(ready.erased, 'deletion')} made again).")
+        lines.append(f"What was erased since stays erased ({counted(ready.erased, 'deletion')} made again).")
     return lines
 
 
@@ -94,7 +94,7 @@ def forget_states(home: "Home") -> None:
 
 def _described(copied: "Copied") -> str:
     until = f", up to {local(copied.until)}" if copied.until is not None else ""
-    return f"{_count(copied.turns, 'message')} in {_count(copied.sessions, 'chat')}{until}"
+    return f"{counted(copied.turns, 'message')} in {counted(copied.sessions, 'chat')}{until}"
 
 
 def _changes(here: "Copied", there: "Copied") -> str:
@@ -103,7 +103,7 @@ def _changes(here: "Copied", there: "Copied") -> str:
         (there.sessions - here.sessions, "chat"),
         (there.head - here.head, "event"),
     )
-    told = [f"{_count(abs(more), what)} {'more' if more > 0 else 'less'}" for more, what in pairs if more]
+    told = [f"{counted(abs(more), what)} {'more' if more > 0 else 'less'}" for more, what in pairs if more]
     return ", ".join(told) or "as many messages, chats and events as now"
 
 
@@ -140,7 +140,3 @@ def _stamp() -> str:
     from graph.backups import stamp_of
 
     return stamp_of(datetime.now(UTC))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -34,7 +34,7 @@ def rewind(
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="The chat, if not the one where it was said: a fork of it.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", hidden=True)] = False,  # it can be undone, so nothing is asked
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import all_sessions
 from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 
@@ -21,26 +20,25 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def sessions(
     ctx: typer.Context,
     archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-k", metavar="N", min=0, help="How many at most.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
 ) -> None:
-    """List the chats."""
+    """List the chats, newest activity first."""
     from graph.reading import LogReader
 
     try:
-        found = [
-            each
-            for each in all_sessions(LogReader.open(home_of(ctx, writing=False).memory))
-            if each.archived == archived
-        ]
+        known = LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=archived)
     except MemoryMissing:
-        found = []
+        known = []
+    found = [each for each in known if each.archived == archived]
+    if not (found or as_json):
+        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
+    found = found[:limit]
     if as_json:
         put_json([summary(session) for session in found])
         return
     for session in found:
         put(_line(session))
-    if not found:
-        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
 
 
 def summary(session: "Session") -> dict[str, str | int | bool | None]:

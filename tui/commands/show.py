@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import NotFound
-from tui.commands.choosing import all_sessions, choose_session, complete_shown
+from tui.commands.choosing import complete_shown, session_of
 from tui.commands.given import given_json, given_lines, quoted
 from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
@@ -18,7 +18,7 @@ from tui.commands.output import local, paint, put, put_json
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN, summary
 from tui.reasons import shared_stored
-from tui.text import clean, one_line, shown
+from tui.text import clean, counted, one_line, shown
 from tui.toolwords import line_of, read_call
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def show(
         _show_exchange(reader, reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:
         try:
-            session = choose_session(all_sessions(reader), id)
+            session = session_of(reader, id)
         except NotFound:
             reader.close()
             _show_memory(ctx, id, missing, as_json=as_json)
@@ -130,7 +130,7 @@ def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> 
         return
     put(paint(one_line(session.name or "(no title yet)"), "1"))
     world = "" if session.world == MAIN else f" · what-if {session.world}"
-    about = f"session {session.id} · {session.turns} turns · since {local(session.started_at)}{world}"
+    about = f"session {session.id} · {counted(session.turns, 'turn')} · since {local(session.started_at)}{world}"
     put(paint(one_line(about), "2"))
     for turn, as_told in zip(thread, told, strict=True):
         put("\n" + _block(turn, as_told, places.get(turn.id)))
@@ -166,12 +166,13 @@ def _figures(turn: "Turn") -> str:
     """What a reply cost and how it ended, on one line."""
     parts = [
         turn.model,
-        f"prompt {turn.prompt_tokens} tokens" if turn.prompt_tokens is not None else None,
+        f"prompt {counted(turn.prompt_tokens, 'token')}" if turn.prompt_tokens is not None else None,
         f"{turn.evaluated_tokens} evaluated" if turn.evaluated_tokens is not None else None,
-        f"reply {turn.completion_tokens} tokens" if turn.completion_tokens is not None else None,
+        f"reply {counted(turn.completion_tokens, 'token')}" if turn.completion_tokens is not None else None,
         f"first after {turn.first_token_ms:.0f} ms" if turn.first_token_ms is not None else None,
         f"{turn.total_ms / 1000:.2f} s in all" if turn.total_ms is not None else None,
         f"prompt {turn.prompt_hash[:12]}" if turn.prompt_hash else None,
+        ", ".join(f"{name} {value:g}" for name, value in (turn.sampling or {}).items() if value is not None) or None,
         f"cut off: {turn.stop_reason}" if turn.truncated else None,
         "queued" if turn.queued else None,
     ]

@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def themes(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 6,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="How many at most.")] = 6,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,

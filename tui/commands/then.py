@@ -14,6 +14,7 @@ import typer
 
 from tui.commands.output import Narration, instant, local, say
 from tui.commands.since import parse_since
+from tui.text import counted
 
 if TYPE_CHECKING:
     from agent.past import PastView
@@ -64,7 +65,7 @@ async def looking_back(agent: "Agent", narration: Narration, at: datetime | int)
     loop = asyncio.get_running_loop()
 
     def tell(step: "Progress") -> None:
-        loop.call_soon_threadsafe(narration.tell, f"going back: {step.done} of {step.total} events")
+        loop.call_soon_threadsafe(narration.tell, f"going back: {step.done:,} of {counted(step.total, 'event')}")
 
     async with agent.past(at, tell) as past:
         narration.clear()

@@ -42,7 +42,7 @@ def tree(
     ctx: typer.Context,
     session: Annotated[
         str | None,
-        typer.Argument(metavar="[SESSION]", help="The chat; without it the last one.", autocompletion=complete_session),
+        typer.Argument(metavar="SESSION", help="The chat; without it the last one.", autocompletion=complete_session),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
 ) -> None:

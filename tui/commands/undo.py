@@ -25,7 +25,9 @@ def undo(
         int | None, typer.Argument(metavar="SEQ", help="The number of a change; the last one without it.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", "-l", help="List the changes with their numbers.")] = False,
-    limit: Annotated[int, typer.Option(min=0, max=MOST, help="How many are listed at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many are listed at most.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One object, or a list, for programs.")] = False,
 ) -> None:
     """Undo a change: a rewind, a fork, a name, what was hidden, pinned, rated, reviewed, stated, put back …

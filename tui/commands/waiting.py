@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui.commands.output import say
+from tui.text import counted
 
 if TYPE_CHECKING:
     from agent.service import Agent
@@ -15,7 +16,7 @@ def waiting(count: int, *, by_itself: bool = True) -> str:
     """How many exchanges wait and what takes them up; nothing where none do."""
     if not count:
         return ""
-    exchanges = "1 exchange waits" if count == 1 else f"{count:,} exchanges wait"
+    exchanges = f"{counted(count, 'exchange')} {'waits' if count == 1 else 'wait'}"
     chat = "the chat does it by itself, `clew reflect` does it now" if by_itself else "`clew reflect` does it"
     return f"{exchanges} to be learned from: {chat}."
 

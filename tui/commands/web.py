@@ -18,7 +18,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def web(
     ctx: typer.Context,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes any port that is free.")] = PORT,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Where to listen; 0 takes any port that is free.")
+    ] = PORT,
 ) -> None:
     """Open clew in a browser on this machine: prints the address to open, and serves it until Ctrl+C.
 

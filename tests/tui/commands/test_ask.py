@@ -58,7 +58,7 @@ def test_a_pipe_alone_is_enough(spawn: Run) -> None:
     [
         ((), b"", 2, "The message is empty"),
         (("  \n",), b"\n \t", 2, "The message is empty"),
-        (("hi", "--session", "last"), b"", 66, "There is no chat to go on with"),
+        (("hi", "--session", "last"), b"", 66, "There is no chat yet"),
         (("hi", "--model", "no-such-model"), b"", 69, "There is no model called"),
         (("hi", "--model", "no-such.gguf"), b"", 69, "there is no such file"),
         (("hi", "--model"), b"", 2, "requires an argument"),

@@ -1,49 +1,102 @@
-"""Which session an id, the beginning of one, or `last` means."""
+"""Which session an id, the beginning of one, or `last` means: the same one for every command."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent.home import Home
+from agent.notes import remembering
+from agent.settings import Settings
 from graph.errors import Ambiguous, NotFound
-from graph.values import Session
-from tui.commands.choosing import choose_session
+from graph.events import ObservationKind, Role, SessionArchived, SessionDeleted, SessionStarted, TurnSaid
+from graph.ids import now_ms
+from graph.memory import Memory
+from graph.reading import LogReader
+from tests.fakes import FakeGenerator
+from tui.commands.asking import Question, Tongue, run_question
 
-NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
-
-
-def session(id: str, *, hours: int = 0, archived: bool = False) -> Session:
-    at = NOON + timedelta(hours=hours)
-    return Session(id, None, False, "main", None, None, archived, False, at, at, 2)
-
-
-NEWEST = replace(session("01JAAAZZZ"), archived=True)
-SESSIONS = [NEWEST, session("01JAAB"), session("01JAA")]
+Run = Callable[..., Any]
+SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")
 
 
-def test_a_whole_id_beats_the_longer_ones_that_begin_with_it() -> None:
-    assert choose_session(SESSIONS, "01JAA").id == "01JAA"
+@pytest.fixture
+def reader(record: Run, home: Path) -> LogReader:
+    home.mkdir(mode=0o700)
+    record(*(SessionStarted(session=each, client="ask") for each in SESSIONS))
+    return LogReader.open(home / "memory")
 
 
-def test_the_beginning_of_an_id_is_enough_in_any_case_of_letters() -> None:
-    assert choose_session(SESSIONS, "01jaab").id == "01JAAB"
+def said(turn: str, session: str, *, client: str = "ask", said_at: int | None = None) -> TurnSaid:
+    return TurnSaid(
+        turn=turn, session=session, role=Role.USER, speaker="you", client=client, said_at=said_at, text="Hello."
+    )
 
 
-def test_last_is_the_newest_that_is_not_archived() -> None:
-    assert choose_session(SESSIONS, "last").id == "01JAAB"
+@pytest.mark.parametrize("wanted", ["01JAA", "01jaab", "01JAAAZZZ", "01JAAA", " 01jaaa "])
+def test_a_whole_id_beats_the_longer_ones_and_the_beginning_is_enough_in_any_case(
+    reader: LogReader, wanted: str
+) -> None:
+    whole = wanted.strip().upper()
+    assert reader.session_named(wanted).id == (whole if whole in SESSIONS else "01JAAAZZZ")
 
 
-def test_a_beginning_that_fits_several_is_refused() -> None:
+def test_what_fits_several_or_none_is_refused(reader: LogReader, record: Run) -> None:
     with pytest.raises(Ambiguous, match="3 sessions begin with 01J"):
-        choose_session(SESSIONS, "01J")
+        reader.session_named("01J")
+    for wanted in ("02", "", "  ", "01JAAAZZZZ", "\udcff", "%"):
+        with pytest.raises(NotFound, match="There is no session"):
+            reader.session_named(wanted)
+    record(SessionDeleted(session="01JAAB"))
+    with pytest.raises(NotFound):
+        reader.session_named("01JAAB")
 
 
-@pytest.mark.parametrize("wanted", ["02", "", "  ", "01JAAAZZZZ", "\udcff", "%"])
-def test_what_fits_none_is_refused(wanted: str) -> None:
-    with pytest.raises(NotFound, match="There is no session"):
-        choose_session(SESSIONS, wanted)
+def test_last_is_where_a_person_spoke_last(reader: LogReader, record: Run, home: Path) -> None:
+    with pytest.raises(NotFound, match="There is no chat yet"):
+        reader.session_named("last")
+    record(said("t1", "01JAA"), said("t2", "01JAAB"))
+    assert reader.last_session() == "01JAAB"
+    record(SessionStarted(session="I", client="import"), said("i", "I", client="import", said_at=now_ms() + 60_000))
+    memory = Memory.open(home / "memory", command="test")
+    memory.append(*remembering(memory, "I row.", kind=ObservationKind.FACT, project=None))
+    memory.close()
+    assert reader.last_session() == "01JAAB", "what is imported or noted is not spoken"
+    record(said("t3", "I"))
+    assert reader.last_session() == "I", "somebody spoke in the imported one since"
+    record(SessionArchived(session="I"))
+    assert reader.last_session() == "01JAAB"
+    record(SessionDeleted(session="01JAAB"))
+    assert reader.last_session() == "01JAA"
 
 
-def test_last_of_none_says_how_to_begin() -> None:
-    with pytest.raises(NotFound, match="Leave `--session` away"):
-        choose_session([NEWEST], "last")
+@pytest.mark.restarts
+def test_every_command_means_the_same_last_chat(clew: Run, remember: Run, record: Run, home: Path) -> None:
+    mine = remember("Where is the boat?", "In the harbour.")
+    remember("An older chat", client="import")
+    record(SessionStarted(session="I", client="import"), said("i", "I", client="import", said_at=now_ms() + 60_000))
+    record(SessionArchived(session=remember("put away").session))
+    record(said("m", mine.session).model_copy(update={"parent": mine.reply}))
+    assert clew("remember", "I row.").code == 0
+    for command, told in (
+        (("tree", "--json"), lambda it: it["session"]),
+        (("tree", "last", "--json"), lambda it: it["session"]),
+        (("show", "last", "--json"), lambda it: it["session"]["id"]),
+        (("log", "--session", "last", "--limit", "1", "--json"), lambda it: it[0]["session"]),
+        (("recall", "boat", "--session", "last", "--limit", "1", "--json"), lambda it: it[0]["session"]),
+        (("rewind", "start", "--dry-run", "--json"), lambda it: it["session"]),
+        (("fork", "--json"), lambda it: it["origin"]),
+        (("fork", "last", "--json"), lambda it: it["origin"]),
+    ):
+        ended = clew(*command)
+        assert ended.code == 0, (command, ended.err)
+        assert told(ended.json) == mine.session, command  # type: ignore[no-untyped-call]
+    assert mine.turn in clew("export", "--session", "last").out
+    place, tongue = Home.resolve(home), Tongue(as_json=True)
+    run_question(place, Settings(reflect=False), Question("Still?", session="last"), tongue, loader=_fake)
+    assert clew("tree", "--json").json["turns"][-1]["text"] == "Yes."
+
+
+def _fake(name: str, progress: object) -> FakeGenerator:
+    return FakeGenerator("Yes.")

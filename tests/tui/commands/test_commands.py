@@ -70,9 +70,38 @@ def test_a_reply_is_given_where_nothing_can_be_narrated(environment: dict[str, s
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(clew: Run, name: str) -> None:
-    ended = clew(name, "--help")
+    ended = clew(name, "-h")
     assert ended.code == 0
     assert ended.out.startswith(f"Usage: clew {name}")
+    assert ended.out == clew(name, "--help").out
+    assert not re.search(r"<|list\[| range\b|\[\[", ended.out), "names, and no types of Python"
+    if "--limit" in ended.out:
+        assert "-k, --limit N" in ended.out
+    if "--dry-run" in ended.out:
+        assert "-n, --dry-run" in ended.out
+
+
+def test_no_summary_of_a_command_is_cut(clew: Run) -> None:
+    listed = clew("-h").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    summaries = [" ".join(each.split()[1:]) for each in re.split(r"\n  (?=\w)", "\n" + listed)[1:]]
+    assert len(summaries) == len(COMMANDS)
+    assert not [each for each in summaries if each[-1] not in ".…" or each.endswith("...")]
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (("log", "--limit", "x"), "'x' is not a whole number"),
+        (("log", "-k", "-1"), "-1 is too small: 0 is the least"),
+        (("recall", "x", "--limit", "101"), "101 is too large: 100 is the most"),
+        (("query", "RETURN 1", "--format", "xml"), "'xml' is not one of 'table', 'json', 'csv'"),
+        (("query", "RETURN 1", "--timeout", "soon"), "'soon' is not a number"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_in_words(clew: Run, argv: tuple[str, ...], why: str) -> None:
+    ended = clew(*argv)
+    assert ended.code == ExitCode.USAGE
+    assert f": {why}" in ended.err
 
 
 def test_the_version_is_told(clew: Run) -> None:

@@ -1,5 +1,6 @@
 """`clew import`: what it says, its exit codes, and that it embeds."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,15 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
         "times": {"future": 0, "without_offset": 1},
         "broken_lines": {"count": 0, "first": []},
     }
+
+
+def test_it_reads_a_pipe(clew: Clew, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    ended = clew("import", "-", "--no-embed", "--json")
+    assert (ended.json["file"], ended.json["messages"]["new"]) == ("-", 2)
+    assert [each.name for each in (home / "cache").iterdir() if each.name != "native.log"] == []
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert "standard input is empty" in clew("import", "-").err
 
 
 def test_broken_lines_are_listed_and_the_exit_code_says_so(clew: Clew, file: Path) -> None:

@@ -30,6 +30,13 @@ def test_the_newest_exchange_comes_first_with_exactly_the_promised_keys(clew: Ru
     }
 
 
+def test_programs_get_summaries_of_long_messages(clew: Run, remember: Run) -> None:
+    said = remember("long " * 10_000, "short")
+    (entry,) = clew("log", "--json").json
+    assert (len(entry["said"]), entry["said"][-1], entry["reply"], entry["cut"]) == (500, "…", "short", True)
+    assert clew("show", said.turn, "--json").json["turn"]["text"] == "long " * 10_000
+
+
 def test_filters_keep_what_they_name(clew: Run, remember: Run) -> None:
     mine = remember("in a project", project="garden", client="chat")
     remember("elsewhere", project="house")
@@ -52,6 +59,8 @@ def test_since_includes_its_own_moment_and_nothing_before(clew: Run, remember: R
     later = (at + timedelta(milliseconds=1)).isoformat()
     assert clew("log", "--json", "--since", later).json == []
     assert [entry["turn"] for entry in clew("log", "--json", "--since", "1h").json] == [said.turn]
+    assert clew("log", "--json", "--until", at.isoformat()).json == []
+    assert [entry["turn"] for entry in clew("log", "--json", "--until", later).json] == [said.turn]
 
 
 def test_the_limit_is_twenty_unless_told_and_zero_is_an_empty_list(clew: Run, remember: Run, home: Any) -> None:

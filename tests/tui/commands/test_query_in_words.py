@@ -1,6 +1,7 @@
 """`clew query --ask`: a question in plain words, the query it is on stderr, its rows on stdout."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,3 +39,24 @@ def test_what_becomes_no_query_is_a_wrong_use(clew: Run, remember: Run, words: t
     ended = clew("query", "--ask", *words)
     assert (ended.code, ended.out) == (2, "")
     assert told in " ".join(ended.err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("query", "--ask", "What is the weather tomorrow?"),
+        ("ask", "Hello?"),
+        ("ask", "Hello?", "--model", "smollm2-135m"),
+    ],
+)
+def test_a_model_that_is_missing_is_named_and_not_fetched(
+    clew: Run, remember: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CLEW_MODEL", "smollm2-135m")
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path / "none"))
+    monkeypatch.setattr("sys.stdin", None)
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew(*command)
+    assert (ended.code, ended.out) == (69, "")
+    assert "clew: smollm2-135m is not installed. Fetch it with `clew models pull smollm2-135m`." in ended.err
+    assert list((tmp_path / "none").iterdir()) == []

@@ -190,7 +190,7 @@ def test_about_tells_how_much_where_and_what(clew: Run, crete: Any) -> None:
     assert [session["id"] for session in about["sessions"]] == [crete.session]
     assert [turn["id"] for turn in about["turns"]] == [crete.turn]
     page = clew("about", "Falassarna").out
-    assert "named in 1 others" in page
+    assert "named in 1 other " in page
     assert "The tide pools at Falassarna" in page
     assert "Nothing in the memory names Nobody." in clew("about", "Nobody").err
 

@@ -18,6 +18,7 @@ def test_the_newest_activity_comes_first(clew: Run, remember: Run) -> None:
     remember("three", session=older.session)
     assert [each["id"] for each in clew("sessions", "--json").json] == [older.session, newer.session]
     assert clew("sessions").out.splitlines()[0].endswith("[kitchen] Bread")
+    assert [each["id"] for each in clew("sessions", "--limit", "1", "--json").json] == [older.session]
 
 
 def test_archived_ones_are_listed_apart_and_deleted_ones_nowhere(clew: Run, remember: Run, home: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph.events import Recalled, Role, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
+from graph.events import Recalled, Role, Sampling, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
 from graph.reading import LogReader
 
 Run = Callable[..., Any]
@@ -54,6 +54,19 @@ def test_people_see_every_figure_and_the_words_as_words(clew: Run, remember: Run
         said.reply,
     ):
         assert piece in ended.out
+
+
+def test_the_sampling_a_reply_was_made_with_is_told(clew: Run, remember: Run, record: Run) -> None:
+    said, sampling = remember("What is bread?"), Sampling(temperature=0.2, seed=7)
+    answer = TurnSaid(
+        turn="01ANEW", session=said.session, parent=said.turn, role=Role.ASSISTANT, speaker="assistant", client="ask",
+        model="fake", sampling=sampling, text="Dough.",
+    )  # fmt: skip
+    record(answer)
+    whole = clew("show", said.turn, "--json").json
+    assert (whole["turn"]["sampling"], whole["reply"]["sampling"]) == (None, sampling.model_dump())
+    assert "temperature 0.2, top_k 40" in clew("show", "last").out
+    assert "seed 7" in clew("show", "last").out
 
 
 def test_a_session_is_shown_as_its_thread(clew: Run, remember: Run) -> None:

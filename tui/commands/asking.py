@@ -34,7 +34,7 @@ from agent.models import Loader
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
-from tui.commands.output import LONG_S, Narration, put, put_json, say
+from tui.commands.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.termination import Termination
@@ -42,7 +42,6 @@ from tui.text import clean, counted, shown, size_of
 
 CLIENT = "ask"
 THINKING = "thinking …"
-SILENCE_S = 2.0
 Begin = Callable[[Agent], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
 FIGURES = (
     "session",

@@ -1,5 +1,6 @@
 """`clew ingest`: take documents into the memory, and bring those that are there up to date."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +9,7 @@ import typer
 
 from tui.commands.changing import carry_out, end_purge
 from tui.commands.opened import with_memory
-from tui.commands.output import Narration, put, put_json, say
+from tui.commands.output import SILENCE_S, Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
 from tui.text import by_ending, counted, one_line
@@ -70,12 +71,28 @@ def ingest(
         if as_json:
             put_json(figures(report, taken_out=taken_out))
         if not no_embed:
-            agent.embed()
-            await agent.idle()
+            await _embed(agent, narration)
         return not report.skipped
 
-    if not with_memory(home_of(ctx), work, client=CLIENT, brief=path is None):
+    if not with_memory(home_of(ctx), work, client=CLIENT, brief=path is None, silence_s=SILENCE_S):
         raise typer.Exit(ExitCode.BAD_DATA)
+
+
+async def _embed(agent: "Agent", narration: Narration) -> None:
+    """Embed what was read, and tell how far that is."""
+    from agent.events import EmbeddingProgress
+
+    async def follow() -> None:
+        async for notice in agent.notices():
+            if isinstance(notice, EmbeddingProgress) and notice.state == "embedding":
+                narration.tell(f"embedding {notice.done:,} of {counted(notice.total, 'text')}")
+
+    following = asyncio.create_task(follow())
+    try:
+        agent.embed()
+        await agent.idle()
+    finally:
+        following.cancel()
 
 
 async def _list(agent: "Agent", *, as_json: bool) -> bool:

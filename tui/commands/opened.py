@@ -15,12 +15,13 @@ from agent.events import EmbeddingProgress, GraphProgress, MemoryAwaited, ModelF
 from agent.home import Home
 from agent.service import Agent
 from agent.settings import load_settings
-from tui.commands.output import Narration, say
+from tui.commands.output import LONG_S, Narration, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.text import counted, size_of
 
 Answer = TypeVar("Answer")
+STEP_S = 0.5
 
 
 def with_memory(
@@ -31,6 +32,7 @@ def with_memory(
     by_meaning: bool = False,
     open_graph: bool = True,
     brief: bool = True,
+    silence_s: float = LONG_S,
 ) -> Answer:
     """What `work` answers, given the agent with its graph caught up, and with `by_meaning` its embedder loaded.
 
@@ -44,17 +46,22 @@ def with_memory(
     guard_descriptors(home.native_log)
     agent = Agent(home, load_settings(home.config), client=client, brief=brief)
     try:
-        return asyncio.run(_work(agent, work, by_meaning=by_meaning, open_graph=open_graph))
+        narration = Narration(silence_s=silence_s)
+        return asyncio.run(_work(agent, work, narration, by_meaning=by_meaning, open_graph=open_graph))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 async def _work(
-    agent: Agent, work: Callable[[Agent, Narration], Awaitable[Answer]], *, by_meaning: bool, open_graph: bool
+    agent: Agent,
+    work: Callable[[Agent, Narration], Awaitable[Answer]],
+    narration: Narration,
+    *,
+    by_meaning: bool,
+    open_graph: bool,
 ) -> Answer:
-    narration = Narration()
     watch = Watch(narration)
-    notices = asyncio.create_task(watch.follow(agent.notices()))
+    listening = asyncio.gather(watch.follow(agent.notices()), _go_on(narration))
     try:
         await agent.start(load_model=False, load_embedder=by_meaning, open_graph=open_graph)
         if open_graph:
@@ -69,9 +76,16 @@ async def _work(
         narration.clear()
         await tell_erasing(agent)
         await agent.close()
-        notices.cancel()
+        listening.cancel()
         with suppress(asyncio.CancelledError):
-            await notices
+            await listening
+
+
+async def _go_on(narration: Narration) -> None:
+    """A step that takes long is told of while it takes."""
+    while True:
+        await asyncio.sleep(STEP_S)
+        narration.go_on()
 
 
 class Watch:

@@ -20,6 +20,7 @@ from typing import TextIO
 from tui.text import one_line, shown
 
 LONG_S = 5.0  # work that takes longer is told of even where nobody may be watching
+SILENCE_S = 2.0  # the same of work that nobody expects to be short
 REDRAW_S = 0.1
 ENDLESS = 1 << 40  # columns
 
@@ -146,14 +147,25 @@ def colourful(stream: TextIO) -> bool:
 
 
 class Narration:
-    """How far long work is, on stderr: one line rewritten in place on a terminal, else a line every LONG_S seconds."""
+    """How far long work is, on stderr: one line rewritten in place on a terminal, else a line every LONG_S seconds.
 
-    def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    Where there is no terminal, the first comes after `silence_s`.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        silence_s: float = LONG_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._stream = stream or sys.stderr
         self._clock = clock
         self._live = self._stream.isatty()
+        self._silence_s = silence_s
         self._due: float | None = None
         self._drawn = 0
+        self._last = ""
 
     @property
     def blank(self) -> bool:
@@ -162,9 +174,9 @@ class Narration:
 
     def tell(self, text: str) -> None:
         """The work stands like this now."""
-        now = self._clock()
+        now, self._last = self._clock(), text
         if self._due is None:
-            self._due = now if self._live else now + LONG_S
+            self._due = now if self._live else now + self._silence_s
         if now < self._due:
             return
         self._due = now + (REDRAW_S if self._live else LONG_S)
@@ -175,11 +187,16 @@ class Narration:
         else:
             self._write(line + "\n")
 
+    def go_on(self) -> None:
+        """The work stands as it was told last: a line that is due is written."""
+        if self._last and not self._live:
+            self.tell(self._last)
+
     def clear(self) -> None:
         """The work is over: nothing of the line stays on a terminal."""
         if self._drawn:
             self._write("\r" + " " * self._drawn + "\r")
-        self._drawn, self._due = 0, None
+        self._drawn, self._due, self._last = 0, None, ""
 
     def _write(self, text: str) -> None:
         try:

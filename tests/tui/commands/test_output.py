@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.commands.output import LONG_S, Narration, colourful, fit, instant, put_json, say
+from tui.commands.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
 
 
 class Terminal(io.StringIO):
@@ -93,6 +93,21 @@ def test_a_terminal_is_not_rewritten_more_often_than_can_be_read() -> None:
     for step in range(1000):
         narration.tell(f"step {step}")
     assert terminal.getvalue() == "\rstep 0"
+
+
+def test_a_step_that_takes_long_is_told_of_while_it_takes() -> None:
+    clock, pipe = Clock(), io.StringIO()
+    narration = Narration(pipe, silence_s=SILENCE_S, clock=clock)
+    narration.go_on()
+    narration.tell("reading 1 of 1")
+    clock.now += SILENCE_S
+    narration.go_on()
+    narration.go_on()
+    assert pipe.getvalue() == "reading 1 of 1\n"
+    narration.clear()
+    clock.now += LONG_S
+    narration.go_on()
+    assert pipe.getvalue() == "reading 1 of 1\n"
 
 
 def test_where_nobody_watches_only_long_work_is_told_of() -> None:

@@ -28,7 +28,7 @@ def clean_message(raw: str) -> str:
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).strip()
     if not any(map(_is_seen, text)):
-        raise EmptyMessage("The message is empty, so nothing was sent or stored. Write something and press Enter.")
+        raise EmptyMessage("The message is empty, so nothing was sent. Write something and press Enter.")
     return text
 
 

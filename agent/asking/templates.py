@@ -317,7 +317,7 @@ QUERIES: "dict[str, Callable[[Asking], Made]]" = {
     "weekdays": _weekdays,
     "who_said_most": _who_said_most,
     "documents": _ready("Documents"),
-    "never_recalled": _ready("Turns nobody recalled"),
+    "never_recalled": _ready("Messages never recalled"),
     "most_recalled": _ready("Most recalled memories"),
     "newest_messages": _newest_messages,
 }

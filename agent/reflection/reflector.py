@@ -110,7 +110,7 @@ class Reflector:
             while (most is None or tries.total() < most) and (found := await self._next()):
                 await self._quiet()
                 if not self._store.graph_ready:
-                    raise GraphFailure("What is known already cannot be read while the graph is being opened.")
+                    raise GraphFailure("Existing memories cannot be read while the graph is opening.")
                 model = await self._model() if by_model else None
                 await self._tell(model)
                 tries[found] += 1
@@ -131,7 +131,7 @@ class Reflector:
                 continue  # it is opened or renewed: whoever does that wakes us
             except (MemoryFailure, *SURPRISES) as error:
                 why = str(error) if isinstance(error, MemoryFailure) else f"{type(error).__name__}."
-                self._warn(f"Nothing can be learned from what was said just now: {why} It is tried again later.")
+                self._warn(f"Nothing could be learned from the last messages: {why} clew will try again later.")
 
     def _warn(self, message: str) -> None:
         """Once, until it is about something else: it may be tried again often."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LAST = "last"
 OFFERED = 50
 SHORTEST_PREFIX = 6
-SHORT = "An id may be cut, to 6 characters or more. "
+SHORT = "Ids can be shortened to 6 characters or more. "
 
 
 def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
@@ -26,7 +26,7 @@ def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
     if wanted == LAST:
         kept = [session for session in sessions if not session.archived]
         if not kept:
-            raise NotFound("There is no chat to go on with yet. Leave `--session` away to begin one.")
+            raise NotFound("There is no chat to continue yet. Leave out `--session` to start one.")
         return kept[0]
     begin = wanted.strip().upper()
     found = [session for session in sessions if begin and session.id.startswith(begin)]
@@ -34,8 +34,8 @@ def choose_session(sessions: "list[Session]", wanted: str) -> "Session":
     if len(exact or found) == 1:
         return (exact or found)[0]
     if found:
-        raise Ambiguous(f"{len(found)} sessions begin with {wanted}. Give more characters of the one you mean.")
-    raise NotFound(f"There is no session {wanted}. `clew sessions` lists them.")
+        raise Ambiguous(f"{len(found)} chats have ids starting with {wanted}. Give more characters.")
+    raise NotFound(f"There is no chat {wanted}. `clew sessions` lists them.")
 
 
 def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> "tuple[Session, Turn | None]":
@@ -46,7 +46,7 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
     """
     for given in (wanted, session):
         if given is not None and not given.strip():
-            raise typer.BadParameter("An empty id means nothing. `clew log` and `clew sessions` list those there are.")
+            raise typer.BadParameter("The id is empty. `clew log` and `clew sessions` list the ids.")
     known = all_sessions(reader)
     if wanted is None or wanted == LAST:
         return (_last_chat(reader, known) if session is None else choose_session(known, clean(session))), None
@@ -58,7 +58,7 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
         except NotFound:
             short = SHORT if len(clean(wanted).strip()) < SHORTEST_PREFIX else ""
             raise NotFound(
-                f"There is no turn and no chat {wanted}. {short}`clew log` and `clew sessions` list them."
+                f"There is no message or chat {wanted}. {short}`clew log` and `clew sessions` list them."
             ) from missing
     return choose_session(known, clean(session) if session is not None else turn.session), turn
 
@@ -74,11 +74,11 @@ def _last_chat(reader: "LogReader", sessions: "list[Session]") -> "Session":
         and all(reader.notes_session(each.project, client=client) != each.id for client in NO_CHATS)
     ]
     if not chats:
-        raise NotFound("There is no chat yet, but for archived ones. `clew` opens a new one, `clew ask` begins one.")
+        raise NotFound("There are no chats yet, except archived ones. Start one with `clew` or `clew ask`.")
     return choose_session(chats, LAST)
 
 
-PROJECT = "As a chat of this project sees it; else as one of no project does."
+PROJECT = "Look from inside this project; otherwise from outside all projects."
 
 
 def project_in(reader: "LogReader", named: str | None) -> str | None:
@@ -89,14 +89,14 @@ def project_in(reader: "LogReader", named: str | None) -> str | None:
     wanted = " ".join(clean(named).split())
     found = [each for each in there if each.casefold() == wanted.casefold()]
     if not found:
-        listed = f"There are: {one_line(', '.join(there))}." if there else "There are none yet."
+        listed = f"Projects: {one_line(', '.join(there))}." if there else "There are no projects yet."
         raise NotFound(f"There is no project {one_line(wanted)}. {listed} Nothing was changed.")
     return wanted if wanted in found else found[0]
 
 
 def outside(reader: "LogReader", project: str | None) -> str:
     """What to add where nothing was found: that what belongs to projects was not looked at, if there are any."""
-    return " outside of projects; --project NAME looks into one" if project is None and reader.projects() else ""
+    return " outside of projects; use --project NAME for one" if project is None and reader.projects() else ""
 
 
 def all_sessions(reader: "LogReader") -> "list[Session]":

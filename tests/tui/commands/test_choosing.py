@@ -34,16 +34,16 @@ def test_last_is_the_newest_that_is_not_archived() -> None:
 
 
 def test_a_beginning_that_fits_several_is_refused() -> None:
-    with pytest.raises(Ambiguous, match="3 sessions begin with 01J"):
+    with pytest.raises(Ambiguous, match="3 chats have ids starting with 01J"):
         choose_session(SESSIONS, "01J")
 
 
 @pytest.mark.parametrize("wanted", ["02", "", "  ", "01JAAAZZZZ", "\udcff", "%"])
 def test_what_fits_none_is_refused(wanted: str) -> None:
-    with pytest.raises(NotFound, match="There is no session"):
+    with pytest.raises(NotFound, match="There is no chat"):
         choose_session(SESSIONS, wanted)
 
 
 def test_last_of_none_says_how_to_begin() -> None:
-    with pytest.raises(NotFound, match="Leave `--session` away"):
+    with pytest.raises(NotFound, match="Leave out `--session`"):
         choose_session([NEWEST], "last")

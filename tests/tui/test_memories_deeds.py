@@ -17,7 +17,7 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_ctrl_u_clear
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
-        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press(*" Byron")
         assert app.screen.query_one(TextArea).text == "Has a sister called Ada Byron"
         await pilot.press("left", "left", "ctrl+u")
@@ -49,7 +49,7 @@ async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Run
         await ready(app, pilot)
         assert marked() == "Has two sisters"
         await pilot.press("home" if listed(app)[0] != agent.memory_of.observations[-1].id else "end")
-        for back in ("it is not pinned any more", "it reads as it did before you corrected it"):
+        for back in ("it is no longer pinned", "it has its earlier text again"):
             await pilot.press("u")
             await wait_until(pilot, lambda back=back: f"Undone: {back}." in words(app), back)  # type: ignore[misc]
             await ready(app, pilot)

@@ -194,7 +194,7 @@ def _particulars(node: "Node", now: datetime) -> str:
             if "project" in details:
                 parts.append(f"project {one_line(str(details['project']))}")
             if details.get("grounded") is False:
-                parts.append("not all of it stands in its words")
+                parts.append("not fully supported by its proof")
         case "Session":
             parts += [f"{label} {one_line(str(details[name]))}" for name, label in _OF_CHATS if name in details]
         case "Document":

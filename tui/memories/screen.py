@@ -292,4 +292,4 @@ class MemoriesScreen(Screen[Goal | None]):
     def action_help(self) -> None:
         from tui.widgets.help import MEMORY_SCREEN, keys_content
 
-        self.read("Keys of the memory screen", keys_content(MEMORY_SCREEN, self._clew.page_width))
+        self.read("Memory screen keys", keys_content(MEMORY_SCREEN, self._clew.page_width))

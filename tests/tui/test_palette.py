@@ -31,7 +31,7 @@ async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette), "the palette")
         await pilot.press(*"what clew is doing")
-        await wait_until(pilot, lambda: "Show what clew is doing" in screen_text(app), "the hit")
+        await wait_until(pilot, lambda: "Show status and disk use" in screen_text(app), "the hit")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "times opened" in screen_text(app), "the page, to be seen")
         assert not any(isinstance(each, QueryScreen) for each in app.screen_stack)

@@ -43,7 +43,7 @@ from .deeds import what_was
 from .errors import AgentError
 from .plans import Plan
 
-FOR_GOOD = "Deletes cannot be undone: the words are gone permanently."
+FOR_GOOD = "Deletes cannot be undone: the words are permanently gone."
 NO_CHAT_BACK = "Deletes cannot be undone: a deleted chat cannot come back. None of its words were erased."
 LOST = "What it changed has since been deleted."
 ALREADY = "It has already been undone."

@@ -126,7 +126,7 @@ class Ingester:
         what = "The document that was" if kept == 1 else f"The {kept:,} documents that were"
         stay = "stays" if kept == 1 else "stay"
         return (
-            f" {what} read from there {stay} in the memory. Mount it, or give it back its name, and try again; "
+            f" {what} read from there {stay} in the memory. Mount the folder or restore its name, then try again; "
             "`clew ingest` lists the documents, `clew delete ID` erases one."
         )
 

@@ -138,7 +138,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: 
     with pytest.raises(AgentError, match=f"cannot be undone.*clew undo {renamed.seq}`"):
         await agent.undo()
     assert not (await agent.changes())[0].undoable
-    with pytest.raises(AgentError, match="gone for good"):
+    with pytest.raises(AgentError, match="permanently gone"):
         await agent.undo((await agent.changes())[0].seq)
     assert agent._memory.head() == head
     await agent.undo(renamed.seq)

@@ -85,7 +85,7 @@ async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_n
     await agent.carry_out(plan)
     with pytest.raises(AgentError, match=r"None of its words were erased.*went back to") as refused:
         await agent.undo()
-    assert "gone for good" not in str(refused.value)
+    assert "permanently gone" not in str(refused.value)
 
 
 async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(make_agent: MakeAgent) -> None:

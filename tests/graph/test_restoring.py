@@ -135,7 +135,7 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
         (changed, NotABackup, r"not a complete backup.*damaged \(chain: Event 6"),
         (foreign, NotABackup, "another program's database"),
         (newer, LogNewer, "written by a newer clew"),
-        (tmp_path, NotABackup, "is no file"),
+        (tmp_path, NotABackup, "is not a file"),
         (tmp_path / "none", MemoryMissing, r"File not found: .*--list"),
         (folder / LOG, NotABackup, "is the log itself"),
     ]

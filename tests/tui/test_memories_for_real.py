@@ -74,7 +74,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         message.focus()
         await pilot.press("o")
         await agree(pilot)
-        await wait_until(pilot, lambda: "It is kept out of memory" in words(app))
+        await wait_until(pilot, lambda: "Kept out of memory" in words(app))
         session = app.current_session
         await app.open_session(None)
         await app.open_session(session)

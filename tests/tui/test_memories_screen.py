@@ -60,7 +60,7 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         assert "2025-06-03 ↷ Lives in Munich" in words(app)
         assert "2025-06-03 → ● Moved to Berlin" in words(app)
         assert "› 2025-06-03 you: “I moved to Berlin”" in words(app)
-        assert "you (says the same): “Ada carried everything”" in words(app)
+        assert "you (same statement): “Ada carried everything”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert app.focused is app.composer

@@ -30,7 +30,7 @@ async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it
         await wait_until(pilot, lambda: app.screen is screen, "the screen again")
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette), "the palette")
-        await pilot.press(*"what clew is doing")
+        await pilot.press(*"status and disk")
         await wait_until(pilot, lambda: "Show status and disk use" in screen_text(app), "the hit")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "times opened" in screen_text(app), "the page, to be seen")

@@ -27,7 +27,7 @@ def backup(
     list_: Annotated[bool, typer.Option("--list", help="List the backups, newest first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a list with --list.")] = False,
 ) -> None:
-    """Back up all chats and memories to one file, even while clew runs. `clew restore` restores it.
+    """Back up all chats and memories. This works even while clew runs. `clew restore` restores a backup.
 
     Each backup is verified. clew also makes one automatically every day and keeps the last five. What you delete later
     is erased from the backups in the home folder too, but not from backups elsewhere.

@@ -34,7 +34,7 @@ def blocks(
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List, show or write core blocks: short texts included in every prompt, such as `persona`."""
+    """List, show or write core blocks. These are short texts included in every prompt, such as `persona`."""
     home = home_of(ctx)
     of, named = world_of(home, world), text_of(project)
 

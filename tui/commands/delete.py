@@ -36,7 +36,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Delete permanently: what is deleted is erased, and undo, marks or backups cannot bring it back.
+    """Delete permanently. What is deleted is erased, and undo, marks or backups cannot bring it back.
 
     It first shows what will be deleted (the messages and the memories learned from them) and what will stay although it
     says the same. Without --yes it then asks; if it cannot ask, it deletes nothing and exits with 1.

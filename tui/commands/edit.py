@@ -34,7 +34,7 @@ def edit(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
 ) -> None:
-    """Edit an earlier message: this starts a new branch with its own reply.
+    """Edit an earlier message. This starts a new branch with its own reply.
 
     Nothing is lost: the original and everything after it stay, and `clew tree` shows them.
     """

@@ -44,7 +44,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     keep_models: Annotated[bool, typer.Option("--keep-models", help="Keep the models.")] = False,
 ) -> None:
-    """Erase everything clew has stored: all chats, the backups in its home folder, settings, caches and models.
+    """Erase everything clew has stored. That is all chats, the backups in its home folder, settings, caches and models.
 
     Backups elsewhere are kept. Models in a separate folder (CLEW_MODELS) are kept too: other memories may use them.
     """

@@ -41,7 +41,7 @@ def export(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Export chats: as JSON Lines with every event, which `clew import` can read, or as Markdown to read.
+    """Export chats as JSON Lines or Markdown. JSON Lines has every event, and `clew import` can read it.
 
     A single chat comes with its messages and the memories learned from them alone. Markdown leaves out other versions
     and what is hidden or deleted. Vectors are not exported.

@@ -23,7 +23,7 @@ def hide(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be removed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Hide a message from chats, memory and prompts, with the memories learned from it. `clew unhide` reverses this."""
+    """Hide a message from chats, memory and prompts. Memories learned from it go too. `clew unhide` reverses this."""
 
     async def work(agent: "Agent") -> bool:
         plan = await agent.plan_hide(await turn_of(agent, clean(id).strip()), exchange=exchange)

@@ -37,7 +37,9 @@ def marks(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, or one object.")] = False,
 ) -> None:
-    """List marks: the ones you named, the latest automatic ones, and those before each rewind (14 days).
+    """List, set, remove or restore marks.
+
+    Marks are the ones you named, the latest automatic ones, and those before each rewind (14 days).
 
     Restoring a mark resets the position of each chat, and what was hidden, kept out of memory, rated, pinned, named,
     archived or reviewed. It deletes nothing, and `clew undo` undoes it. What was deleted since stays deleted.

@@ -24,7 +24,7 @@ def mcp(
         str | None, typer.Option(metavar="NAME", help="Act as a chat in this project; otherwise outside all projects.")
     ] = None,
 ) -> None:
-    """Serve the memory to other programs: recall, recent, about, remember (for your review), relations, query.
+    """Serve the memory to other programs. Tools: recall, recent, about, remember (for your review), relations, query.
 
     Add `clew mcp` to those programs as an MCP server over stdio; they start it themselves. It reads what is in use and
     writes only proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that. What

@@ -23,7 +23,7 @@ def pin(
     off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Pin a memory or message, so that it is in every prompt from the next message on."""
+    """Pin a memory or message. It is then in every prompt, from the next message on."""
     home, wanted = home_of(ctx), clean(id).strip()
 
     async def ask(agent: "Agent") -> tuple[str, str]:

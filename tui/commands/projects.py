@@ -28,7 +28,7 @@ def projects(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List the projects, with how many chats and memories each has."""
+    """List the projects. Shows how many chats and memories each has."""
     home = home_of(ctx)
     if make is not None and archive is not None:
         raise typer.BadParameter("Use only one of --make and --archive.")

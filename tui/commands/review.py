@@ -31,7 +31,7 @@ def review(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, or the decision.")] = False,
 ) -> None:
-    """List the memories waiting for review, or decide on one."""
+    """Review uncertain memories. Without options, it lists those waiting for review."""
     if sum(given is not None for given in (promote, reject, edit, restore)) > 1:
         raise typer.BadParameter("Only one decision at a time.")
     home = home_of(ctx)

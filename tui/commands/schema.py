@@ -38,7 +38,7 @@ def schema(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
 ) -> None:
-    """List the tables of the memory graph with their row counts and columns, for use with `clew query`.
+    """List the tables of the memory graph. It shows their row counts and columns, for use with `clew query`.
 
     Exit codes: 0 done; 1 the graph cannot be asked now; 66 there is no memory or time like that; 75 another clew has
     the memory.

@@ -35,7 +35,7 @@ def themes(
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Find the themes across all chats in a project, or outside projects, with the messages each is based on."""
+    """Find the themes across all chats. Each comes with the messages it is based on."""
     from graph.reading import LogReader
 
     try:

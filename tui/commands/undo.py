@@ -28,7 +28,7 @@ def undo(
     limit: Annotated[int, typer.Option(min=0, max=MOST, help="Maximum number to list.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a list.")] = False,
 ) -> None:
-    """Undo a change, such as a rewind, a fork, a rename, or hiding, pinning, rating or reviewing something.
+    """Undo a change. It may be a rewind, fork, rename, or something hidden, pinned, rated or reviewed.
 
     Undoing an undo redoes the change. Deletes cannot be undone.
     """

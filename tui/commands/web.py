@@ -20,7 +20,7 @@ def web(
     ctx: typer.Context,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 picks any free port.")] = PORT,
 ) -> None:
-    """Use clew in a browser on this computer: prints the address to open and runs until Ctrl+C.
+    """Use clew in a browser on this computer. It prints the address to open and runs until Ctrl+C.
 
     The address contains a secret token. Other computers cannot connect, and nothing is loaded from the internet. A chat
     ends when its page is closed.

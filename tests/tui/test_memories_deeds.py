@@ -108,11 +108,11 @@ async def test_while_a_deed_is_under_way_no_key_leaves_or_turns_the_page(chat: R
 
 async def test_the_count_on_the_tab_is_that_of_the_filtered_list(chat: Running) -> None:
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="1 Observations 4")
+        await opened(app, pilot, shows="1 Memories 4")
         await pilot.press("S")
-        await wait_until(pilot, lambda: "1 Observations 2" in words(app))
+        await wait_until(pilot, lambda: "1 Memories 2" in words(app))
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: "1 Observations 4" in words(app))
+        await wait_until(pilot, lambda: "1 Memories 4" in words(app))
 
 
 async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: Running) -> None:
@@ -150,7 +150,7 @@ async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> No
 
 async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:
     async with chat(learned_agent(), size=(20, 6)) as (app, pilot):
-        await opened(app, pilot, shows="Observations")
-        for page, name in zip("12345", ("Observations", "Review", "Blocks", "Ratings", "Documents"), strict=True):
+        await opened(app, pilot, shows="Memories")
+        for page, name in zip("12345", ("Memories", "Review", "Blocks", "Ratings", "Documents"), strict=True):
             await pilot.press(page)
             await wait_until(pilot, lambda page=page, name=name: f"{page} {name}" in screen_text(app), name)  # type: ignore[misc]

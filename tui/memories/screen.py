@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tui.time_service import Plan
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
-NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
-SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
+NAMES = ("Memories", "Review", "Core blocks", "Significance", "Documents")
+SHORT_NAMES = ("Memories", "Review", "Blocks", "Ratings", "Documents")
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
 MINE = tuple(row for row in SCREEN if row.foot)
 ALWAYS = signs(MINE[1:])  # help, and the way back

@@ -10,23 +10,23 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help chat demo test check lint bench pictures format setup rebuild-llama clean
 
-help: ## show this
+help: ## show this help
 	@echo "clew, a terminal chat that remembers, offline"
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-chat: setup ## set up what is missing, then chat (ARGS="--new" is passed on)
+chat: setup ## open the chat (ARGS="--new" is passed on)
 	@$(BIN)/clew $(ARGS)
 
-demo: setup ## chat in an invented person's memory, which is made in build/demo and never mixed with yours
+demo: setup ## chat in the memory of an invented person, kept in build/demo and separate from yours
 	@test -e build/demo/memory || $(BIN)/python -m demo.memory build/demo
 	@CLEW_MODELS="$${CLEW_MODELS:-$$($(BIN)/python -c 'from agent.home import Home; print(Home.resolve().models)')}" \
 		$(BIN)/clew --home build/demo $(ARGS)
 
-test: setup lint ## set up what is missing, then lint, check types and run the tests (ARGS="tests/graph" narrows them)
+test: setup lint ## lint, check types and run all tests (ARGS="tests/graph" runs only those)
 	$(PYTEST) --durations=30 $(ARGS)
 
-check: setup lint ## the same with the tests that take seconds, for while you work (of the screens a few each)
+check: setup lint ## lint, check types and run the quick tests, for while you work
 	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful or restarts) and (not ui or sample)" $(ARGS)
 
 lint:
@@ -34,21 +34,21 @@ lint:
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: setup ## the quick benchmarks, in four minutes (ARGS="--against HEAD~5" tells what got worse since)
+bench: setup ## the quick benchmarks, in four minutes (ARGS="--against HEAD~5" compares with that commit)
 	@$(BIN)/python -m bench.quick $(ARGS)
 
-pictures: setup ## take the pictures of the README anew, of that memory
+pictures: setup ## retake the pictures of the README, from the demo memory
 	$(BIN)/python -m demo.pictures $(ARGS)
 
-format: setup ## put the code into its one format
+format: setup ## format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 setup: ## set up what is missing: environment, dependencies, default models
 	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py
 
-rebuild-llama: ## build llama.cpp anew and prove it (GPU=cuda, rocm, vulkan or metal: for that GPU; GPU=none: without)
+rebuild-llama: ## rebuild llama.cpp and test it (GPU=cuda, rocm, vulkan or metal: for that GPU; GPU=none: without)
 	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py --rebuild
 
-clean: ## remove the environment and the caches of the tools; chats, models and the built wheel stay
+clean: ## remove the environment and tool caches; chats, models and the built wheel are kept
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -46,7 +46,7 @@ class Accepting:
             return self._taking(session, text, parent=None, untitled=True, before=[began])
         about = self._memory.session(session)
         if about.deleted:
-            raise AgentError("This chat was deleted, so nothing was sent. Begin a new one with /new.")
+            raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
         earlier: list[Event] = []
         if asks_to_withhold_earlier(text):
             meant = newest if queued else last_message(self._memory.thread(session, limit=RETRIED))
@@ -59,7 +59,7 @@ class Accepting:
         old = reachable(self._memory, session, turn)
         if old.role != Role.USER:
             raise AgentError(
-                "Only what you said yourself can be edited: a reply can be made anew. Nothing was changed."
+                "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
             )
         about = self._memory.session(session)
         path = self._memory.thread(session, before=old.id, limit=RETRIED)
@@ -72,7 +72,7 @@ class Accepting:
         """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply."""
         about = self._memory.session(session)
         if about.deleted:
-            raise AgentError("This chat was deleted: there is nothing to answer. Begin a new one with /new.")
+            raise AgentError("This chat was deleted, so there is nothing to answer. Start a new one with /new.")
         asked = self._asked(about, turn)
         waits = turn is None and self._waiting(session, asked)
         return Accepted(
@@ -130,14 +130,14 @@ class Accepting:
             path = self._memory.thread(about.id, limit=RETRIED)
             asked = next((each for each in reversed(path) if each.role == Role.USER), None)
             if asked is None:
-                raise AgentError("There is no message in this chat that could be answered. Nothing was changed.")
+                raise AgentError("This chat has no message to answer. Nothing was changed.")
             if asked.hidden:
-                raise AgentError("The last message is hidden: bring it back first. Nothing was changed.")
+                raise AgentError("The last message is hidden. Nothing was changed. Unhide it first.")
             return asked
         meant = reachable(self._memory, about.id, turn)
         asked = meant if meant.role == Role.USER else self._memory.exchange(meant.id).turn
         if asked.role != Role.USER:
-            raise AgentError("That reply answers no message, so it cannot be made anew. Nothing was changed.")
+            raise AgentError("That reply does not answer a message, so it cannot be regenerated. Nothing was changed.")
         return reachable(self._memory, about.id, asked.id)
 
     def _waiting(self, session: str, asked: Turn) -> bool:

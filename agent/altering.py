@@ -71,7 +71,7 @@ class Altering(Marking):
         try:
             return await asyncio.to_thread(plan, self._memory, what, events, notes)
         except InvalidEvent as error:
-            raise AgentError(f"That cannot be done (any more). Nothing was changed. {error}") from error
+            raise AgentError(f"That is not possible (any more). Nothing was changed. {error}") from error
 
     async def plan_delete(self, turn: str, *, exchange: bool = False) -> Plan:
         """What deleting a turn would do, alone (what follows it stays, in its place) or with its whole exchange.
@@ -97,11 +97,11 @@ class Altering(Marking):
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
         found = await asyncio.to_thread(self._memory.document, document)
         count = len(await asyncio.to_thread(self._memory.chunk_hashes, document))
-        pieces = f"{count:,} {'piece' if count == 1 else 'pieces'} of it will be erased."
+        pieces = f"{count:,} {'passage' if count == 1 else 'passages'} will be erased."
         return await self.plan(
             f"Delete the document {quoted(found.title)}",
             DocumentRemoved(document=found.id),
-            notes=(pieces, "The file itself stays where it is."),
+            notes=(pieces, "The file itself is not deleted."),
         )
 
     async def plan_take_out(self, paths: Collection[str]) -> Plan:
@@ -112,14 +112,14 @@ class Altering(Marking):
         known = await asyncio.to_thread(self._memory.documents)
         found = [each for each in known if each.path in paths and each.chunks]
         if not found:
-            raise AgentError("None of these documents is in the memory any more. Nothing was changed.")
+            raise AgentError("These documents are no longer in the memory. Nothing was changed.")
         ingest = new_id()
         what = f"the document {quoted(found[0].title)}" if len(found) == 1 else f"{len(found):,} documents"
         more = [f"and {len(found) - NAMED:,} more"] if len(found) > NAMED else []
         return await self.plan(
-            f"Take {what} out of the memory",
+            f"Remove {what} from the memory",
             *(_emptied(each, ingest) for each in found),
-            notes=[*(each.path for each in found[:NAMED]), *more, "Nothing is erased: delete a document for that."],
+            notes=[*(each.path for each in found[:NAMED]), *more, "Nothing is erased. To erase a document, delete it."],
         )
 
     async def plan_forget(self, id: str) -> Plan:
@@ -143,7 +143,7 @@ class Altering(Marking):
         """What hiding a turn would do, or its whole exchange. Raises NotFound, or AgentError where it is hidden."""
         turns = [each for each in await self._meant(turn, exchange=exchange) if not each.hidden]
         if not turns:
-            raise AgentError(f"{_that(exchange)} is hidden already. Nothing was changed.")
+            raise AgentError(f"{_that(exchange)} is already hidden. Nothing was changed.")
         return await self.plan(f"Hide {_named(turns)}", *(TurnHidden(turn=each.id) for each in turns))
 
     async def plan_unhide(self, turn: str, *, exchange: bool = False) -> Plan:
@@ -151,9 +151,7 @@ class Altering(Marking):
         turns = [each for each in await self._meant(turn, exchange=exchange) if each.hidden]
         if not turns:
             raise AgentError(f"{_that(exchange)} is not hidden. Nothing was changed.")
-        return await self.plan(
-            f"Bring back {_named(turns, hidden=True)}", *(TurnUnhidden(turn=each.id) for each in turns)
-        )
+        return await self.plan(f"Unhide {_named(turns, hidden=True)}", *(TurnUnhidden(turn=each.id) for each in turns))
 
     # -- carrying out ---------------------------------------------------------------------------------------------
 
@@ -172,9 +170,9 @@ class Altering(Marking):
         try:
             recorded = await asyncio.to_thread(self._memory.carry_out, plan.rehearsal, *plan.events)
         except InvalidEvent as error:
-            raise AgentError(f"That changed meanwhile. Nothing was changed; look again. {error}") from error
+            raise AgentError(f"Something changed in the meantime. Nothing was done. Check again. {error}") from error
         if not recorded:
-            raise AgentError("What that would do changed meanwhile. Nothing was changed; look again.")
+            raise AgentError("The effect of this changed in the meantime. Nothing was done. Check again.")
         impact = plan.impact
         going = {form.id for form in (*impact.lost, *impact.erased)} if impact.erases else set()
         sessions = {turn.session for turn in (*plan.impact.gone, *plan.impact.back)}
@@ -211,7 +209,7 @@ class Altering(Marking):
         """The turns that are meant, in order: one that is kept, or its exchange. Raises NotFound or AgentError."""
         found = await asyncio.to_thread(self._memory.turn, turn)
         if await asyncio.to_thread(self._memory.deleted, [turn]):
-            raise AgentError(f"The message {turn} was deleted already; nothing of it is left. Nothing was changed.")
+            raise AgentError(f"The message {turn} was already deleted. Nothing was changed.")
         if deleting:
             self._quiet(found.session)
         if not exchange:
@@ -221,14 +219,14 @@ class Altering(Marking):
     def _quiet(self, session: str) -> None:
         """Raise AgentError where a reply is being written: what is deleted under it would come back with it."""
         if self.answering == session:
-            raise AgentError("A reply is being written in that chat. Nothing was deleted; stop it (Esc) and try again.")
+            raise AgentError("A reply is being written in that chat. Nothing was deleted. Stop it (Esc) and try again.")
 
     async def _session_deletion(self, session: str) -> tuple[list[Event], int]:
         """The events that delete a session, and how many turns other chats share. Raises NotFound or AgentError."""
         if self.is_private(session):
-            raise AgentError("Nothing of a private chat is kept: it is gone when clew is left. Nothing was changed.")
+            raise AgentError("Private chats are not saved: this one is gone when you quit. Nothing was changed.")
         if (await asyncio.to_thread(self._memory.session, session)).deleted:
-            raise AgentError(f"The chat {session} was deleted already. Nothing was changed.")
+            raise AgentError(f"The chat {session} was already deleted. Nothing was changed.")
         own, shared = await asyncio.to_thread(self._memory.own_turns, session)
         words = await asyncio.to_thread(self._memory.words_of_session, session)
         events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
@@ -271,7 +269,7 @@ def _named(turns: Sequence[Turn], *, hidden: bool = False) -> str:
     said = quoted(first.text) if first.text is not None and (hidden or not first.hidden) else first.id
     if len(turns) == 1:
         return f"the message {said}"
-    return f"the message {said} and {len(turns) - 1} more of its exchange"
+    return f"the message {said} and {len(turns) - 1} more from its exchange"
 
 
 def _staying(shared: int, planned: Plan, session: str) -> tuple[str, ...]:
@@ -281,10 +279,10 @@ def _staying(shared: int, planned: Plan, session: str) -> tuple[str, ...]:
         case 0:
             return ()
         case 1:
-            return ("One message stays: another chat goes on from it.",)
+            return ("1 message stays, because another chat continues from it.",)
         case count:
-            return (f"{count} messages stay: other chats go on from them.",)
+            return (f"{count} messages stay, because other chats continue from them.",)
 
 
 def _that(exchange: bool) -> str:
-    return "All of that exchange" if exchange else "That message"
+    return "That exchange" if exchange else "That message"

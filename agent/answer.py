@@ -168,7 +168,7 @@ class Answerer:
             async for event in stream:
                 at.out(event)
         if taken.anew is not None and not reply.text:  # an empty reply takes no place beside one that says something
-            at.out(Failed(f"{reply.error or 'Stopped before the first word came.'} {taken.is_safe}", taken.turn))
+            at.out(Failed(f"{reply.error or 'Stopped before the first word.'} {taken.is_safe}", taken.turn))
             return None
         said = self._reply_event(at, parent, reply_turn, reply, sampling, log, pack)
         await asyncio.to_thread(self._record, said, *kept_out(taken, reply_turn), ends_stream=reply_turn)

@@ -61,7 +61,7 @@ class Approvals:
         """Answer one. Raises NotFound if it waits for no answer (any more): then nothing comes of it."""
         waiting = self._waiting.pop(approval, None)
         if waiting is None or waiting.done():
-            raise NotFound("That was answered already, or the reply it was for is over. Nothing was changed.")
+            raise NotFound("That request was already answered, or its reply has ended. Nothing was changed.")
         if allowed:
             await asyncio.to_thread(self._record, ApprovalGiven(approval=approval))
         if not waiting.done():

@@ -57,12 +57,13 @@ class Arranging:
         """Say how much turns matter, one or many in one append; how many there were. Raises NotFound or AgentError."""
         if significance not in range(4):
             raise AgentError(
-                f"There is no significance {significance}: 0 routine, 1 notable, 2 significant, 3 pivotal."
+                f"{significance} is not a valid significance. Use 0 (routine), 1 (notable), 2 (significant) or 3 "
+                "(pivotal)."
             )
         ids = [turns] if isinstance(turns, str) else list(dict.fromkeys(turns))
         there = await asyncio.to_thread(self._memory.quotable, ids)
         if missing := [id for id in ids if id not in there]:
-            raise NotFound(f"There is no turn {missing[0]}, or it is hidden. Nothing was rated.")
+            raise NotFound(f"There is no message {missing[0]}, or it is hidden. Nothing was rated.")
         if ids:
             await self._keep(*(TurnRated(turn=id, significance=significance, by="user") for id in ids))
         return len(ids)
@@ -83,11 +84,11 @@ class Arranging:
             there = await self.blocks(world=world, project=project)
             known = next((each for each in there if each.name == block), None)
             if known is None:
-                raise AgentError(f"There is no core block {block} to empty. Nothing was changed.")
+                raise AgentError(f"There is no core block {block} to remove. Nothing was changed.")
             if known.project != project:
                 raise AgentError(
-                    f"The core block {block} is in the prompts of all projects. Nothing was changed; it can be taken "
-                    "away in a chat of no project."
+                    f"The core block {block} is used in all projects. Nothing was changed. Remove it in a chat "
+                    "outside projects."
                 )
         await self._keep(CoreWritten(block=block, world=world, project=project, by="user", text=says))
         if not says:
@@ -110,7 +111,7 @@ class Arranging:
         if len(project) > LONGEST_PROJECT or len(about) > LONGEST_DESCRIPTION:
             raise AgentError(
                 f"A project's name has at most {LONGEST_PROJECT} characters, its description {LONGEST_DESCRIPTION}. "
-                "Nothing was made; shorten it."
+                "Nothing was created. Shorten it."
             )
         names = [each.name for each in await self.projects()]
         known = [each for each in names if each.casefold() == project.casefold()]
@@ -133,10 +134,10 @@ class Arranging:
         known = await self.projects()
         found = [each for each in known if each.name.casefold() == name.strip().casefold()]
         if not found:
-            there = f"There are: {', '.join(each.name for each in known)}. " if known else ""
+            there = f"Projects: {', '.join(each.name for each in known)}. " if known else ""
             raise NotFound(
                 f"There is no project {name}. {there}Nothing was changed; /project {name} in a chat, or "
-                f"`clew projects --make {name}`, makes it."
+                f"`clew projects --make {name}`, creates it."
             )
         return next((each for each in found if each.name == name), found[0])
 

@@ -98,13 +98,13 @@ class Nightly:
             raise
         if process.returncode == 0:
             return target
-        self._failed(said.decode(errors="replace").strip().splitlines()[-1] if said.strip() else "it was ended")
+        self._failed(said.decode(errors="replace").strip().splitlines()[-1] if said.strip() else "it was stopped")
         return None
 
     def _failed(self, why: str) -> None:
         if not self._told:
             self._told = True
-            self._tell(Warned(f"The automatic backup was not made: {why} The chat is not affected."))
+            self._tell(Warned(f"The automatic backup failed: {why} Your chats are not affected."))
 
 
 def due(memory: Path, now: datetime) -> bool:

@@ -19,7 +19,7 @@ PREFIX = "block:"
 def block_name(name: str) -> str:
     """A core block's name, checked. Raises AgentError."""
     if not NAME.fullmatch(name):
-        raise AgentError("A core block's name has letters, digits, - and _, at most 32. Nothing was changed.")
+        raise AgentError("A core block's name can have up to 32 letters, digits, - and _. Nothing was changed.")
     return name
 
 
@@ -28,8 +28,8 @@ def block_text(text: str) -> str:
     says = clean_message(text) if text.strip() else ""
     if len(says) > LONGEST:
         raise AgentError(
-            f"That is {len(says):,} characters, and a core block has at most {LONGEST:,}: it is in every prompt. "
-            "Nothing was changed; shorten it."
+            f"That is {len(says):,} characters. A core block can have at most {LONGEST:,}, as it is in every prompt. "
+            "Nothing was changed. Shorten it."
         )
     return says
 

@@ -98,7 +98,7 @@ class Branching(Altering):
         """What going to an alternative would do; nothing where the chat stands on it. Raises as `switch`."""
         head, target = await asyncio.to_thread(self._switching, session, turn)
         events = [HeadMoved(session=session, turn=target)] if target != head else []
-        return await self._moving(session, target, "Go to an alternative", events)
+        return await self._moving(session, target, "Switch version", events)
 
     # -- forks ----------------------------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Branching(Altering):
         AgentError where there is nothing to fork from; EmptyMessage for a blank name.
         """
         if self.is_private(session):
-            raise AgentError("A private chat keeps nothing, so nothing can fork from it. Nothing was changed.")
+            raise AgentError("Private chats are not saved, so they cannot be forked. Nothing was changed.")
         named = clean_message(name).splitlines()[0][:LONGEST_NAME] if name is not None else None
         if at is not None:
             return await self._forked(session, at, what_if, named)
@@ -172,9 +172,9 @@ class Branching(Altering):
         about = memory.session(session)
         found = reachable(memory, session, turn) if turn is not None else None
         if about.deleted:
-            raise AgentError("This chat was deleted, so there is nothing to go back to. Nothing was changed.")
+            raise AgentError("This chat was deleted, so you cannot go back in it. Nothing was changed.")
         if about.head == turn:
-            raise AgentError("This chat stands there already. Nothing was changed.")
+            raise AgentError("This chat is already there. Nothing was changed.")
         events: list[Event] = [MarkSet(mark=new_id(), reason="rewind"), HeadMoved(session=session, turn=turn)]
         return f"Go back to {_words(found) if found is not None else 'before the first message'}", events
 
@@ -199,11 +199,9 @@ class Branching(Altering):
         about = self._memory.session(session)
         at = at if at is not None else about.head
         if about.deleted:
-            raise AgentError("This chat was deleted, so nothing can fork from it. Nothing was changed.")
+            raise AgentError("This chat was deleted, so it cannot be forked. Nothing was changed.")
         if at is None:
-            raise AgentError(
-                "Nothing was said in this chat yet, so there is nothing to fork from. /new begins another."
-            )
+            raise AgentError("This chat has no messages yet, so there is nothing to fork. Use /new to start another.")
         if self._memory.turn(at).role == "tool" and at == about.head:  # a reply that was stopped on its way
             at = self._memory.exchange(at).turn.id
         events: list[Event] = [
@@ -229,7 +227,7 @@ def _staying(count: int, of: int) -> list[str]:
         which = f"{count} of {of} messages {'stays' if count == 1 else 'stay'}"
     else:
         which = {1: "The message stays", 2: "Both messages stay"}.get(of, f"All {of} messages stay")
-    return [f"{which} in memory: another chat, or the one that this left, holds {'it' if count == 1 else 'them'}."]
+    return [f"{which} in memory, because another chat also contains {'it' if count == 1 else 'them'}."]
 
 
 def _settings(session: str, of: Session) -> list[Event]:

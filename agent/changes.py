@@ -92,8 +92,8 @@ class Changes:
         gone = frozenset(each.id for each in series)
         more = f" and {len(series) - 1} other forms of it" if len(series) > 1 else ""
         return Planned(
-            f"Forget for good: {old.text}{more}",
-            f"Forgotten, for good: {mark_of(old.id)}.",
+            f"Forget permanently: {old.text}{more}",
+            f"Forgotten permanently: {mark_of(old.id)}.",
             tuple(ObservationDeleted(series=each) for each in dict.fromkeys(each.series for each in series)),
             forgotten=gone,
         )

@@ -35,7 +35,7 @@ from .text import clean_message
 from .tools import Toolbox
 
 CHAT = "chat"  # the client that shows questions and can be answered
-TOO_LATE = "That message is being answered, or was already. Nothing was changed; Esc stops a reply."
+TOO_LATE = "That message is being answered or was already answered. Nothing was changed. Press Esc to stop a reply."
 
 
 class Conversation:
@@ -275,7 +275,7 @@ class Conversation:
         path = await asyncio.to_thread(self._memory.thread, session, limit=RETRIED)
         last = next((turn for turn in reversed(path) if turn.role != Role.TOOL), None)
         if last is None or last.role != Role.USER or self._due(session):
-            out(Failed("No message here waits for an answer. Nothing was changed."))
+            out(Failed("No message here is waiting for a reply. Nothing was changed."))
             return
         self._pending[session] += 1
         taken = Accepted(
@@ -347,5 +347,5 @@ class Conversation:
         followed = self._memory.graph_ready  # while it is being opened, it is behind by right
         recorded = self._memory.append(*events, ends_stream=ends_stream)
         if followed and recorded[-1].graph_behind:
-            self._notify(Warned("The graph is behind the log and catches up by itself. Nothing is lost."))
+            self._notify(Warned("The graph is behind the log and is catching up. Nothing is lost."))
         return recorded

@@ -44,11 +44,11 @@ def what_was(memory: Memory, deed: Deed) -> str:
     """What a change did, in words; of several kinds of event the first that says it."""
     events = deed.events
     if deed.edit is not None:
-        return f"said something else in the place of {_message(memory, deed.edit.instead_of)}"
+        return f"edited {_message(memory, deed.edit.instead_of)}"
     for event in events:
         match event:
             case MarkRestored():
-                return "went back to a mark"
+                return "restored a mark"
             case Undone(events=undone):
                 return _undid(memory, undone)
     for event in events:
@@ -67,11 +67,11 @@ def what_was(memory: Memory, deed: Deed) -> str:
 
 
 def _read_in(read: Sequence[DocumentRead]) -> str:
-    return f"read in {_documents(read)}" if read else ""
+    return f"added {_documents(read)}" if read else ""
 
 
 def _taken_out(read: Sequence[DocumentRead]) -> str:
-    return f"took {_documents(read)} out of the memory"
+    return f"removed {_documents(read)} from the memory"
 
 
 def _documents(read: Sequence[DocumentRead]) -> str:
@@ -86,7 +86,7 @@ def _undid(memory: Memory, undone: Sequence[int]) -> str:
     try:
         return f"undid a change ({what_was(memory, memory.deed(undone[0]))})" if undone else "undid nothing"
     except NotFound:
-        return "undid something that is no change by hand"
+        return "undid an automatic change"
 
 
 def _moved(memory: Memory, events: Sequence[Event], moved: HeadMoved) -> str:
@@ -98,7 +98,7 @@ def _moved(memory: Memory, events: Sequence[Event], moved: HeadMoved) -> str:
         return f"moved to before the first message in {_chat(memory, moved.session)}"
     said = memory.turns([moved.turn])
     if said and said[0].role == Role.USER:
-        return f"had another reply made to {_message(memory, moved.turn)}"
+        return f"regenerated the reply to {_message(memory, moved.turn)}"
     return f"moved to {_message(memory, moved.turn)} in {_chat(memory, moved.session)}"
 
 
@@ -110,21 +110,23 @@ def _what_of_chats(memory: Memory, events: Sequence[Event]) -> str:
             case HeadMoved():
                 return _moved(memory, events, event)
             case SessionRenamed(text=name):
-                return f"named a chat {quoted(name)}" if name else "took a chat's name away"
+                return f"named a chat {quoted(name)}" if name else "removed a chat's name"
             case SessionArchived(session=session):
                 return f"archived {_chat(memory, session)}"
             case SessionUnarchived(session=session):
-                return f"took {_chat(memory, session)} out of the archive"
+                return f"unarchived {_chat(memory, session)}"
             case SessionConfigured(session=session):
                 return f"changed the settings of {_chat(memory, session)}"
             case ProjectAssigned(session=session, project=project):
-                return f"put {_chat(memory, session)} into {f'the project {project}' if project else 'no project'}"
+                return (
+                    f"moved {_chat(memory, session)} {f'to the project {project}' if project else 'out of its project'}"
+                )
             case TurnHidden() | TurnUnhidden() | TurnWithheld() | TurnReleased() | TurnRated():
                 did = {
                     "turn.hidden": "hid",
-                    "turn.unhidden": "brought back",
+                    "turn.unhidden": "unhid",
                     "turn.withheld": "kept out of memory",
-                    "turn.released": "let into memory again",
+                    "turn.released": "allowed in memory again",
                     "turn.rated": "rated",
                 }[event.kind]
                 return f"{did} {_messages(memory, [each for each in events if each.kind == event.kind])}"
@@ -153,9 +155,9 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
                 did = {
                     "pin.set": "pinned",
                     "pin.cleared": "unpinned",
-                    "observation.promoted": "took into use",
+                    "observation.promoted": "accepted",
                     "observation.rejected": "rejected",
-                    "observation.returned": "brought back",
+                    "observation.returned": "restored",
                     "observation.supported": "said again",
                 }[event.kind]
                 return f"{did} the memory {quoted(memory.stated([id]).get(id) or 'erased')}"
@@ -168,7 +170,7 @@ def _chat(memory: Memory, session: str) -> str:
     if named:
         return f"the chat {quoted(named)}"
     first = memory.begins(session)
-    return f"the chat that begins with {quoted(first)}" if first else f"the chat {session}"
+    return f"the chat starting with {quoted(first)}" if first else f"the chat {session}"
 
 
 def _message(memory: Memory, turn: str | None) -> str:

@@ -34,7 +34,7 @@ USELESS = 8  # this many failures one after another are the embedder's, not the 
 TELL_EVERY_S = 0.2
 QUERY_TOKENS = 512
 QUERY_CHARACTERS = 8192  # more are not even tokenised
-GO_ON = "Recall goes on with words."
+GO_ON = "Recall continues by words only."
 ANY_FILE = " or `--model PATH.gguf`"  # advice that holds for chat models only
 Text = tuple[bytes, str]  # content hash and text
 T = TypeVar("T")
@@ -219,7 +219,7 @@ class Embedding:
         except EngineClosed:
             return  # another embedder took its place, or clew is closing
         except (MemoryFailure, ModelError) as error:
-            self._tell("failed", f"Vectors cannot be made or kept now: {error} {GO_ON}")
+            self._tell("failed", f"Vectors cannot be created or saved right now: {error} {GO_ON}")
 
     async def _embed_all(self, loaded: LoadedEmbedder) -> None:
         keeping: asyncio.Task[None] | None = None
@@ -292,8 +292,8 @@ class Embedding:
         self._failures += 1
         if self._failures >= USELESS:
             raise UselessEmbedder(
-                f"{self._name} fails with one text after another, so no more are given to it. {why} Choose another "
-                f"embedder with `clew models use NAME`, or fetch it again: `clew models rm {self._name}`, then pull."
+                f"{self._name} keeps failing, so it is no longer used. {why} Choose another embedder with `clew "
+                f"models use NAME`, or download it again: `clew models rm {self._name}`, then pull."
             )
 
     def _left_out(self) -> str:
@@ -301,9 +301,9 @@ class Embedding:
             case 0:
                 return ""
             case 1:
-                return "One text has no vector; words find it."
+                return "1 text has no vector and is found by words only."
             case count:
-                return f"{count} texts have no vector; words find them."
+                return f"{count} texts have no vector and are found by words only."
 
     def _tell(self, state: Literal["embedding", "ready", "failed"], message: str = "") -> None:
         self._told_at = asyncio.get_running_loop().time()

@@ -44,7 +44,7 @@ def into_file(path: Path, pieces: Iterable[str], *, replace: bool) -> None:
     if path.is_dir():
         raise CopyFailed(f"{path} is a folder. Nothing was written. Name a file in it.")
     if os.path.lexists(path) and not replace:
-        raise CopyFailed(f"{path} is there already. Nothing was written. Name another file, or give --force.")
+        raise CopyFailed(f"{path} already exists. Nothing was written. Name another file, or use --force.")
     part = path.with_name(path.name + ".part")
     try:
         with open(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
@@ -55,8 +55,8 @@ def into_file(path: Path, pieces: Iterable[str], *, replace: bool) -> None:
         sync(path.parent)
     except OSError as error:
         raise CopyFailed(
-            f"{path} could not be written ({error.strerror}). Nothing is left of it. Name a file in a folder with room "
-            "that you can write to."
+            f"{path} could not be written ({error.strerror}). No partial file was left. Choose a writable folder "
+            "with enough space."
         ) from error
     finally:
         with suppress(OSError):
@@ -69,7 +69,7 @@ def _is_shown(turn: Turn) -> bool:
 
 def _heading(chat: Session) -> str:
     began, last = (at.astimezone().strftime("%Y-%m-%d %H:%M") for at in (chat.started_at, chat.last_at))
-    return f"# {_line(chat.name or 'A chat without a name')}\n\n{began} to {last}\n"
+    return f"# {_line(chat.name or 'Untitled chat')}\n\n{began} to {last}\n"
 
 
 def _message(turn: Turn) -> str:

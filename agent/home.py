@@ -115,13 +115,13 @@ class Home:
                 if there and not writing:
                     continue
                 raise HomeError(
-                    f"clew cannot make its folder {folder}: {error.strerror or error}. Nothing was changed. "
-                    "Give it a folder you can write to with --home or CLEW_HOME."
+                    f"clew cannot create its folder {folder}: {error.strerror or error}. Nothing was changed. "
+                    "Choose a writable folder with --home or CLEW_HOME."
                 ) from error
         if writing and not os.access(self.root, os.W_OK | os.X_OK):
             raise HomeError(
-                f"clew cannot write to its folder {self.root}. What is in it is untouched. "
-                "Make it writable, or give another with --home or CLEW_HOME."
+                f"clew cannot write to its folder {self.root}. Its contents were not changed. Make it writable, "
+                "or choose another with --home or CLEW_HOME."
             )
 
 

@@ -37,9 +37,9 @@ AT_ONCE = 200  # events in one transaction
 TITLED_BY = 4  # first turns whose words an export's title may carry
 DAY_MS = 86_400_000
 DELETED = "in a chat that was deleted here"
-LIKE_DELETED = 'in a chat that cannot be told from one deleted here (name its "session" in its lines)'
-ID_ERASED = "with the id of one erased or hidden here"
-LIKE_ERASED = 'that cannot be told from one erased or hidden here (name its "session" in its line)'
+LIKE_DELETED = 'in a chat that cannot be told apart from one deleted here (give its "session" in its lines)'
+ID_ERASED = "with the id of one deleted or hidden here"
+LIKE_ERASED = 'that cannot be told apart from one deleted or hidden here (give its "session" in its line)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Importer:
                 raise
             why = str(error).removesuffix(NOTHING_STORED).removesuffix(SAFE).strip()
             stored = f"{self._stored:,} {'message was' if self._stored == 1 else 'messages were'} imported before that"
-            raise type(error)(f"{why} {stored} and stay; the same command goes on from there.") from error
+            raise type(error)(f"{why} {stored} and are kept. Run the same command to continue.") from error
 
     def _run(self, path: Path) -> ImportReport:
         report = self._report = ImportReport(str(path))

@@ -33,16 +33,16 @@ ANY = Wanted()
 LONGEST = 500  # characters of an observation: a sentence or two
 TAG = re.compile(r"[\w -]{1,32}")
 STANDS = {
-    "candidate": "waits for review",
-    "active": "is in use already",
-    "superseded": "was replaced by a later one",
+    "candidate": "is waiting for review",
+    "active": "is already in use",
+    "superseded": "was replaced by a later version",
     "invalid": "was rejected or contradicted",
 }
 STOOD = {
-    "candidate": "What that memory stood in for came back.",
-    "active": "What that memory stood in for came back.",
-    "superseded": "That memory was replaced by a later one.",
-    "invalid": "That memory was rejected or contradicted, and corrected since.",
+    "candidate": "The memory it had replaced is back in use.",
+    "active": "The memory it had replaced is back in use.",
+    "superseded": "That memory was replaced by a later version.",
+    "invalid": "That memory was rejected or contradicted, and has since been corrected.",
 }
 
 
@@ -106,7 +106,7 @@ class Keeping(Arranging, Altering):
                 raise AgentError(f"{STOOD[old.status]} Nothing was changed. {_now(holds[-1])}")
             await self._standing(id, "candidate", "active", "invalid", world=world)
             if old.status == "active" and notes.same(said, old.text):
-                raise AgentError("That is what it says already. Nothing was changed.")
+                raise AgentError("It already says that. Nothing was changed.")
             stated = await asyncio.to_thread(notes.revising, self._memory, said, old, world=world)
             return await self._changed([*_settled(story, world or old.world), *stated])
 
@@ -126,7 +126,9 @@ class Keeping(Arranging, Altering):
         async with self._one_change:
             found = await self._candidate(id)
             if (same := await asyncio.to_thread(self._in_use, found)) is not None:
-                raise AgentError(f"The same is in use already, as {same.id}. Nothing was changed; reject this one.")
+                raise AgentError(
+                    f"The same memory is already in use ({same.id}). Nothing was changed. Reject this one."
+                )
             await self._note(ObservationPromoted(observation=found.id))
 
     async def reject(self, id: str) -> None:
@@ -158,7 +160,7 @@ class Keeping(Arranging, Altering):
             found = story.observation
             if found.live and found.status == "superseded":
                 later = next((each for each in _holding(story) if found.id in _before(story, each)), None)
-                back = f"; `clew review --reject {later.id}` takes that back" if later is not None else ""
+                back = f". `clew review --reject {later.id}` undoes that" if later is not None else ""
                 raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed{back}.")
             if found.status != status:
                 await self._note(ObservationReturned(observation=found.id, status=status))
@@ -185,9 +187,9 @@ class Keeping(Arranging, Altering):
         """The memory of that id, if it is live and stands like that. Raises NotFound, Ambiguous or AgentError."""
         found = (await self.memory(id, world=world)).observation
         if not found.live:
-            raise AgentError("What that memory was made from was hidden, deleted or rewound. Nothing was changed.")
+            raise AgentError("The proof of that memory was hidden, deleted or rewound. Nothing was changed.")
         if found.status not in statuses:
-            raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed; `clew show {id}` tells more.")
+            raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed. `clew show {id}` tells more.")
         return found
 
     async def _candidate(self, id: str) -> Observation:
@@ -195,7 +197,7 @@ class Keeping(Arranging, Altering):
         found, story = await self._standing(id, "candidate"), await self.memory(id)
         if others := [each for each in _holding(story) if each.id not in _before(story, found)]:
             raise AgentError(
-                f"Another form of it is in use by now. Nothing was changed; reject this one. {_now(others[-1])}"
+                f"Another version of it is now in use. Nothing was changed. Reject this one. {_now(others[-1])}"
             )
         return found
 
@@ -257,7 +259,7 @@ def _settled(story: Story, world: str) -> list[Event]:
 
 
 def _now(holds: Observation) -> str:
-    return f'What holds is "{holds.text}"; `clew correct {holds.id} TEXT` corrects that.'
+    return f'Now in use: "{holds.text}". `clew correct {holds.id} TEXT` corrects it.'
 
 
 def tags_of(given: Iterable[str]) -> tuple[str, ...]:
@@ -266,7 +268,7 @@ def tags_of(given: Iterable[str]) -> tuple[str, ...]:
     for tag in tags:
         if not TAG.fullmatch(tag):
             raise AgentError(
-                f"“{tag[:40]}” is no tag: one has letters, digits, spaces, - and _, at most 32. Nothing was stored."
+                f"“{tag[:40]}” is not a valid tag: use up to 32 letters, digits, spaces, - and _. Nothing was stored."
             )
     return tuple(sorted(tags))
 
@@ -276,7 +278,7 @@ def statement(text: str) -> str:
     said = " ".join(clean_message(text).split())
     if len(said) > LONGEST:
         raise AgentError(
-            f"That is {len(said):,} characters, and a memory has at most {LONGEST}. Nothing was stored; "
-            "say it in a sentence or two."
+            f"That is {len(said):,} characters. A memory can have at most {LONGEST}. Nothing was stored. Say it "
+            "in a sentence or two."
         )
     return said

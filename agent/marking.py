@@ -50,7 +50,8 @@ class Marking:
         set = MarkSet(mark=new_id(), reason="named", text=_name(name))
         if same := next((each for each in await self.marks() if each.name == set.text), None):
             raise AgentError(
-                f"There is a mark of that name ({same.id}). Nothing was changed: take another name, or that one off."
+                f"There is already a mark with that name ({same.id}). Nothing was changed. Use another name, or "
+                "remove that mark."
             )
         await asyncio.to_thread(self._memory.append, set)
         return await self._mark(set.mark)
@@ -72,7 +73,7 @@ class Marking:
         if not found:
             raise NotFound(f"There is no mark {id}. `clew marks` lists them.")
         if len(found) > 1:
-            raise Ambiguous(f"Several marks begin with {id}. Give more characters of the one you mean.")
+            raise Ambiguous(f"Several marks have ids starting with {id}. Give more characters.")
         return found[0]
 
     def _mark_if_due(self) -> None:
@@ -95,4 +96,4 @@ def _name(given: str) -> str:
     try:
         return clean_message(given).splitlines()[0][:LONGEST_NAME]
     except EmptyMessage as error:
-        raise EmptyMessage("A mark needs a name. Nothing was marked.") from error
+        raise EmptyMessage("A mark needs a name. No mark was set.") from error

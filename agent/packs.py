@@ -132,8 +132,8 @@ class Packs:
             self._told.update(pin.id for pin in fresh)
             self._notify(
                 Warned(
-                    f"{len(left_out)} of {len(pinned)} pins do not fit into the {limits.pins} tokens they may take "
-                    "of the prompt: the oldest stay in it. Unpin some in the memory panel (/memory); nothing was lost."
+                    f"{len(left_out)} of {len(pinned)} pins do not fit in the {limits.pins} tokens reserved for "
+                    "them; the oldest are kept. Unpin some in the memory panel (/memory). Nothing was lost."
                 )
             )
         return tuple(pins)

@@ -88,7 +88,7 @@ class PastView(Graphing, Querying):
         for project in await self.projects():
             if project.name.casefold() == wanted:
                 return project.name
-        raise NotFound(f"There was no project {name} then. `clew projects` lists those there are.")
+        raise NotFound(f"There was no project {name} then. `clew projects` lists the projects.")
 
     async def documents(self) -> list[Document]:
         """The documents there were."""

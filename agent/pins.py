@@ -90,7 +90,7 @@ class Pins:
 
     def _blocks(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
         blocks = [quote_block(block) for block in self._memory.blocks(session.world, project=session.project)]
-        return self._fitting(blocks, generator, limits.blocks, "core blocks", "Shorten one: /blocks lists them")
+        return self._fitting(blocks, generator, limits.blocks, "core blocks", "Shorten one (/blocks lists them)")
 
     def _pinned(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
         memories = self._memory.pinned_observations(session.world, project=session.project)
@@ -113,8 +113,8 @@ class Pins:
             self._told.update(quote.id for quote in left_out)
             self._notify(
                 Warned(
-                    f"{len(left_out)} of {len(quotes)} {what} do not fit into the {room} tokens they may take of the "
-                    f"prompt. {advice}; nothing was lost."
+                    f"{len(left_out)} of {len(quotes)} {what} do not fit in the {room} tokens reserved for them. "
+                    f"{advice}. Nothing was lost."
                 )
             )
         return tuple(fitting)

@@ -29,7 +29,7 @@ from .errors import AgentError
 from .keeping import Keeping, statement
 
 CLIENT = "mcp"
-TITLE = "Proposals of other programs"
+TITLE = "Proposals from other programs"
 NAMELESS = "another program"
 LONGEST_NAME = 40
 MOST_WAITING = 200  # in the review queue: one that is full is not read
@@ -74,8 +74,8 @@ class Proposing(Keeping):
                 return known
             if not in_use and len(await self.review(limit=MOST_WAITING)) >= MOST_WAITING:
                 raise AgentError(
-                    f"{MOST_WAITING} memories wait for the user's review already. Nothing was stored; "
-                    "it can be proposed again when the user has reviewed some (`clew review`)."
+                    f"{MOST_WAITING} memories are already waiting for the user's review. Nothing was stored. "
+                    "Propose it again after the user has reviewed some (`clew review`)."
                 )
             events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, project, in_use)
             await self._note(*events)

@@ -32,12 +32,12 @@ from .prompts import Prompts
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
 TIMES = 2
-GONE_TOO = "Words of what was deleted were in {}, which went with them."
-TO_LOOK = "`clew doctor --deep --absent -` looks for words that are typed to it."
-DAMAGED_STAYS = "That log was damaged and is kept as it was: delete it yourself once you have what you want of it."
+GONE_TOO = "Deleted words were also in {}, which was deleted too."
+TO_LOOK = "`clew doctor --deep --absent -` searches for words you type."
+DAMAGED_STAYS = "That log is damaged and was left unchanged. Delete it yourself when you no longer need it."
 READ_MEANWHILE = (
-    "What was deleted is gone from every view, but another program is reading the log, which keeps its bytes until "
-    "then. clew tries again by itself."
+    "The deletion is done everywhere you can see, but another program is reading the log, so its "
+    "bytes are not erased yet. clew will try again automatically."
 )
 
 T = TypeVar("T")
@@ -124,9 +124,9 @@ class Purges:
                     if report.pending is not None:
                         break
         except PurgeStopped:
-            report += Purged(pending="clew was closed meanwhile; the rest is done after the next start.")
+            report += Purged(pending="clew was closed in the meantime. The rest is done at the next start.")
         except MemoryFailure as error:
-            self._tell(Warned(f"What was deleted is gone from every view, but not yet from every file: {error}"))
+            self._tell(Warned(f"The deletion is done everywhere you can see, but not yet in every file: {error}"))
             report += Purged(pending=str(error))
         self._purge_report = report
         self._tell_of(report)
@@ -168,16 +168,14 @@ class Purges:
     def _tell_of(self, report: Purged) -> None:
         own = [path for path in report.leftovers if _is_own(path, self._home)]
         if own:
-            self._tell(Warned(f"Words of what was deleted may still be in {_listed(own)}. {TO_LOOK}"))
+            self._tell(Warned(f"Deleted words may still be in {_listed(own)}. {TO_LOOK}"))
         aside = _set_aside(self._home)
         damaged = [path for path in report.leftovers if path in aside]
         if damaged:
-            self._tell(Warned(f"Words of what was deleted may still be in {_listed(damaged)}. {DAMAGED_STAYS}"))
+            self._tell(Warned(f"Deleted words may still be in {_listed(damaged)}. {DAMAGED_STAYS}"))
         others = [path for path in report.leftovers if path not in own and path not in damaged]
         if others:
-            self._tell(
-                Warned(f"Words of what was deleted are still in {_listed(others)}: clew does not change these files.")
-            )
+            self._tell(Warned(f"Deleted words are still in {_listed(others)}. clew does not change these files."))
 
 
 def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None]) -> list[str]:
@@ -192,7 +190,9 @@ def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None
             memory.purge_copy(path)
         except MemoryFailure as error:
             path.unlink(missing_ok=True)
-            problems.append(f"What was deleted could not be erased in the backup {path}: {error} That backup is gone.")
+            problems.append(
+                f"Deleted content could not be erased from the backup {path}: {error} That backup was removed."
+            )
     return problems
 
 

@@ -112,12 +112,12 @@ class Recaller:
                 if intent.route == "recent" and not hits:
                     found = replace(found, nothing=nothing_said(intent, self._zone()))
         except MemoryFailure as error:
-            found = replace(found, note=f"The memory could not be looked through: {error}")
+            found = replace(found, note=f"The memory could not be searched: {error}")
         except SURPRISES as error:  # what damage makes of any code that reads it
-            why = f"{type(error).__name__}: {error}. `clew doctor` looks for the cause"
-            found = replace(found, note=f"The memory could not be looked through: {why}.")
+            why = f"{type(error).__name__}: {error}. Run `clew doctor` to find the cause"
+            found = replace(found, note=f"The memory could not be searched: {why}.")
         except TimeoutError:
-            found = replace(found, note="Looking back took too long; this reply goes without.")
+            found = replace(found, note="Recall took too long, so this reply is written without it.")
         return replace(found, took_ms=(time.perf_counter() - started) * 1000)
 
     async def recall(self, query: str, *, limit: int, filters: Filters) -> list[Hit]:

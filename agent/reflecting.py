@@ -120,4 +120,4 @@ class Reflects:
             turns = (turn,) if exchange.reply is None else (turn, exchange.reply.id)
             await self._reflector.title(Unreflected(turns, session, MAIN_WORLD, None), generator)
         except (MemoryFailure, ModelError, AgentError) as error:
-            self._tell(Warned(f"The chat's title could not be made: {error}"))
+            self._tell(Warned(f"The chat title could not be generated: {error}"))

@@ -17,7 +17,7 @@ def read_sampling(text: str, now: Sampling) -> Sampling:
         name, equals, value = pair.partition("=")
         if not equals or name not in Sampling.model_fields:
             known = ", ".join(Sampling.model_fields)
-            raise SettingsError(f"“{pair}” is no sampling setting. Write NAME=VALUE with one of: {known}.")
+            raise SettingsError(f"“{pair}” is not a sampling setting. Write NAME=VALUE with one of: {known}.")
         changes[name] = value
     try:
         return Sampling.model_validate(now.model_dump() | changes)

@@ -204,7 +204,7 @@ class Agent(
                     raise
                 if waited >= TOLD_S:
                     who = f"`{held.holder.command}` (process {held.holder.pid})" if held.holder else "another clew"
-                    self._tell(MemoryAwaited(f"waiting for {who}, which has the memory"))
+                    self._tell(MemoryAwaited(f"waiting for {who}, which is using the memory"))
             await asyncio.sleep(POLL_S)
 
     def open_graph(self) -> None:
@@ -379,7 +379,7 @@ class Agent(
     @property
     def _memory(self) -> Memory:
         if self._memory_or_none is None:
-            raise AgentError("The memory is not open yet, or was closed. Nothing was changed; try again in a moment.")
+            raise AgentError("The memory is not open yet, or was closed. Nothing was changed. Try again in a moment.")
         return self._memory_or_none
 
     def _guide(self, generator: Generator) -> str:

@@ -111,7 +111,9 @@ class Accepted:
     @property
     def is_safe(self) -> str:
         """What to say where nothing came of it."""
-        return "The chat is as it was." if self.anew is not None else "Your message is kept: /retry answers it."
+        return (
+            "The chat is unchanged." if self.anew is not None else "Your message is saved; use /retry to get a reply."
+        )
 
 
 @dataclass(frozen=True, slots=True)

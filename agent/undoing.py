@@ -43,10 +43,10 @@ from .deeds import what_was
 from .errors import AgentError
 from .plans import Plan
 
-FOR_GOOD = "A delete cannot be undone: the words are gone for good."
-NO_CHAT_BACK = "A delete cannot be undone: a chat that was deleted does not come back. None of its words were erased."
-LOST = "What it was about was deleted since."
-ALREADY = "It is undone already."
+FOR_GOOD = "Deletes cannot be undone: the words are permanently gone."
+NO_CHAT_BACK = "Deletes cannot be undone: a deleted chat cannot come back. None of its words were erased."
+LOST = "What it changed has since been deleted."
+ALREADY = "It has already been undone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Undoing(Altering):
             try:
                 await asyncio.to_thread(self._memory.append, Undone(events=change.events), *events)
             except InvalidEvent as error:
-                raise AgentError(f"That cannot be undone any more. Nothing was changed. {error}") from error
+                raise AgentError(f"That can no longer be undone. Nothing was changed. {error}") from error
             await self._after_change(events)
         return await asyncio.to_thread(self._as_it_stands, change)
 
@@ -101,7 +101,7 @@ class Undoing(Altering):
         found = await self._mark(mark)
         events, erased = await asyncio.to_thread(self._memory.restoring, found.seq)
         if not events:
-            raise AgentError("Nothing that can be put back changed since that mark. Nothing was changed.")
+            raise AgentError("Nothing has changed since that mark, so there is nothing to restore.")
         return await self.plan(
             f"Go back to {_named(found.name, found.at)}",
             MarkSet(mark=new_id(), reason="restore"),
@@ -132,9 +132,9 @@ class Undoing(Altering):
         if not last[0].deletes:
             return last[0]
         before = next(filter(self._can_be_undone, self._memory.standing_deeds(100)), None)
-        more = "There is nothing before it to undo."
+        more = "There is no earlier change to undo."
         if before is not None:
-            more = f"The change before it: {what_was(self._memory, before)}; `clew undo {before.seq}` undoes that."
+            more = f"The change before it: {what_was(self._memory, before)}; `clew undo {before.seq}` undoes it."
         raise AgentError(
             f"The last change: {what_was(self._memory, last[0])}. {_for_good(last[0])} Nothing was changed. {more}"
         )
@@ -159,23 +159,23 @@ def _for_good(deed: Deed) -> str:
 
 
 _SORTS: dict[type[object], tuple[str, str]] = {
-    HeadMoved: ("chat goes back to where it stood", "chats go back to where they stood"),
+    HeadMoved: ("chat goes back to its earlier position", "chats go back to their earlier positions"),
     SessionArchived: ("chat is archived", "chats are archived"),
-    SessionUnarchived: ("chat comes out of the archive", "chats come out of the archive"),
+    SessionUnarchived: ("chat is unarchived", "chats are unarchived"),
     SessionRenamed: ("chat gets its name back", "chats get their names back"),
     SessionConfigured: ("chat gets its settings back", "chats get their settings back"),
     ProjectAssigned: ("chat goes back to its project", "chats go back to their projects"),
     TurnHidden: ("message is hidden again", "messages are hidden again"),
-    TurnUnhidden: ("message is shown again", "messages are shown again"),
+    TurnUnhidden: ("message is unhidden", "messages are unhidden"),
     TurnWithheld: ("message is kept out of memory again", "messages are kept out of memory again"),
-    TurnReleased: ("message may be remembered again", "messages may be remembered again"),
-    TurnRated: ("rating goes back", "ratings go back"),
+    TurnReleased: ("message is allowed in memory again", "messages are allowed in memory again"),
+    TurnRated: ("rating goes back to its earlier value", "ratings go back to their earlier values"),
     PinSet: ("pin is set again", "pins are set again"),
-    PinCleared: ("pin is taken off", "pins are taken off"),
-    CoreWritten: ("core block says what it said", "core blocks say what they said"),
-    DocumentRead: ("document goes back to how it was read", "documents go back to how they were read"),
+    PinCleared: ("pin is removed", "pins are removed"),
+    CoreWritten: ("core block goes back to its earlier text", "core blocks go back to their earlier text"),
+    DocumentRead: ("document goes back to its earlier version", "documents go back to their earlier versions"),
     ObservationRejected: ("memory is rejected again", "memories are rejected again"),
-    ObservationReturned: ("review is taken back", "reviews are taken back"),
+    ObservationReturned: ("review decision is undone", "review decisions are undone"),
 }
 
 
@@ -188,9 +188,9 @@ def _counted(events: Iterable[Event]) -> list[str]:
 def _gone(erased: int) -> list[str]:
     if not erased:
         return []
-    what = "One text that was" if erased == 1 else f"{erased} texts that were"
+    what = "1 item" if erased == 1 else f"{erased} items"
     return [f"{what} deleted since {'stays' if erased == 1 else 'stay'} deleted."]
 
 
 def _named(name: str | None, at: datetime) -> str:
-    return f"the mark {quoted(name)}" if name else f"the mark of {at.astimezone():%Y-%m-%d %H:%M}"
+    return f"the mark {quoted(name)}" if name else f"the mark from {at.astimezone():%Y-%m-%d %H:%M}"

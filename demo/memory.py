@@ -180,7 +180,7 @@ class Story:
 def build(home: Home) -> None:
     """Put the demo into a home that has no memory yet. Raises DemoFailed or MemoryFailure."""
     if (home.memory / "log.sqlite").exists():
-        raise DemoFailed(f"There is a memory in {home.root} already, and it was left as it is. Name an empty folder.")
+        raise DemoFailed(f"There is already a memory in {home.root}. It was not changed. Name an empty folder.")
     story = Story(tomllib.loads(STORY.read_text(encoding="utf-8")), now_ms())
     with closing(Memory.open(home.memory, command="clew (demo)")) as memory:
         for events in story.events():

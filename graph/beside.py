@@ -58,7 +58,7 @@ def _listen(child: subprocess.Popen[str], tell: Tell) -> None:
             case _:
                 tell(Progress("rebuilding", int(kind), int(rest)))
     if child.wait() != 0:
-        raise GraphFailure("The new graph could not be built: its process ended. Every word is safe in the log.")
+        raise GraphFailure("The new graph could not be built: its process ended. Everything is safe in the log.")
 
 
 def _end_with(parent: int) -> None:

@@ -32,7 +32,7 @@ PART = ".part"
 PAGES = 512  # copied at a time, 2 MB: between two of them a copy can be stopped, and is written out
 COMPANIONS = ("", "-journal", "-wal", "-shm")
 INDEXES = ("words", "learned")
-SAFE = "The memory is not affected, and nothing is left of the copy."
+SAFE = "Your memory is not affected, and no partial copy was left."
 
 Stopping = Callable[[], bool]
 
@@ -226,14 +226,14 @@ def _refuse_target(source: Path, target: Path, *, replace: bool) -> None:
     if target.is_dir():
         raise CopyFailed(f"{target} is a folder. Nothing was copied. Name a file in it.")
     if not target.parent.is_dir():
-        raise CopyFailed(f"There is no folder {target.parent}. Nothing was copied. Make it first, or name another.")
+        raise CopyFailed(f"Folder not found: {target.parent}. Nothing was copied. Create it first, or name another.")
     if os.path.lexists(target):
         if target.exists() and source.exists() and target.samefile(source):
             raise CopyFailed(f"{target} is the log itself. Nothing was copied. Name another file.")
         if not target.is_file():
-            raise CopyFailed(f"{target} is no regular file. Nothing was copied. Name another one.")
+            raise CopyFailed(f"{target} is not a regular file. Nothing was copied. Name another one.")
         if not replace:
-            raise CopyFailed(f"{target} is there already. Nothing was copied. Name another file, or give --force.")
+            raise CopyFailed(f"{target} already exists. Nothing was copied. Name another file, or use --force.")
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def _copying(target: Path) -> Iterator[None]:
     try:
         yield
     except NotABackup as e:
-        raise CopyFailed(f"The copy is not what the log should be: {e} {SAFE} Run `clew doctor`.") from e
+        raise CopyFailed(f"The copy does not match the log: {e} {SAFE} Run `clew doctor`.") from e
     except sqlite3.DatabaseError as e:
         full = getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
         raise CopyFailed(_why(target, "the disk is full" if full else str(e), full=full)) from e
@@ -252,7 +252,7 @@ def _copying(target: Path) -> Iterator[None]:
 
 
 def _why(target: Path, why: str, *, full: bool) -> str:
-    then = "Free some space, or name a file on another disk." if full else "Name a file in a folder you can write to."
+    then = "Free some space, or name a file on another disk." if full else "Choose a writable folder."
     return f"{target} could not be written: {why}. {SAFE} {then}"
 
 

@@ -25,13 +25,11 @@ from graph.store import GraphStore
 from graph.tables import Tables, fold
 from graph.values import Check
 
-_RESTORE = "Copy the folder aside, then put a backup of log.sqlite in its place. `clew log` shows what can be read."
-_REBUILD = "Run `clew rebuild`: the graph is made anew from the log, nothing is lost."
+_RESTORE = "Make a copy of the folder, then restore a backup of log.sqlite. `clew log` shows what can still be read."
+_REBUILD = "Run `clew rebuild`: the graph is rebuilt from the log, nothing is lost."
 
-_EMBED_AGAIN = "Run `clew rebuild`: it drops them, and clew makes them anew when it is opened next. No word is lost."
-_FIRST_THE_LOG = (
-    "See to the log first: a rebuild now would make this of what is wrong, and put the graph that is aside away."
-)
+_EMBED_AGAIN = "Run `clew rebuild`: it removes them, and clew recreates them at the next start. No text is lost."
+_FIRST_THE_LOG = "Fix the log first: a rebuild now would use the damaged log and replace the graph that was set aside."
 _OF_THE_LOG = {"log", "log file", "chain", "texts", "events", "last events"}
 
 _LOST_TEXTS = """
@@ -91,7 +89,7 @@ def examine_graph(store: GraphStore, applied: int, reader: LogReader) -> list[Ch
     try:
         expected = fold(rebuild.events_of(reader, applied), reader.event)
     except SURPRISES as e:
-        return [Check("graph", False, f"the log does not fold into a graph: {e}", _RESTORE)]
+        return [Check("graph", False, f"no graph can be built from the log: {e}", _RESTORE)]
     different = list(compare(expected, store))
     rows = sum(map(len, expected.nodes.values())) + sum(map(len, expected.rels.values()))
     if different:
@@ -127,7 +125,7 @@ def _permissions(folder: Path) -> Check:
     open_to_others = [path.name for path in [folder, *folder.iterdir()] if path.stat().st_mode & 0o077]
     if open_to_others and os.name == "posix":
         advice = f"Run: chmod -R go= '{folder}'"
-        return Check("permissions", False, f"others can reach {', '.join(sorted(open_to_others))}", advice)
+        return Check("permissions", False, f"other users can access {', '.join(sorted(open_to_others))}", advice)
     return Check("permissions", True, "only you can read the memory")
 
 
@@ -135,7 +133,7 @@ def _file(db: sqlite3.Connection, *, deep: bool) -> Check:
     check = "integrity_check" if deep else "quick_check"
     answers = [row[0] for row in db.execute(f"PRAGMA {check}(3)")]
     if answers == ["ok"]:
-        return Check("log file", True, "SQLite finds it whole")
+        return Check("log file", True, "SQLite reports no errors")
     return Check("log file", False, "; ".join(answers), _RESTORE)
 
 
@@ -151,9 +149,9 @@ def _texts(db: sqlite3.Connection) -> Check:
     )
     lost, kept = db.execute(_LOST_TEXTS).fetchone()[0], db.execute(_KEPT_TEXTS).fetchone()[0]
     if changed or lost or kept:
-        detail = f"{changed} changed, {lost} missing, {kept} still there though erased"
+        detail = f"{changed} changed, {lost} missing, {kept} not erased"
         return Check("texts", False, detail, _RESTORE)
-    return Check("texts", True, "all as they were said")
+    return Check("texts", True, "all unchanged")
 
 
 def _is_what_was_said(text: object, salt: object, stored: object) -> bool:
@@ -199,7 +197,7 @@ def _vectors(db: sqlite3.Connection) -> Check:
         return Check("vectors", True, f"{everything} can be compared")
     names = dict(db.execute("SELECT id, name FROM embedders"))
     of = ", ".join(f"{count} of {names.get(id, 'no embedder')}" for id, count in sorted(wrong.items()))
-    detail = f"{wrong.total()} of {everything} vectors are damaged ({of}); recall does without them"
+    detail = f"{wrong.total()} of {everything} vectors are damaged ({of}); recall works without them"
     return Check("vectors", False, detail, _EMBED_AGAIN)
 
 
@@ -208,7 +206,7 @@ def _sound(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except SURPRISES as e:
-        return Check(name, False, f"it cannot be examined: {e}", _RESTORE)
+        return Check(name, False, f"it cannot be checked: {e}", _RESTORE)
 
 
 def _well(name: str, look: Callable[[], str]) -> Check:

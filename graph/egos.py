@@ -27,7 +27,7 @@ KINDS = {
     "Entity": "person, place or thing",
     "Session": "chat",
     "Document": "document",
-    "Chunk": "piece of a document",
+    "Chunk": "passage of a document",
     "Project": "project",
     "World": "world",
     "CoreBlock": "core block",
@@ -59,7 +59,7 @@ class Egos:
             found = near.node(Ref("Entity", id))
         if found is None:
             kind = KINDS.get(ref.table, "node")
-            raise NotFound(f"This {kind} is not in the memory: it was deleted, or never was there.")
+            raise NotFound(f"This {kind} is not in the memory. It may have been deleted.")
         return found
 
     def ego(self, ref: Ref, *, per: int = PER) -> Ego:

@@ -41,7 +41,7 @@ class MemoryMissing(MemoryFailure):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"There is no memory in {folder} yet. Start a chat with `clew`, or name another home with --home."
+            f"There is no memory in {folder} yet. Start a chat with `clew`, or choose another home folder with --home."
         )
         self.folder = folder
 
@@ -54,7 +54,7 @@ class MemoryHeld(MemoryFailure):
         then = "Try again when that has ended" if holder and holder.brief else "Close that one first"
         super().__init__(
             f"This memory is in use {who}. Nothing was changed. {then}; "
-            "`clew log`, `show`, `tree`, `sessions`, `recent`, `about`, `export` and `backup` work beside it."
+            "`clew log`, `show`, `tree`, `sessions`, `recent`, `about`, `export` and `backup` still work meanwhile."
         )
         self.holder = holder
 
@@ -92,8 +92,8 @@ class InvalidVector(MemoryFailure):
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            f"A vector was refused: {why}. Nothing of its batch was kept, and every word is safe; "
-            "recall goes on with words. Try another embedder with `clew models use`."
+            f"A vector was rejected: {why}. Its batch was discarded. All text is safe, and recall continues by "
+            "words only. Try another embedder with `clew models use`."
         )
         self.why = why
 

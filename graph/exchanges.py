@@ -88,9 +88,9 @@ def exchange(db: sqlite3.Connection, id: str) -> Exchange:
     turns = turns_of(db, rows)
     found = [_exchange_of(db, turn) for turn in turns]
     if not found:
-        raise NotFound(f"There is no turn {id}. `clew log` lists them.")
+        raise NotFound(f"There is no message {id}. `clew log` lists them.")
     if len({exchange.turn.id for exchange in found}) > 1:
-        raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
+        raise Ambiguous(f"Several messages have ids starting with {id}. Give more characters.")
     return replace(found[-1], tools=_tools(db, found[-1], turns[-1]))
 
 
@@ -99,9 +99,9 @@ def turn_named(db: sqlite3.Connection, id: str) -> Turn:
     row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
     found = turns_of(db, [row] if row is not None else _rows_by_prefix(db, id))
     if not found:
-        raise NotFound(f"There is no turn {id}. `clew log` lists them.")
+        raise NotFound(f"There is no message {id}. `clew log` lists them.")
     if len(found) > 1:
-        raise Ambiguous(f"Several turns begin with {id}. Give more characters of the one you mean.")
+        raise Ambiguous(f"Several messages have ids starting with {id}. Give more characters.")
     return found[0]
 
 

@@ -42,7 +42,7 @@ READERS_MOMENT_S = 1.0  # what readers of the old one have left to come to their
 
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
-BEHIND = "The graph is being opened or made anew. Ask again in a moment; the chat goes on meanwhile."
+BEHIND = "The graph is being opened or rebuilt. Try again in a moment. The chat still works meanwhile."
 LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
 
 Tell = Callable[[Progress], None]
@@ -158,7 +158,7 @@ class Follower:
         with self._changed:
             self._swapped()
             if self._store is None or self._state is not State.FOLLOWING:
-                raise GraphFailure(f"{self._why} Recall waits for the graph; the chat goes on without it.")
+                raise GraphFailure(f"{self._why} Recall is unavailable until the graph is ready. The chat still works.")
             return self._store, self._applied
 
     def steady(self) -> tuple[GraphStore, int]:
@@ -204,7 +204,7 @@ class Follower:
                 done.set_exception(e)
             finally:
                 if not done.done():  # a bug ends the thread; nobody may wait for it for ever
-                    done.set_exception(GraphFailure("The graph's thread ended by a bug. The chat goes on without it."))
+                    done.set_exception(GraphFailure("The graph stopped because of a bug. The chat still works."))
 
         with self._life:
             if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
@@ -317,7 +317,7 @@ class Follower:
         unmark(self._folder, OPENING)
         store = open_trusted(self._folder, self._reader)
         if store is None:
-            raise GraphFailure("The graph was rebuilt but cannot be opened. The chat goes on without it.")
+            raise GraphFailure("The graph was rebuilt but cannot be opened. The chat still works.")
         self._take(store, self._reader.head())
 
     def _apply_all(self) -> None:
@@ -387,4 +387,4 @@ class Follower:
             self._let_go(State.WAITING if isinstance(e, NoRoom) else State.FAILED, why)
             if isinstance(e, MemoryFailure):
                 raise
-            raise GraphFailure(f"The graph cannot be kept ({why}). The chat goes on without it.") from e
+            raise GraphFailure(f"The graph cannot be saved ({why}). The chat still works.") from e

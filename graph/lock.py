@@ -48,8 +48,8 @@ class MemoryLock:
             raise MemoryHeld(_read_name(folder / _HOLDER)) from e
         except OSError as e:
             raise LogUnwritable(
-                f"{folder} cannot be written ({e.strerror}). Nothing was changed. "
-                "Make it writable, or name another home with --home."
+                f"{folder} cannot be written ({e.strerror}). Nothing was changed. Make it writable, or choose "
+                "another home folder with --home."
             ) from e
         taken = cls(lock, folder / _HOLDER)
         try:

@@ -281,7 +281,7 @@ def check_chain(db: sqlite3.Connection, *, last: int | None = None) -> int:
         if seq != expected or hash_link(before, seq, id, at, kind, version, structure, text_hash) != link:
             raise LogDamaged(
                 f"Event {expected} of the log does not match the chain of hashes: it was changed after it was written. "
-                "Nothing is written on top of it; a backup can take its place. `clew log` still reads it."
+                "Nothing will be added to it. Restore a backup; `clew log` can still read it."
             )
         before, expected = link, expected + 1
     return expected - first

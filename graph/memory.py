@@ -214,7 +214,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
             return [Check("graph", self._graph.ready, "it follows the log" if self._graph.ready else "it is behind")]
         except MemoryFailure as e:
             full = room.left(self._folder) < room.TO_OPEN
-            advice = room.ADVICE if full else "Run `clew rebuild`: the graph is made anew, nothing is lost."
+            advice = room.ADVICE if full else "Run `clew rebuild`: the graph is rebuilt, nothing is lost."
             return [Check("graph", False, str(e), advice)]
 
     def close(self) -> None:

@@ -232,7 +232,7 @@ def version_of(db: sqlite3.Connection) -> int:
     if version > NEWEST:
         raise LogNewer(
             f"This memory was written by a newer clew (log version {version}, this one knows {NEWEST}). "
-            "Nothing was changed. Update clew, or name another home with --home."
+            "Nothing was changed. Update clew, or choose another home folder with --home."
         )
     return version
 

@@ -173,13 +173,13 @@ def mark_of(table: str, row: Row) -> str:
         case "Observation" if row["status"] in _MARKS:
             return _MARKS[row["status"]]
         case "Observation" if not row["live"]:
-            return "not in force"
+            return "not in use"
         case "Session" if row["archived"]:
             return "archived"
         case "Chunk" if not row["live"]:
-            return "of an earlier reading"
+            return "from an earlier version"
         case "Wording" if row["dead"]:
-            return "not in force"
+            return "not in use"
         case "Project" if row["status"] == "archived":
             return "archived"
     return ""

@@ -30,7 +30,7 @@ from graph.store import GraphStore
 from graph.values import Progress
 
 FOLDER = "past"  # in the memory's; what a killed process left there goes at the next opening
-ENDED = "Something was deleted for good, which closed this view of the past. Nothing else is lost; look again."
+ENDED = "Something was deleted permanently, which closed this view of the past. Nothing else is lost. Open it again."
 
 Tell = Callable[[Progress], object]
 
@@ -204,21 +204,21 @@ def event_at(reader: LogReader, when: datetime | int) -> int:
     """
     if isinstance(when, int):
         if when < 1:
-            raise NothingThen(f"There was nothing yet at event {when}. {_first(reader)}")
+            raise NothingThen(f"There was nothing at event {when} yet. {_first(reader)}")
         reader.stored_at(when)
         return when
     until = reader.last_by(as_ms(when))
     if until == 0:
-        raise NothingThen(f"There was nothing yet at {_local(when)}. {_first(reader)}")
+        raise NothingThen(f"There was nothing at {_local(when)} yet. {_first(reader)}")
     return until
 
 
 def _first(reader: LogReader) -> str:
     if reader.head() == 0:
-        return "Nothing was ever said here. Start a chat with `clew`."
+        return "There are no messages yet. Start a chat with `clew`."
     first = as_datetime(reader.stored_at(1))
     after = first.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    return f"The first event is of {_local(first)}; ask for {_local(after)} or a later time."
+    return f"The first event is from {_local(first)}. Ask for {_local(after)} or later."
 
 
 def _local(moment: datetime) -> str:

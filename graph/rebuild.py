@@ -73,7 +73,7 @@ def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None])
         if store.spoilt or not whole:
             _give_way(folder)
     if store.spoilt:
-        raise GraphFailure("The new graph could not be written to its end. Every word is safe in the log.")
+        raise GraphFailure("The new graph could not be completed. Everything is safe in the log.")
 
 
 def install(folder: Path) -> None:

@@ -54,7 +54,7 @@ class Rehearsing:
         stored = self._log.rehearse(events)
         if self._log.head and not self._graph.follow(self._log.head):
             raise GraphFailure(
-                "The graph is not ready, so it cannot be said what this would change. Nothing was changed; try again."
+                "The graph is not ready, so the effects cannot be shown. Nothing was changed. Try again."
             )
         return self._graph.inspect(lambda store, at: rehearse(store, stored, self._reader.event))
 

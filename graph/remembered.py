@@ -125,8 +125,8 @@ class Remembered(Unlearned):
         observation = next((each for each in revisions if each.id == whole), None)
         if observation is None:
             gone = not self._all("o.id = $id", {"id": whole}, now, own)
-            why = f"The memory {id} was forgotten." if gone else f"The memory {id} is of another world."
-            raise NotFound(f"{why} `clew memories` lists what there is.")
+            why = f"The memory {id} was forgotten." if gone else f"The memory {id} belongs to another world."
+            raise NotFound(f"{why} `clew memories` lists the memories.")
         told = proofs(self.query, [each.id for each in revisions], self._view(here))
         return Story(observation, tuple(revisions), told)
 
@@ -166,7 +166,7 @@ class Remembered(Unlearned):
             family = [each for (each,) in db.execute(_FAMILY, {"series": series})]
         found = self._all("o.series IN $family", {"family": family}, None, None)
         if not found:
-            raise NotFound(f"The memory {id} was forgotten already. `clew memories` lists what there is.")
+            raise NotFound(f"The memory {id} was already forgotten. `clew memories` lists the memories.")
         return found
 
     def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
@@ -270,7 +270,7 @@ class Remembered(Unlearned):
         if not found:
             raise NotFound(f"There is no memory {id}. `clew memories` lists them.")
         if len(found) > 1:
-            raise Ambiguous(f"Several memories begin with {id}. Give more characters of the one you mean.")
+            raise Ambiguous(f"Several memories have ids starting with {id}. Give more characters.")
         whole, series, world = found[0]
         return whole, series, world
 

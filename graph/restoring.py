@@ -142,9 +142,11 @@ def settle(folder: Path, *, damaged: bool) -> None:
         try:
             mode = db.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
         except sqlite3.OperationalError as e:
-            raise LogUnwritable(f"Another program reads this memory ({e}). {UNTOUCHED} Close it and try again.") from e
+            raise LogUnwritable(
+                f"Another program is reading this memory ({e}). {UNTOUCHED} Close it and try again."
+            ) from e
     if mode != "delete":
-        raise LogUnwritable(f"Another program reads this memory. {UNTOUCHED} Close it and try again.")
+        raise LogUnwritable(f"Another program is reading this memory. {UNTOUCHED} Close it and try again.")
 
 
 def forget_graph(folder: Path) -> None:
@@ -207,20 +209,20 @@ def _erase_texts(db: sqlite3.Connection, log: Log, ids: list[str]) -> int:
 def refuse_other(file: Path, folder: Path) -> None:
     """Raise for a file that is no log of clew, told without opening it in SQLite."""
     if not os.path.lexists(file):
-        raise CopyMissing(f"There is no file {file}. {UNTOUCHED} `clew backup --list` names the backups.")
+        raise CopyMissing(f"File not found: {file}. {UNTOUCHED} `clew backup --list` lists the backups.")
     if not file.is_file():
-        raise NotABackup(f"{file} is no file. {UNTOUCHED} `clew backup --list` names the backups.")
+        raise NotABackup(f"{file} is not a file. {UNTOUCHED} `clew backup --list` lists the backups.")
     if (folder / LOG).exists() and file.samefile(folder / LOG):
-        raise NotABackup(f"{file} is the log itself. {UNTOUCHED} `clew backup --list` names the backups.")
+        raise NotABackup(f"{file} is the log itself. {UNTOUCHED} `clew backup --list` lists the backups.")
     try:
         with file.open("rb") as opened:
             header = opened.read(100)
     except OSError as e:
         raise NotABackup(f"{file} cannot be read ({e.strerror}). {UNTOUCHED}") from e
     if not header.startswith(_MAGIC) or len(header) < 100:
-        raise NotABackup(f"{file.name} is no backup of clew's log. {UNTOUCHED} `clew backup --list` names them.")
+        raise NotABackup(f"{file.name} is not a backup of clew's log. {UNTOUCHED} `clew backup --list` lists them.")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise NotABackup(f"{file.name} is the database of another program. {UNTOUCHED}")
+        raise NotABackup(f"{file.name} is another program's database. {UNTOUCHED}")
     pages, size = int.from_bytes(header[28:32], "big"), int.from_bytes(header[16:18], "big")
     if file.stat().st_size < pages * (65536 if size == 1 else size):
         raise NotABackup(f"{file.name} is cut short: its end is missing. {UNTOUCHED} Take another backup.")
@@ -270,10 +272,10 @@ def _refusing(file: Path) -> Iterator[None]:
     try:
         yield
     except NotABackup as e:
-        raise NotABackup(f"{file.name} is no whole backup: {e} {UNTOUCHED} Take another backup.") from e
+        raise NotABackup(f"{file.name} is not a complete backup: {e} {UNTOUCHED} Take another backup.") from e
     except sqlite3.DatabaseError as e:
         if getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
             raise CopyFailed(f"The disk is full. {UNTOUCHED} Free some space and try again.") from e
         raise NotABackup(f"{file.name} cannot be read ({e}). {UNTOUCHED} Take another backup.") from e
     except OSError as e:
-        raise CopyFailed(f"{file.name} cannot be copied beside the log ({e.strerror}). {UNTOUCHED}") from e
+        raise CopyFailed(f"{file.name} cannot be copied next to the log ({e.strerror}). {UNTOUCHED}") from e

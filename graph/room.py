@@ -11,7 +11,7 @@ from pathlib import Path
 from graph.errors import NoRoom
 
 TO_OPEN = 32 << 20  # also to build, and then what the log itself takes comes on top, twice
-ADVICE = "Free some space: the graph then catches up by itself."
+ADVICE = "Free some space, and the graph will catch up automatically."
 TO_FOLLOW = 16 << 20  # more than the write-ahead log and its checkpoint take between two looks
 
 
@@ -35,5 +35,5 @@ def require(folder: Path, needed: int) -> None:
     if there < needed:
         raise NoRoom(
             f"The disk is nearly full: {max(there, 0) >> 20} MB are left for the graph, which needs {needed >> 20}. "
-            f"Every word is safe in the log, and the chat goes on without the graph. {ADVICE}"
+            f"Everything is safe in the log, and the chat works without the graph. {ADVICE}"
         )

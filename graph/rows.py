@@ -200,7 +200,7 @@ def said_row(db: sqlite3.Connection, turn: str) -> Raw:
     """The row of a turn. Raises NotFound."""
     row: Raw | None = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (turn,)).fetchone()
     if row is None:
-        raise NotFound(f"There is no turn {turn}. `clew log` lists them.")
+        raise NotFound(f"There is no message {turn}. `clew log` lists them.")
     return row
 
 
@@ -208,7 +208,7 @@ def session_by_id(db: sqlite3.Connection, id: str, views: Views | None = None) -
     """A session; who asks for many shares the views among them. Raises NotFound."""
     row = db.execute(f"{SESSION} WHERE begun.session = ? AND {BEGUN}", (id,)).fetchone()
     if row is None:
-        raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
+        raise NotFound(f"There is no chat {id}. `clew sessions` lists them.")
     return session_with(db, row, views or Views(db))
 
 

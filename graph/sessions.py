@@ -40,8 +40,7 @@ def session_named(db: sqlite3.Connection, id: str) -> Session:
         last = last_session(db)
         if last is None:
             raise NotFound(
-                "There is no chat yet that you spoke in, but for archived ones. `clew` opens a new one, `clew ask` "
-                "begins one."
+                "There is no chat to continue yet, except archived ones. Start one with `clew` or `clew ask`."
             )
         return session_by_id(db, last)
     first = id.strip().upper()  # ULIDs are upper case, people's typing is not
@@ -50,5 +49,5 @@ def session_named(db: sqlite3.Connection, id: str) -> Session:
     if len(found) == 1 or first in found:
         return session_by_id(db, first if first in found else found[0])
     if found:
-        raise Ambiguous(f"{len(found)} sessions begin with {id}. Give more characters of the one you mean.")
-    raise NotFound(f"There is no session {id}. `clew sessions` lists them.")
+        raise Ambiguous(f"{len(found)} chats have ids starting with {id}. Give more characters.")
+    raise NotFound(f"There is no chat {id}. `clew sessions` lists them.")

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from graph.errors import LogDamaged, LogUnwritable
 
 BUSY_TIMEOUT_S = 5.0
-NOTHING_STORED = "What was stored before is safe; nothing of this was."
+NOTHING_STORED = "Earlier data is safe, but this was not stored."
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA}
 _PRIMARY = 0xFF  # an extended result code carries its primary one in the low byte
@@ -74,8 +74,8 @@ def writing(path: Path) -> Iterator[None]:
         raise LogUnwritable(f"{_why_unwritable(path, e)} {NOTHING_STORED}") from e
     except OSError as e:
         raise LogUnwritable(
-            f"{path.parent} cannot be written ({e.strerror}). Nothing was changed. "
-            "Make it writable, or name another home with --home."
+            f"{path.parent} cannot be written ({e.strerror}). Nothing was changed. Make it writable, or choose "
+            "another home folder with --home."
         ) from e
 
 
@@ -104,8 +104,7 @@ def _is_damage(e: sqlite3.DatabaseError) -> bool:
 
 def _damaged(path: Path, e: sqlite3.DatabaseError) -> LogDamaged:
     return LogDamaged(
-        f"The log {path} cannot be read ({e}). It was left as it is. "
-        "Copy it aside before anything else; a backup can take its place."
+        f"The log {path} cannot be read ({e}). It was not changed. Make a copy of it first, then restore a backup."
     )
 
 
@@ -114,8 +113,10 @@ def _why_unwritable(path: Path, e: sqlite3.DatabaseError) -> str:
         case sqlite3.SQLITE_FULL:
             return f"The disk is full: {path} could not grow. Free some space and try again."
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return f"{path} cannot be written. Make it and its folder writable, or name another home with --home."
+            return (
+                f"{path} cannot be written. Make it and its folder writable, or choose another home folder with --home."
+            )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"Another program holds {path}. Close it and try again."
+            return f"Another program is using {path}. Close it and try again."
         case _:
             return f"{path} could not be written ({e}). Check the disk and its free space."

@@ -301,7 +301,7 @@ def engine_errors(doing: str) -> Iterator[None]:
             raise QueryTimeout(f"Stopped: {doing} took too long ({text}).") from e
         if doing == "the query":
             raise QueryFailed(f"The graph cannot answer this: {text}") from e
-        raise GraphFailure(f"Trouble with {doing}: {text}. Every word is safe in the log.") from e
+        raise GraphFailure(f"Problem while {doing}: {text}. Everything is safe in the log.") from e
 
 
 def _single(result: "kuzu.QueryResult | list[kuzu.QueryResult]") -> "kuzu.QueryResult":

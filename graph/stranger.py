@@ -20,17 +20,17 @@ def refuse_stranger(folder: Path) -> None:
     """Look at the log's file without opening it in SQLite. Raises LogDamaged."""
     path = folder / LOG
     if os.path.lexists(path) and not path.is_file():
-        kind = "a folder" if path.is_dir() else "a link that leads nowhere" if path.is_symlink() else "no regular file"
+        kind = "a folder" if path.is_dir() else "a broken link" if path.is_symlink() else "a special file"
         raise LogDamaged(
             f"{path} is {kind}, not a log. Nothing was changed. "
-            f"Move it away and put the log, or a backup of it, in its place; or name another home with --home."
+            "Move it away and put the log or a backup there, or choose another home folder with --home."
         )
     if not path.exists() or path.stat().st_size == 0:
         _refuse_beside_graph(folder)
     elif _is_foreign(path):
         raise LogDamaged(
-            f"{path} is the database of another program, not a log of clew. Nothing was changed. "
-            "Move it away and put a backup of the log in its place; or name another home with --home."
+            f"{path} is another program's database, not clew's log. Nothing was changed. "
+            "Move it away and put a backup of the log there, or choose another home folder with --home."
         )
 
 
@@ -43,9 +43,9 @@ def refuse_emptied(db: sqlite3.Connection, folder: Path) -> None:
 def _refuse_beside_graph(folder: Path) -> None:
     if (folder / GRAPH).exists():
         raise LogDamaged(
-            f"The log {folder / LOG} is missing or empty, but there is a graph of what was in it. Nothing was "
-            f"changed. Put the log, or a backup of it, back. Without one: copy {folder} aside, as the graph still has "
-            f"the words, then move {GRAPH} away to start anew."
+            f"The log {folder / LOG} is missing or empty, but a graph built from it still exists. Nothing was "
+            f"changed. Put the log or a backup of it back. If you have none: make a copy of {folder}, as the "
+            f"graph still contains your messages, then move {GRAPH} away to start over."
         )
 
 

@@ -166,7 +166,7 @@ class Changes(ABC):
         with self.snapshot() as db:
             deed = _deed(db, _run(db, seq), _undone(db))
             if deed is None:
-                raise NotFound(f"Event {seq} is no change by hand. `clew undo --list` lists those there are.")
+                raise NotFound(f"Event {seq} is not a change you made. `clew undo --list` lists them.")
             return deed
 
     def undoing(self, deed: Deed) -> list[Event]:
@@ -286,12 +286,12 @@ def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
         if not reachable(db, facet):
             if facet.sort == "document":  # the others of its ingest are as they were all the same
                 continue
-            raise CannotUndo(f"{named(db, facet)} was deleted since, so that cannot be undone.")
+            raise CannotUndo(f"{named(db, facet)} has since been deleted, so that cannot be undone.")
         if now != after and not (facet.sort == "head" and _goes_on(db, now, after)):
-            raise CannotUndo(f"{named(db, facet)} was changed again since; undo that first.")
+            raise CannotUndo(f"{named(db, facet)} has been changed again since. Undo that first.")
         events.append(restoring(facet, before))
     if not events:
-        raise CannotUndo("Everything stands as it did before that change already.")
+        raise CannotUndo("Everything is already as it was before that change.")
     return events
 
 

@@ -15,8 +15,8 @@ from graph.values import Check
 
 WITNESS = "graph.witness"
 _ADVICE = (
-    "If this is a backup you put back, run `clew rebuild` and all is well. Otherwise restore a backup of log.sqlite "
-    f"that has them; until then keep {GRAPH}.aside, which has the words."
+    "If this is a backup you put back, run `clew rebuild`. Otherwise restore a backup of log.sqlite that "
+    f"contains them. Until then keep {GRAPH}.aside, which still has the messages."
 )
 
 
@@ -44,7 +44,7 @@ def hear(folder: Path, reader: LogReader) -> str | None:
 
 def missing(heard: str) -> EventsMissing:
     """What a start tells about it."""
-    return EventsMissing(f"Take care: {heard}. What the log has is safe, and the graph was made anew of it. {_ADVICE}")
+    return EventsMissing(f"Warning: {heard}. What is in the log is safe, and the graph was rebuilt from it. {_ADVICE}")
 
 
 def examine_witness(folder: Path, reader: LogReader) -> list[Check]:

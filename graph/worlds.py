@@ -111,9 +111,9 @@ def world_by(db: sqlite3.Connection, id: str) -> World:
     first = id.casefold()
     found = exact or [w for w in there if len(id) >= SHORTEST_PREFIX and w.id.casefold().startswith(first)]
     if not found:
-        raise NotFound(f"There is no world {id}. `clew tree` shows where what-ifs begin; the main one is `main`.")
+        raise NotFound(f"There is no world {id}. `clew tree` shows where what-ifs start; the main world is `main`.")
     if len(found) > 1:
-        raise Ambiguous(f"Several worlds begin with {id}. Give more characters of the one you mean.")
+        raise Ambiguous(f"Several worlds have ids starting with {id}. Give more characters.")
     return found[0]
 
 

@@ -91,7 +91,7 @@ CATALOGUE: tuple[Entry, ...] = (
         memory=600 * MB,
         licence="Apache-2.0",
         context=8_192,
-        description="tiny and quick; the default, needs no hub",
+        description="tiny and fast; the default, no hub needed",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
     _chat(
@@ -122,7 +122,7 @@ CATALOGUE: tuple[Entry, ...] = (
         3_300 * MB,
         "Llama 3.2 Community",
         131_072,
-        "pleasant talker, eight languages",
+        "good for conversation, eight languages",
     ),
     _chat(
         "gemma3-4b",
@@ -142,7 +142,7 @@ CATALOGUE: tuple[Entry, ...] = (
         4_200 * MB,
         "Apache-2.0",
         40_960,
-        "the best that 8 GB of memory run with ease",
+        "the best for 8 GB of memory",
     ),
     _chat(
         "qwen3-8b",
@@ -152,7 +152,7 @@ CATALOGUE: tuple[Entry, ...] = (
         7_000 * MB,
         "Apache-2.0",
         40_960,
-        "strong; wants 16 GB of memory or a GPU",
+        "strong; needs 16 GB of memory or a GPU",
     ),
     Entry(
         name=DEFAULT_EMBEDDER,
@@ -170,7 +170,7 @@ CATALOGUE: tuple[Entry, ...] = (
         memory=120 * MB,
         licence="Apache-2.0",
         context=512,
-        description="384 dimensions, English; the default, needs no hub",
+        description="384 dimensions, English; the default, no hub needed",
     ),
     _embed(
         "bge-small",
@@ -231,8 +231,8 @@ def entry(name: str) -> Entry:
     near = difflib.get_close_matches(name.lower(), _BY_NAME, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise UnknownModel(
-        f"There is no model called {name!r}. {hint}`clew models list` shows all; any other GGUF can be "
-        f"named by its path, or as {HUB_PREFIX}OWNER/REPO/FILE.gguf."
+        f"There is no model called {name!r}. {hint}`clew models list` lists them all. Any other GGUF file can be "
+        f"given by its path, or as {HUB_PREFIX}OWNER/REPO/FILE.gguf."
     )
 
 

@@ -49,7 +49,7 @@ class LoadError(ModelError):
 class ModelMissing(LoadError):
     """No such file, a folder, or not readable; `why` says which."""
 
-    def __init__(self, path: Path, why: str = "there is no such file") -> None:
+    def __init__(self, path: Path, why: str = "the file does not exist") -> None:
         super().__init__(path, f"Cannot read the model {path}: {why}.")
 
 
@@ -65,13 +65,13 @@ class TruncatedModel(LoadError):
 
     def __init__(self, path: Path, size: int, expected: int | None = None) -> None:
         of = f" of at least {expected:,}" if expected else ""
-        super().__init__(path, f"{path.name} is cut off: {size:,}{of} bytes are there. Fetch it again.")
+        super().__init__(path, f"{path.name} is cut off: {size:,}{of} bytes are there. Download it again.")
 
 
 class DamagedModel(LoadError):
     """A GGUF that llama.cpp refuses, that would have taken the process down, or that is not what was installed."""
 
-    def __init__(self, path: Path, why: str, *, again: str = "Fetch it again.") -> None:
+    def __init__(self, path: Path, why: str, *, again: str = "Download it again.") -> None:
         super().__init__(path, f"{path.name} is damaged and cannot be loaded ({why}). {again}")
 
 
@@ -81,8 +81,8 @@ class SlowModel(LoadError):
     def __init__(self, path: Path, waited_s: int) -> None:
         super().__init__(
             path,
-            f"{path.name} was not loaded within {waited_s // 60} minutes when it was tried; the disk or the machine "
-            "may be busy. Try it again.",
+            f"{path.name} did not load within {waited_s // 60} minutes; the disk or the computer may be busy. "
+            "Try again.",
         )
 
 
@@ -91,8 +91,9 @@ class CrashingModel(LoadError):
 
     def __init__(self, path: Path, rebuild: str) -> None:
         what = (
-            f"llama.cpp crashes with {path.name}: the file is damaged or made for another version, or this build of "
-            f"llama.cpp does not run on this processor. If another model crashes too, rebuild it: `{rebuild}`."
+            f"llama.cpp crashes with {path.name}: the file may be damaged or made for another version, or "
+            "this build of llama.cpp does not work on this processor. If other models crash too, rebuild it: "
+            f"`{rebuild}`."
         )
         super().__init__(path, what)
 
@@ -102,8 +103,8 @@ class CrashingBuild(LoadError):
 
     def __init__(self, path: Path, rebuild: str) -> None:
         what = (
-            f"This build of llama.cpp crashes on this processor; {path.name} is not at fault, it is just as it was "
-            f"installed. Rebuild llama.cpp (some minutes): `{rebuild}`."
+            f"This build of llama.cpp crashes on this processor; {path.name} is not the cause. Rebuild "
+            f"llama.cpp (a few minutes): `{rebuild}`."
         )
         super().__init__(path, what, then=SAFE)
 
@@ -112,7 +113,7 @@ class UnloadableBuild(LoadError):
     """llama.cpp itself cannot be loaded: a system library is missing, or it is damaged; `rebuild` is a command."""
 
     def __init__(self, folder: Path, why: str, rebuild: str) -> None:
-        what = f"llama.cpp cannot be loaded ({why}). Rebuild it (some minutes): `{rebuild}`."
+        what = f"llama.cpp cannot be loaded ({why}). Rebuild it (a few minutes): `{rebuild}`."
         super().__init__(folder, what, then=SAFE)
 
 
@@ -120,7 +121,7 @@ class UnknownArchitecture(LoadError):
     """A model newer than this llama.cpp, or of no kind it knows."""
 
     def __init__(self, path: Path, architecture: str) -> None:
-        what = f"{path.name} is of the kind {architecture!r}, which this version of llama.cpp does not know."
+        what = f"{path.name} has the architecture {architecture!r}, which this version of llama.cpp does not support."
         super().__init__(path, what)
         self.architecture = architecture
 
@@ -142,7 +143,7 @@ class NotAChatModel(LoadError):
     """An embedding model given for chatting."""
 
     def __init__(self, path: Path, architecture: str) -> None:
-        super().__init__(path, f"{path.name} ({architecture}) turns text into vectors; it cannot chat.")
+        super().__init__(path, f"{path.name} ({architecture}) is an embedding model and cannot chat.")
 
 
 class NotAnEmbedder(LoadError):
@@ -169,7 +170,7 @@ class StructuredOutputError(RunError):
     """No valid object came; `text` is what did."""
 
     def __init__(self, why: str, text: str = "") -> None:
-        super().__init__(f"The model gave no valid answer: {why}.")
+        super().__init__(f"The model gave an invalid answer: {why}.")
         self.text = text
 
 
@@ -184,7 +185,7 @@ class DecodeFailed(RunError):
     """llama.cpp gave up in the middle; `code` is what llama_decode returned."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(f"llama.cpp could not go on (code {code}). What was said is safe; try again.")
+        super().__init__(f"llama.cpp failed (code {code}). Your chats are safe. Try again.")
         self.code = code
 
 

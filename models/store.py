@@ -63,14 +63,14 @@ class ModelStore:
             path = self.folder / entry.file
             if path.is_file():
                 return path
-            raise NotInstalled(f"{entry.name} is not installed. Fetch it with `clew models pull {entry.name}`.")
+            raise NotInstalled(f"{entry.name} is not installed. Download it with `clew models pull {entry.name}`.")
         for inside in (self.folder / name_or_path, self.folder / f"{name_or_path}.gguf"):
             if inside.parent == self.folder and inside.is_file():
                 return inside
         if looks_like_path(name_or_path):
             path = Path(name_or_path).expanduser()
             if not path.is_file():
-                raise ModelMissing(path, "it is a folder" if path.is_dir() else "there is no such file")
+                raise ModelMissing(path, "it is a folder" if path.is_dir() else "the file does not exist")
             return path.resolve()
         catalogue.entry(name_or_path)
         raise UnknownModel(name_or_path)
@@ -100,7 +100,7 @@ class ModelStore:
         except OSError as error:
             raise FetchFailed(
                 f"{entry.name} cannot be written to {self.folder}: {error.strerror}. Nothing installed has changed. "
-                "Check that folder, or name another one with CLEW_MODELS."
+                "Check that folder, or choose another one with CLEW_MODELS."
             ) from error
         return self._done(entry, target, progress)
 
@@ -115,7 +115,7 @@ class ModelStore:
         else:
             target = self.path(name)
         if target.resolve().parent != self.folder.resolve():
-            raise UnknownModel(f"{target} is not in {self.folder}, so it is not clew's to remove.")
+            raise UnknownModel(f"{target} is not in {self.folder}, so clew does not remove it.")
         target.unlink(missing_ok=True)
         return target
 

@@ -117,8 +117,8 @@ class Level:
 def main(arguments: list[str] | None = None) -> int:
     options = argparse.ArgumentParser(description="Make this clone ready to run.")
     options.add_argument("--project", type=Path, default=Path(__file__).resolve().parent.parent, help="the clone")
-    options.add_argument("--no-models", action="store_true", help="do not fetch the default models")
-    options.add_argument("--rebuild", action="store_true", help="build llama.cpp anew, whatever is kept of it")
+    options.add_argument("--no-models", action="store_true", help="do not download the default models")
+    options.add_argument("--rebuild", action="store_true", help="rebuild llama.cpp, ignoring the kept build")
     chosen = options.parse_args(arguments)
     try:
         if sys.version_info < OLDEST:
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. Run it again: what is done stays done.", file=sys.stderr)
+        print("\nStopped. Run it again to continue: finished steps are kept.", file=sys.stderr)
         return 130
     return 0
 
@@ -170,9 +170,9 @@ def chosen_gpu(stamp: Path) -> str:
         except (OSError, ValueError, KeyError, TypeError):
             chosen = "none"
     if chosen not in GPUS:
-        raise SetupFailed(f"There is no build of llama.cpp for GPU={chosen}. There is one for: {', '.join(GPUS)}.")
+        raise SetupFailed(f"There is no build of llama.cpp for GPU={chosen}. Choose from: {', '.join(GPUS)}.")
     if chosen == "metal" and sys.platform != "darwin":
-        raise SetupFailed("Metal is there on macOS alone. Here GPU can be cuda, rocm, vulkan or none.")
+        raise SetupFailed("Metal is available only on macOS. Here GPU can be cuda, rocm, vulkan or none.")
     return chosen
 
 
@@ -224,7 +224,7 @@ def pinned(project: Path, name: str) -> str:
         package, _, version = line.partition("==")
         if re.sub(r"[-_.]+", "-", package).lower() == name:
             return version.strip()
-    raise SetupFailed(f"constraints.txt names no version of {name}: this clone is not whole.")
+    raise SetupFailed(f"constraints.txt has no version of {name}: this clone is incomplete.")
 
 
 def install_command(packages: list[str]) -> str:
@@ -252,8 +252,8 @@ def _with_newer_python() -> int:
         if newer and _answers(newer):
             return subprocess.call([newer, __file__, *sys.argv[1:]])
     raise SetupFailed(
-        f"clew needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {platform.python_version()}, and no newer one "
-        "was found. Install one, or name one that is elsewhere: make chat PYTHON=/path/to/python3"
+        f"clew needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {platform.python_version()}, and no newer "
+        "version was found. Install one, or give the path to one: make chat PYTHON=/path/to/python3"
     )
 
 
@@ -273,7 +273,7 @@ def _require_tools(gpu: str) -> None:
     how = (
         f"Install it with:\n\n    {command}\n\nthen run this again." if command else "Install it, then run this again."
     )
-    raise SetupFailed(f"llama.cpp is built for this processor, once, and that needs {what}, not found here. {how}")
+    raise SetupFailed(f"llama.cpp is built once for this processor, but {what} could not be found. {how}")
 
 
 def _require_space(project: Path) -> None:
@@ -285,7 +285,7 @@ def _require_space(project: Path) -> None:
         if free < needed:
             raise SetupFailed(
                 f"Building llama.cpp takes about {needed >> 20} MB in {folder}, and {free >> 20} MB are free there. "
-                f"Nothing was changed. Make room, or name another folder: {name}=/path/with/room make chat"
+                f"Nothing was changed. Free some space, or choose another folder: {name}=/path/with/room make chat"
             )
 
 
@@ -299,13 +299,13 @@ def _old_cmake() -> str:
     best, oldest = max(found), ".".join(map(str, OLDEST_CMAKE))
     if best >= OLDEST_CMAKE:
         return ""
-    here = f"cmake {'.'.join(map(str, best))} is too old" if best else "There is no cmake"
+    here = f"cmake {'.'.join(map(str, best))} is too old" if best else "cmake is not installed"
     if named:
         raise SetupFailed(
-            f"{named}, which CMAKE_EXECUTABLE names, is no cmake of {oldest} or newer, and llama.cpp needs one. "
-            "Nothing was changed. Name another, or unset it: then one is fetched for the build."
+            f"{named}, set as CMAKE_EXECUTABLE, is not cmake {oldest} or newer, which llama.cpp needs. Nothing "
+            "was changed. Set another, or unset it to download one for the build."
         )
-    return f"{here}: llama.cpp needs {oldest} or newer, and one is fetched for this build alone."
+    return f"{here}: llama.cpp needs {oldest} or newer, so one is downloaded for this build only."
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -318,7 +318,7 @@ def _make_environment(environment: Path) -> None:
     version = "import sys; print(sys.version)"
     if python.exists() and _output([str(python), "-c", version]) == sys.version:
         return
-    _step("Making the environment in .venv", [sys.executable, "-m", "venv", "--clear", str(environment)])
+    _step("Creating the environment in .venv", [sys.executable, "-m", "venv", "--clear", str(environment)])
 
 
 def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: str, *, models: bool) -> None:
@@ -334,19 +334,19 @@ def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: 
             outcome = _prove(environment, models=models)
             kept = folder / wheel.name
             if outcome == UNLOADABLE and wheel == kept:
-                _say("The llama.cpp that was kept cannot be loaded any more; it is thrown away and built anew.")
+                _say("The kept build of llama.cpp can no longer be loaded. It is discarded and rebuilt.")
                 kept.unlink()
                 return _install_proven(project, environment, levels, gpu, models=models)
             if outcome == PROVEN:
                 os.replace(wheel, kept)
                 if crashed:
                     _say(
-                        f"The build {crashed[0].name} crashed when it was tried; a plainer one ({level.name}) works "
-                        "and is kept."
+                        f"The build {crashed[0].name} crashed when it was tested. A more compatible one "
+                        f"({level.name}) works and is kept."
                     )
                 return None
             if outcome == UNLOADABLE:
-                raise SetupFailed("llama.cpp was built, but cannot be loaded (see above). Nothing of it was kept.")
+                raise SetupFailed("llama.cpp was built, but cannot be loaded (see above). The build was discarded.")
         (folder / CRASH_NOTE).touch()
         crashed.append(level)
     raise SetupFailed(_all_crashed(gpu))
@@ -355,8 +355,8 @@ def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: 
 def _all_crashed(gpu: str) -> str:
     other = "without the GPU (GPU=none), or " if gpu != "none" else ""
     return (
-        "Every build of llama.cpp crashed when it was tried, down to the plainest, so none is kept. Your chats are "
-        f"safe. Try it {other}with another compiler: CC=clang CXX=clang++ make rebuild-llama"
+        "Every build of llama.cpp crashed when it was tested, even the most compatible one, so none was kept. "
+        f"Your chats are safe. Try {other}with another compiler: CC=clang CXX=clang++ make rebuild-llama"
     )
 
 
@@ -369,7 +369,7 @@ def _kept_wheel(folder: Path) -> Path | None:
                     return wheel
         except (OSError, zipfile.BadZipFile, zlib.error):
             pass
-        _say("The llama.cpp that was kept is damaged; it is thrown away and built anew.")
+        _say("The kept build of llama.cpp is damaged. It is discarded and rebuilt.")
         wheel.unlink()
     return None
 
@@ -427,7 +427,7 @@ def _pull_models(environment: Path) -> list[str]:
     command = [str(environment / "bin" / "clew"), "models", "pull"]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode:
-        raise SetupFailed("The default models are not all there (see above). Run it again: what arrived is kept.")
+        raise SetupFailed("Some default models are missing (see above). Run it again: partial downloads are kept.")
     return ended.stdout.splitlines()
 
 
@@ -442,7 +442,7 @@ def _prove(environment: Path, *, models: bool) -> int:
     if ended.returncode < 0 or ended.returncode == CRASHED:
         return CRASHED
     if ended.returncode not in (PROVEN, UNLOADABLE):
-        raise SetupFailed(f"llama.cpp could not be tried with the default models.\n\n{_last(ended.stdout)}")
+        raise SetupFailed(f"llama.cpp could not be tested with the default models.\n\n{_last(ended.stdout)}")
     if ended.returncode == UNLOADABLE:
         _say(_last(ended.stdout))
     return ended.returncode
@@ -461,9 +461,12 @@ def _step(title: str, command: list[str], environment: dict[str, str] | None = N
         done.set()
         ticker.join()
     if ended.returncode:
-        why = "Nothing else was changed; mend it and run it again."
+        why = "Nothing else was changed. Fix it and run it again."
         if "No space left on device" in ended.stdout:
-            why = f"The disk is full. Make room, or name another folder than {tempfile.gettempdir()} with TMPDIR=/path."
+            why = (
+                f"The disk is full. Free some space, or set a folder other than {tempfile.gettempdir()} with "
+                "TMPDIR=/path."
+            )
         raise SetupFailed(f"{title}: this failed.\n\n{_last(ended.stdout)}\n\n{why}")
 
 

@@ -41,7 +41,7 @@ def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
 @pytest.mark.restarts
 def test_a_memory_that_is_there_is_left_alone(demo: Home) -> None:
     before = (demo.memory / "log.sqlite").read_bytes()
-    with pytest.raises(DemoFailed, match="left as it is"):
+    with pytest.raises(DemoFailed, match="not changed"):
         build(demo)
     assert (demo.memory / "log.sqlite").read_bytes() == before
 

@@ -345,7 +345,7 @@ async def test_a_project_has_its_own_version_of_a_block_until_that_is_emptied(ba
     await agent.write_block("persona", "salty", project="boats")
     assert await says() == {None: ["terse"], "boats": ["salty"], "rails": ["terse"]}
     assert [block.text for block in await agent.blocks()] == ["terse", "salty"]
-    with pytest.raises(AgentError, match="of all projects"):
+    with pytest.raises(AgentError, match="in all projects"):
         await agent.write_block("persona", "", project="rails")
     await agent.write_block("persona", "", project="boats")
     assert await says() == {None: ["terse"], "boats": ["terse"], "rails": ["terse"]}

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from tui.service import Service
     from tui.time_service import Mark, Plan
 
-PRIVATE = "Nothing of a private chat is kept: it is gone when clew is left."
-NOT_YET = "The memory is still being opened."
+PRIVATE = "Private chats are not saved: this one is gone when you quit."
+NOT_YET = "The memory is still opening."
 REASONS = {
     "named": "",
-    "automatic": "by itself",
+    "automatic": "set automatically",
     "rewind": "before going back",
     "restore": "before a mark was restored",
 }
-NOTHING_BACK = "Nothing to put back"
-AS_IT_WAS = "Everything stands as it was at this mark."
+NOTHING_BACK = "Nothing to restore"
+AS_IT_WAS = "Everything is still as it was at this mark."
 MARK_KEYS = (Key(MARKS[0], "restore"), Key(MARKS[1], "new", always=True), Key(MARKS[2], "clear"))
-NO_MARKS = "No marks yet. n sets one here; clew sets some by itself, and one before each going back."
+NO_MARKS = "No marks yet. Press n to add one here. clew also sets marks automatically, such as before you go back."
 
 
 async def agreed(
@@ -74,28 +74,28 @@ async def refresh(app: "ClewApp") -> None:
 async def delete_message(app: "ClewApp", message: Message) -> None:
     """`x` on a message: it goes for good, alone or with its exchange, after asking."""
     if not isinstance(message, Said | Answer) or not _is_over(app, message):
-        app.say("Messages and finished replies can be deleted; what was looked up goes with its message.")
+        app.say("Only messages and finished replies can be deleted; tool results are deleted with their message.")
         return
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
     other = "with its reply" if isinstance(message, Said) else "with its message"
     plan = await agreed(
         app,
-        f"Delete “{cut(message.text or 'erased', 48)}” for good?",
-        Way("this alone", lambda: service.plan_delete(turn)),
+        f"Delete “{cut(message.text or 'erased', 48)}” permanently?",
+        Way("this message only", lambda: service.plan_delete(turn)),
         Way(other, lambda: service.plan_delete(turn, exchange=True)),
-        yes="delete it for good",
+        yes="delete permanently",
     )
     if plan is not None:
         await refresh(app)
         app.composer.focus()
-        app.say("Deleted for good. What followed stands where it stood.")
+        app.say("Deleted permanently. The messages after it are unchanged.")
 
 
 async def hide_message(app: "ClewApp", message: Message) -> None:
     """`h` on a message: out of view, memory and prompts, after asking; again: back."""
     if not isinstance(message, Said | Answer) or not _is_over(app, message):
-        app.say("Messages and finished replies can be hidden.")
+        app.say("Only messages and finished replies can be hidden.")
         return
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
@@ -103,9 +103,9 @@ async def hide_message(app: "ClewApp", message: Message) -> None:
         plan = await service.plan_unhide(turn)
         await service.carry_out(plan)
         app.chat.hidden(turn, hidden=False)
-        app.say(f"Shown again{_memories(plan)}. h hides it again.")
+        app.say(f"Unhidden{_memories(plan)}. Press h to hide it again.")
     elif await hide(app, turn, message.text):
-        app.say("Hidden from chat, memory and prompts. h brings it back.")
+        app.say("Hidden from chat, memory and prompts. Press h to unhide it.")
     app.remembering.refresh_soon()
 
 
@@ -114,7 +114,7 @@ async def hide(app: "ClewApp", turn: str, words: str) -> bool:
     assert app.chat is not None
     service = app.chat.service
     way = Way("hide", lambda: service.plan_hide(turn))
-    if await agreed(app, f"Hide “{cut(words or 'erased', 48)}”?", way, yes="hide it") is None:
+    if await agreed(app, f"Hide “{cut(words or 'erased', 48)}”?", way, yes="hide") is None:
         return False
     app.chat.hidden(turn, hidden=True)
     return True
@@ -145,11 +145,11 @@ async def undo(app: "ClewApp", argument: str) -> None:
         return
     number = argument.strip()
     if number and not number.isdecimal():
-        app.say("/undo takes back the last change; /undo NUMBER another one, by its number in `clew undo --list`.")
+        app.say("/undo undoes the last change; /undo NUMBER undoes the one with that number in `clew undo --list`.")
         return
     change = await app.chat.service.undo(int(number) if number else None)
     await refresh(app)
-    app.say(f"You {one_line(change.what)}; that is undone now.")
+    app.say(f"You {one_line(change.what)}; that has been undone.")
 
 
 # Marks
@@ -168,7 +168,7 @@ async def marks(app: "ClewApp", argument: str) -> None:
 async def _set(app: "ClewApp", name: str) -> None:
     assert app.chat is not None
     await app.chat.service.mark(name)
-    app.say(f"Marked: “{cut(name, 40)}”. /marks leads back here.")
+    app.say(f"Marked: “{cut(name, 40)}”. Use /marks to come back here.")
 
 
 async def _choose_mark(app: "ClewApp") -> None:
@@ -193,7 +193,7 @@ async def _choose_mark(app: "ClewApp") -> None:
 
     chosen = await app.push_screen_wait(
         Chooser["Mark"](
-            "Marks: places to come back to",
+            "Marks",
             listed,
             paint=lambda mark, width: _mark_row(mark, told[mark.id], idle=mark.id in idle),
             identity=lambda mark: mark.id,
@@ -207,13 +207,13 @@ async def _choose_mark(app: "ClewApp") -> None:
     if chosen is None:
         return
     if chosen.answer == "new":
-        if name := await app.push_screen_wait(AskLine("Name this place", placeholder="A name")):
+        if name := await app.push_screen_wait(AskLine("Name of the mark", placeholder="Name")):
             await _set(app, name)
     elif chosen.item is not None and chosen.answer == "clear":
-        title, words = f"Remove {_name(chosen.item)}?", "Only the way back to it goes; the chats stay as they are."
-        if await app.push_screen_wait(Confirm(title, words, yes="remove it")):
+        title, words = f"Remove {_name(chosen.item)}?", "Only the mark is removed; your chats stay as they are."
+        if await app.push_screen_wait(Confirm(title, words, yes="remove")):
             await service.unmark(chosen.item.id)
-            app.say("The mark is gone; what it stood for stays.")
+            app.say("Mark removed.")
     elif chosen.item is not None:
         await _restore(app, chosen.item)
 
@@ -225,14 +225,14 @@ async def _restore(app: "ClewApp", mark: "Mark") -> None:
         app.say(f"{NOTHING_BACK}: {AS_IT_WAS[0].lower()}{AS_IT_WAS[1:]}")
         return
     way = Way("restore", lambda: service.plan_restore(mark.id))
-    words = "What was said since stays in the chats, off their paths."
-    if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore it", words=words) is not None:
+    words = "Messages sent since stay available as other versions (/tree)."
+    if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore", words=words) is not None:
         await refresh(app)
-        app.say(f"It stands as it was at {_name(mark)}. {HOW_TO_GO_BACK}")
+        app.say(f"Restored {_name(mark)}. {HOW_TO_GO_BACK}")
 
 
 def _name(mark: "Mark") -> str:
-    return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark of {mark.at.astimezone():%-d %b, %H:%M}"
+    return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark from {mark.at.astimezone():%-d %b, %H:%M}"
 
 
 async def _told(service: "Service", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
@@ -240,7 +240,7 @@ async def _told(service: "Service", mark: "Mark", failures: tuple[type[Exception
     words = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
     if mark.session is None:
         return words
-    chat = (await service.session(mark.session)).name or "a chat without a name"
+    chat = (await service.session(mark.session)).name or "an untitled chat"
     if mark.turn is None:
         return f"{words} to the start of “{cut(chat, 40)}”"
     try:

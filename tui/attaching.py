@@ -150,10 +150,10 @@ def _mode(name: str, folder: Path) -> int:
 def _why(name: str, folder: Path) -> str:
     mode = _mode(name, folder)
     if stat.S_ISDIR(mode):
-        return f"{name} is a folder, and only files can be attached."
+        return f"{name} is a folder. Only files can be attached."
     if mode:
         return f"{name} is not a regular file."
-    return f"There is no file {name}." if name.startswith(("/", "~")) else f"There is no file {name} in {folder}."
+    return f"File not found: {name}." if name.startswith(("/", "~")) else f"File not found: {name} (in {folder})."
 
 
 def _read(name: str, path: Path) -> str:
@@ -167,9 +167,9 @@ def _read(name: str, path: Path) -> str:
     try:
         content = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CannotAttach(f"@{name} is no UTF-8 text.") from error
+        raise CannotAttach(f"@{name} is not UTF-8 text.") from error
     if "\0" in content:
-        raise CannotAttach(f"@{name} is no text.")
+        raise CannotAttach(f"@{name} is not a text file.")
     return content
 
 

@@ -92,12 +92,14 @@ def particulars(row: TreeRow, names: Mapping[str, str], now: datetime) -> Conten
     branch = row.branch
     facts = [f"{who(branch.role, branch.speaker)} · {when(branch.at, now)}"]
     if row.places > 1:
-        facts.append(f"{row.place + 1} of {row.places} in this place")
-    facts.append("the chat stands here" if branch.head else "on the chat's path" if branch.on_path else "off the path")
+        facts.append(f"{row.place + 1} of {row.places} versions")
+    facts.append(
+        "current position" if branch.head else "on the current branch" if branch.on_path else "on another branch"
+    )
     if branch.hidden:
         facts.append("hidden")
     lines = [plain(" · ".join(facts), MUTED)]
-    lines += [plain(f"↳ “{cut(names.get(fork, 'New chat'), 60)}” leaves here", "$warning") for fork in branch.forks]
+    lines += [plain(f"↳ “{cut(names.get(fork, 'New chat'), 60)}” forks here", "$warning") for fork in branch.forks]
     if branch.text is not None:
         lines += [Content(""), plain(branch.text[:4000])]
     return Content("\n").join(lines)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tui.chat import Chat
     from tui.time_service import Plan
 
-NO_CHAT = "This chat has no message yet."
-HOW_TO_GO_BACK = "/undo takes it back."
+NO_CHAT = "This chat has no messages yet."
+HOW_TO_GO_BACK = "/undo undoes this."
 REWIND_KEYS = (Key(REWIND[0], "before"), Key(REWIND[1], "after"))
 TREE_KEYS = (Key(TREE[0], "go"), Key(TREE[1], "ego"))
 WHAT_IF = ("what-if", "--what-if", "whatif")
@@ -52,7 +52,7 @@ async def regenerate(app: "ClewApp", argument: str) -> None:
 def answer_again(app: "ClewApp", message: Message) -> None:
     """`r` on a message: another reply beside the one it has."""
     if not isinstance(message, Said | Answer):
-        app.say("A reply is answered again with r; this is what was looked up for one.")
+        app.say("Only messages and replies can be regenerated, not tool results.")
     elif (found := chat_of(app)) is not None:
         app.run_worker(app.guarded(_answer_again(app, *found, message)))
 
@@ -92,7 +92,7 @@ async def edit(app: "ClewApp", argument: str) -> None:
 def say_otherwise(app: "ClewApp", message: Message, text: str = "") -> None:
     """`e` on a message: its text stands in the composer, to be sent as a new branch."""
     if not isinstance(message, Said):
-        app.say("Only what you said is edited. r has it answered again.")
+        app.say("Only your own messages can be edited. Press r to regenerate a reply.")
     elif message.queued:
         app.run_worker(app.guarded(app.writing.take_back(message.turn)))
     elif chat_of(app) is not None:
@@ -103,13 +103,13 @@ async def walk(app: "ClewApp", message: Message, step: int) -> None:
     """← → on a message: the one before or after it in its place, with what followed that."""
     found, alternatives = chat_of(app), message.alternatives
     if found is None or alternatives is None or len(alternatives.turns) < 2:
-        app.say("There is only this one. r has it answered again; e says it otherwise.")
+        app.say("No other versions. Press r to regenerate, or e to edit your message.")
         return
     app.unsay()
     chat, session = found
     place = alternatives.place + step
     if not 0 <= place < len(alternatives.turns):
-        app.say(f"That is the {'first' if step < 0 else 'last'} of {len(alternatives.turns)}.")
+        app.say(f"This is the {'first' if step < 0 else 'last'} of {len(alternatives.turns)} versions.")
         return
     turn = alternatives.turns[place]
     later = _followed(app, message)
@@ -134,10 +134,9 @@ def _followed(app: "ClewApp", message: Message) -> int:
 def left_with(plan: "Plan", later: int) -> str:
     """What left with the way that a chat went on, in a line."""
     memories = len(plan.impact.lost) + len(plan.impact.fallen_back)
-    told = f"{later} later {'message' if later == 1 else 'messages'} left this chat"
+    told = f"{later} later {'message' if later == 1 else 'messages'} removed from this chat"
     if memories:
-        with_it = "it" if later == 1 else "them"
-        told += f", {memories} {'memory' if memories == 1 else 'memories'} with {with_it}"
+        told += f", {memories} {'memory' if memories == 1 else 'memories'} no longer used"
     return f"{told}. {HOW_TO_GO_BACK}"
 
 
@@ -168,7 +167,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
 
     chosen = await app.push_screen_wait(
         Chooser[Stop](
-            "Go back to before one of your messages",
+            "Go back to one of your messages",
             stops,
             paint=_stop_row,
             identity=lambda stop: stop.turn.id,
@@ -182,7 +181,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
     stop = chosen.item
     before = chosen.answer == "before"
     if not before and stop is stops[0]:
-        app.say("The chat stands there already.")
+        app.say("The chat is already there.")
         return
     await _go_back(app, chat, session, stop.before if before else stop.after, stop, before=before)
 
@@ -208,8 +207,8 @@ async def _go_back(app: "ClewApp", chat: "Chat", session: str, turn: str | None,
     app.composer.focus()
     if before and not app.composer.text:
         app.composer.put(stop.turn.text or "")
-    where = "before" if before else "after the answer to"
-    app.say(f"Gone back to {where} “{_quoted(stop.turn.text)}”. {HOW_TO_GO_BACK}")
+    where = "before" if before else "after the reply to"
+    app.say(f"Went back to {where} “{_quoted(stop.turn.text)}”. {HOW_TO_GO_BACK}")
     app.remembering.refresh_soon()
 
 
@@ -253,7 +252,7 @@ async def _choose_turn(app: "ClewApp", chat: "Chat", session: str, choose: str |
 
     chosen = await app.push_screen_wait(
         Chooser[TreeRow](
-            "The chat and its branches",
+            "Branches of this chat",
             rows,
             paint=lambda row, width: painted(row, width, names),
             identity=lambda row: row.branch.turn,
@@ -285,18 +284,18 @@ async def _names(chat: "Chat", rows: "list[TreeRow]") -> dict[str, str]:
 
 async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow") -> None:
     if row.branch.head:
-        app.say("The chat stands there already.")
+        app.say("The chat is already there.")
         return
     if row.branch.hidden:
-        app.say("It is hidden; bring it back with h first.")
+        app.say("This message is hidden. Unhide it with h first.")
         return
     assert app.backstage is not None
     turn = row.branch.turn
-    way = Way("go on from there", lambda: chat.service.rewind_plan(session, turn))
+    way = Way("continue from there", lambda: chat.service.rewind_plan(session, turn))
     screen = ImpactScreen(
-        f"Go on from “{cut(row.branch.text or 'erased', 44)}”?",
+        f"Continue from “{cut(row.branch.text or 'erased', 44)}”?",
         [way],
-        yes="go on from there",
+        yes="continue from there",
         failures=app.backstage.failures,
         easy=True,
     )
@@ -307,7 +306,7 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
     app.transcript.follow = True
     await chat.reread()
     app.composer.focus()
-    app.say(f"The chat goes on from “{_quoted(row.branch.text)}”. {HOW_TO_GO_BACK}")
+    app.say(f"The chat continues from “{_quoted(row.branch.text)}”. {HOW_TO_GO_BACK}")
     app.remembering.refresh_soon()
 
 
@@ -326,14 +325,14 @@ async def fork(app: "ClewApp", argument: str) -> None:
 async def fork_at(app: "ClewApp", message: Message) -> None:
     """`f` on a message: a chat that has all up to it, once it is chosen of which world."""
     if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
-        app.say("A chat forks at a message or at a finished reply.")
+        app.say("You can fork from a message or a finished reply.")
     elif isinstance(message, Said) and message.queued:
-        app.say("It waits to be answered; a chat can fork here once it is.")
+        app.say("This message is still queued. You can fork from it once it has a reply.")
     elif (found := chat_of(app)) is not None:
         if app.keeping.is_private(found[1]):
-            app.say("Nothing of a private chat is kept, so no other chat can fork from it.")
+            app.say("Private chats are not saved, so they cannot be forked.")
             return
-        asked = ForkScreen(f"A new chat with all up to “{cut(message.text or 'erased', 44)}”")
+        asked = ForkScreen(f"Fork from “{cut(message.text or 'erased', 44)}”")
         wanted: Wanted | None = await app.push_screen_wait(asked)
         if wanted is not None:
             await _fork(app, *found, message.turn, wanted)
@@ -347,5 +346,5 @@ async def _fork(app: "ClewApp", chat: "Chat", session: str, at: str | None, want
     app.trail.leave(Place(session, app.transcript.top_turn))
     await app.open_session(made)
     app.composer.focus()
-    kind = "A what-if: the other chats never know of it" if wanted.what_if else "A new chat with the same past"
-    app.say(f"{kind}. Alt+← goes back to the one it left.")
+    kind = "This is a what-if: other chats never see it" if wanted.what_if else "This is a new chat with the same past"
+    app.say(f"{kind}. Press Alt+← to return to the original.")

@@ -278,7 +278,7 @@ class Chat(Reading):
         answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn))
         await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
         if event.cut_tokens:
-            words = f"Too long for the model's context: {event.cut_tokens:,} tokens of it were left out of the prompt."
+            words = f"Too long for the model's context: {event.cut_tokens:,} tokens were left out."
             await self.transcript.add(line(words, "warning"), after=event.turn)
 
     async def _finish(self, event: ReplyEnded) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.traceback import Stack
 
-LEFT_OUT = "(its words are left out: a private chat was open)"
+LEFT_OUT = "(details left out, as a private chat was open)"
 
 
 def report(*, private: bool) -> Traceback:

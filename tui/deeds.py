@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Deed = Callable[["ClewApp", str], Awaitable[None]]
 
-DELETE_WORDS = "What other chats share with it stays in them."
+DELETE_WORDS = "Messages shared with other chats stay there."
 TWICE_S = 1.5  # between the two presses of Esc Esc
 
 
@@ -34,7 +34,7 @@ async def stop(app: "ClewApp", argument: str) -> None:
     elif not app.composer.has_focus:
         app.composer.focus()
     elif app.chat is not None and app.chat.service.answering is not None:
-        app.say("A reply is being written in another chat; F2 leads to it, and Esc there stops it.")
+        app.say("A reply is being written in another chat. Press F2 to open that chat, then Esc to stop it.")
     elif app.state.offer is not None:
         await offering.later(app)
     elif app.current_session is not None and not app.composer.text:
@@ -49,7 +49,7 @@ def stop_reply(app: "ClewApp") -> bool:
     reply, queued = state.reply_in(app.chat.session), len(state.queued_in(app.chat.session))
     app.chat.service.stop()
     if reply is None:
-        words = "Stopped before the reply began. Your message is kept: /retry answers it."
+        words = "Stopped before the reply began. Your message is saved; use /retry to get a reply."
     else:
         words = "Stopped. Partial reply saved." if reply.text else "Stopped before the first word."
     app.say(f"{words} {_on_hold(queued)}".strip())
@@ -60,8 +60,8 @@ def _on_hold(queued: int) -> str:
     if not queued:
         return ""
     if queued == 1:
-        return "1 queued message is on hold: Enter sends it, ↑ takes it back."
-    return f"{queued} queued messages are on hold: Enter sends them, ↑ takes back the last one."
+        return "1 queued message is on hold. Press Enter to send it, or ↑ to edit it."
+    return f"{queued} queued messages are on hold. Press Enter to send them, or ↑ to edit the last one."
 
 
 async def _once_more(app: "ClewApp") -> None:
@@ -69,7 +69,7 @@ async def _once_more(app: "ClewApp") -> None:
     now = time.monotonic()
     if now - app.escaped_at > TWICE_S:
         app.escaped_at = now
-        app.say("Esc once more: back to one of your messages.", for_s=TWICE_S)
+        app.say("Press Esc again to go back to one of your messages.", for_s=TWICE_S)
         return
     app.escaped_at = 0.0
     app.unsay()
@@ -78,7 +78,7 @@ async def _once_more(app: "ClewApp") -> None:
 
 async def retry(app: "ClewApp", argument: str) -> None:
     if app.chat is None or not app.chat.retry():
-        app.say("There is nothing to answer yet.")
+        app.say("There is no message to answer yet.")
 
 
 async def copy(app: "ClewApp", argument: str) -> None:
@@ -101,13 +101,13 @@ async def copy(app: "ClewApp", argument: str) -> None:
 async def write_in_editor(app: "ClewApp", argument: str) -> None:
     draft = app.composer.text
     if not app.can_suspend:
-        app.say("This terminal cannot be handed to an editor.")
+        app.say("An editor cannot be opened in this terminal.")
         return
     folder = app.drafts.folder
     if app.chat is not None and app.writing.private:
         apart = app.chat.service.private_folder
         if apart is None:
-            app.say("The private chat is still being begun.")
+            app.say("The private chat is still starting.")
             return
         folder = apart
     # In a thread: this loop goes on writing a running reply to the log. The batch keeps the screen still meanwhile.
@@ -151,11 +151,11 @@ async def recall(app: "ClewApp", argument: str) -> None:
 
 async def about(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
-        app.say("The memory is still being opened.")
+        app.say("The memory is still opening.")
         return
     name: str | None = argument.strip()
     if not name:
-        name = await app.push_screen_wait(AskLine("About whom or what?", placeholder="A person, place or project"))
+        name = await app.push_screen_wait(AskLine("About what?", placeholder="A person, place or project"))
     if name:
         from tui.walking import walk_from
         from tui.widgets.about_page import AboutPage, about_content
@@ -177,14 +177,14 @@ async def ego(app: "ClewApp", argument: str) -> None:
     from tui.egos.opening import open_ego
 
     if app.chat is None:
-        app.say("The memory is still being opened.")
+        app.say("The memory is still opening.")
         return
     if argument.strip():
         await open_ego(app, Ref("Entity", argument.strip()))
     elif app.current_session is not None:
         await open_ego(app, Ref("Session", app.current_session))
     else:
-        app.say("This chat has no message yet; the graph begins with one.")
+        app.say("This chat has no messages yet, so there is nothing to explore.")
 
 
 async def stats(app: "ClewApp", argument: str) -> None:
@@ -202,7 +202,7 @@ async def back(app: "ClewApp", argument: str) -> None:
 async def rename(app: "ClewApp", argument: str) -> None:
     session = app.current_session
     if app.chat is None or session is None:
-        app.say("This chat has no message yet; it gets a name when it has one.")
+        app.say("This chat has no messages yet. Send one first, then name it.")
         return
     if app.keeping.is_private(session):
         app.say(altering.PRIVATE)
@@ -210,7 +210,7 @@ async def rename(app: "ClewApp", argument: str) -> None:
     name: str | None = argument
     if not argument:
         now = (await app.chat.service.session(session)).name or ""
-        name = await app.push_screen_wait(AskLine("Name this chat", now, placeholder="A name"))
+        name = await app.push_screen_wait(AskLine("Rename this chat", now, placeholder="Name"))
     if name:
         await app.chat.service.rename(session, name)
 
@@ -218,20 +218,20 @@ async def rename(app: "ClewApp", argument: str) -> None:
 async def archive(app: "ClewApp", argument: str) -> None:
     session = app.current_session
     if app.chat is None or session is None:
-        app.say("This chat has no message yet.")
+        app.say("This chat has no messages yet.")
         return
     if app.keeping.is_private(session):
         app.say(altering.PRIVATE)
         return
     await app.chat.service.archive(session)
     await app.open_session(None)
-    app.say("Archived: it left the list, its memory stays. F2 then Ctrl+T shows the archived ones.")
+    app.say("Chat archived. Its memories stay in use. Press F2, then Ctrl+T to see archived chats.")
 
 
 async def delete(app: "ClewApp", argument: str) -> None:
     session = app.current_session
     if app.chat is None or session is None:
-        app.say("This chat has no message yet.")
+        app.say("This chat has no messages yet.")
         return
     await delete_session(app, session)
 
@@ -241,9 +241,9 @@ async def delete_session(app: "ClewApp", session: str) -> None:
     assert app.chat is not None
     service = app.chat.service
     about = await service.session(session)
-    title = f"Delete the chat “{cut(about.name or 'New chat', 48)}” for good?"
+    title = f"Delete the chat “{cut(about.name or 'New chat', 48)}” permanently?"
     way = Way("the chat", lambda: service.plan_delete_session(session))
-    agreed = await altering.agreed(app, title, way, yes="delete it for good", words=DELETE_WORDS, for_good=True)
+    agreed = await altering.agreed(app, title, way, yes="delete permanently", words=DELETE_WORDS, for_good=True)
     if agreed is None:
         return
     app.drafts.save(session, "")
@@ -251,14 +251,14 @@ async def delete_session(app: "ClewApp", session: str) -> None:
         await app.open_session(None)
     else:
         await altering.refresh(app)
-    app.say("Deleted for good, from the list, the memory and the log.")
+    app.say("Chat deleted permanently.")
 
 
 async def theme(app: "ClewApp", argument: str) -> None:
     name = full_name(argument) if argument else _other_theme(app)
     if name not in app.available_themes:
         known = ", ".join(["dark", "light", *sorted(set(app.available_themes) - set(SHORT_NAMES.values()))])
-        app.say(f"There is no theme {one_line(argument)}. There are: {known}.")
+        app.say(f"Unknown theme {one_line(argument)}. Available themes: {known}.")
         return
     app.theme = name
     if app.backstage is not None:
@@ -287,9 +287,9 @@ async def screenshot(app: "ClewApp", argument: str) -> None:
         path = save(app, argument)
     except OSError as error:
         where = one_line(argument) or "this folder"
-        app.say(f"The picture could not be written to {where}: {error.strerror}. Name another file.", error=True)
+        app.say(f"The picture could not be saved to {where}: {error.strerror}. Try another file name.", error=True)
     else:
-        app.say(f"This screen is in {path}")
+        app.say(f"Screen saved to {path}")
 
 
 async def settings(app: "ClewApp", argument: str) -> None:
@@ -300,7 +300,7 @@ async def settings(app: "ClewApp", argument: str) -> None:
 
 async def status(app: "ClewApp", argument: str) -> None:
     if app.chat is None:
-        app.say("The memory is still being opened.")
+        app.say("The memory is still opening.")
         return
     from agent.home import Home
     from tui.commands.disk import parts_of

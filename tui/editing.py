@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.chat import Chat
 
-EDITING = "Editing: Enter makes a new branch, Esc leaves it"
+EDITING = "Editing: Enter saves a new version, Esc cancels"
 STILL_EDITING = "Editing"  # before what else there is to say
-LEFT = "Editing left; nothing was changed."
+LEFT = "Edit cancelled. Nothing was changed."
 
 
 class Editing:

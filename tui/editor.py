@@ -58,7 +58,7 @@ class Editor:
         """
         words = command()
         if not words:
-            return EditorFailed("There is no editor: set $EDITOR. Your text is as it was.")
+            return EditorFailed("No editor is set. Set $EDITOR to choose one. Your text is unchanged.")
         self._outcome = None  # what an earlier one left is taken up already
         self._begun.clear()
         self._free.clear()
@@ -95,10 +95,10 @@ class Editor:
             code = self._process.wait()
             text = clean(Path(name).read_text(encoding="utf-8", errors="replace")).rstrip("\n")
             if code > 0 or (code < 0 and text == draft.rstrip("\n")):
-                return EditorFailed(f"{words[0]} ended with {code}. Your text is as it was.")
+                return EditorFailed(f"{words[0]} exited with code {code}. Your text is unchanged.")
             return text
         except OSError as error:
-            return EditorFailed(f"{words[0]} could not be run: {error.strerror or error}. Your text is as it was.")
+            return EditorFailed(f"{words[0]} could not be run: {error.strerror or error}. Your text is unchanged.")
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(name)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tui.chat import Chat
 
 MOST_PARENTS = 50  # replies to replies that an alternative may be away from the chat's path
-NOT_YET = "The memory is still being opened."
-OFF_PATH = "The chat did not go on with these words. Behind this page it stands where they branch off."
+NOT_YET = "The memory is still opening."
+OFF_PATH = "This message is on another branch. The chat behind this page shows where it branches off."
 
 
 async def search(app: "ClewApp", text: str = "") -> None:
@@ -52,7 +52,7 @@ async def go_to(app: "ClewApp", session: str, turn: str) -> None:
         await _show_branch(app, chat, turn)
     elif not app.remembering.has_keys:
         app.composer.focus()
-    app.say("Alt+← goes back to where you were.")
+    app.say("Press Alt+← to go back.")
 
 
 async def _show_branch(app: "ClewApp", chat: "Chat", turn: str) -> None:
@@ -76,8 +76,8 @@ async def _parent(chat: "Chat", turn: str) -> str | None:
 def _title(turn: "Turn") -> str:
     from tui.reasons import who
 
-    waits = "Taken back before it was answered" if turn.hidden else "Waiting to be answered"
-    kind = waits if turn.queued else "Not on the chat's path"
+    waits = "Withdrawn before it was answered" if turn.hidden else "Waiting to be answered"
+    kind = waits if turn.queued else "Not on the current branch"
     return one_line(f"{kind} · {who(turn.role, turn.speaker)} · {turn.at.astimezone():%-d %b %Y, %H:%M}")
 
 
@@ -85,7 +85,7 @@ async def back(app: "ClewApp") -> None:
     """Where the reader was before the last jump."""
     chat, place = app.chat, app.trail.back()
     if chat is None or place is None:
-        app.say("There is no place to go back to.")
+        app.say("There is nowhere to go back to.")
         return
     if place.session != chat.session:
         await app.open_session(place.session)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 20  # items of a kind that are shown
 LONGEST = 100  # characters of an item
 NOTHING = "Nothing else changes."
-LEFT = ("will be removed", "will be removed here, and kept in other chats")  # as it erases nothing, or something
+LEFT = ("will be removed", "will be removed here and kept in other chats")  # as it erases nothing, or something
 
 
 def lines_of(impact: "Impact", *, most: int = MOST) -> list[str]:
@@ -86,18 +86,18 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
     in_use = {each.id for each in impact.lost} | {form.id for form, _ in impact.fallen_back}
     beside = [each for each in impact.erased if each.id not in in_use]
     found: list[tuple[str, Sequence[str]]] = [
-        (_head(erased_turns, "message", "will be deleted for good"), [_turn(turn) for turn in erased_turns]),
+        (_head(erased_turns, "message", "will be deleted"), [_turn(turn) for turn in erased_turns]),
         (_head(left, "message", LEFT[impact.erases]), [_turn(turn) for turn in left]),
         (
-            _head(impact.back, "message", "will come back"),
+            _head(impact.back, "message", "will be unhidden"),
             [_turn(turn, hidden=True) for turn in impact.back],
         ),
-        _memories([each for each in goes if each.id in erased], "will be deleted for good"),
+        _memories([each for each in goes if each.id in erased], "will be deleted"),
         _memories([each for each in goes if each.id not in erased], "will no longer be used"),
         _fallen_back(impact),
         _memories(comes, "will be used again"),
         _memories(stays, "will stay, with less proof"),
-        _memories(beside, "not in use will be deleted too"),
+        _memories(beside, "that no longer applied will be deleted too"),
         *(section for each in impact.elsewhere for section in _elsewhere(each)),
         (_head(impact.pins, "pin", "will be removed"), _pins(impact)),
         (
@@ -109,7 +109,7 @@ def _sections(impact: "Impact") -> Iterable[tuple[str, Sequence[str]]]:
             [_turn(turn) for turn in impact.quoting],
         ),
         (
-            _head(impact.backups, "backup", "elsewhere will still have it"),
+            _head(impact.backups, "backup", "elsewhere will still contain it"),
             [one_line(path) for path in impact.backups],
         ),
     ]
@@ -139,7 +139,7 @@ def _elsewhere(impact: "WorldImpact") -> Iterable[tuple[str, Sequence[str]]]:
 
 
 def _of_what_if(impact: "WorldImpact") -> str:
-    return f"In the what-if “{_cut(impact.name)}”" if impact.name else "In a what-if without a name"
+    return f"In the what-if “{_cut(impact.name)}”" if impact.name else "In an unnamed what-if"
 
 
 def _memories(memories: "Sequence[Observation]", becomes: str) -> tuple[str, Sequence[str]]:

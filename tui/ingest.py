@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.keeping_service import Ingested
 
-NO_PATH = "The path is empty. Name a file or a folder: /ingest ~/notes"
-STAY = "Nothing was changed: what was read of them stays in the memory."
+NO_PATH = "No path given. Name a file or folder, such as /ingest ~/notes"
+STAY = "Nothing was changed. The documents stay in the memory."
 WHILE_S = 600.0  # a line about what is under way stays until the next one
 
 
@@ -29,7 +29,7 @@ class Ingest:
     def begin(self, words: str) -> None:
         """Read a file or a folder in; Esc stops it."""
         if self._reading is not None and not self._reading.done():
-            self._app.say("Documents are being read in already; Esc stops that.")
+            self._app.say("Documents are already being added. Press Esc to stop.")
             return
         if not words.strip():
             self._app.say(NO_PATH)
@@ -48,17 +48,17 @@ class Ingest:
         if app.chat is None or app.backstage is None:
             app.say(NOT_YET)
             return
-        app.say(f"Reading {cut(str(path), 60)} in … Esc stops it.", for_s=WHILE_S)
+        app.say(f"Reading {cut(str(path), 60)} … Esc to stop", for_s=WHILE_S)
         try:
             report = await app.chat.service.ingest(path, self._came, project=await app.keeping.project())
         except asyncio.CancelledError:
-            app.say("Stopped; the files that were read are kept. The same command goes on from there.")
+            app.say("Stopped. The files read so far are kept. Run the same command to continue.")
         except app.backstage.failures as error:
             app.say(str(error), error=True)
         else:
             app.say(_told(report))
             if report.skipped:
-                app.push_screen(Reader("Not read in", _skipped(report)))
+                app.push_screen(Reader("Skipped files", _skipped(report)))
             if report.missing:
                 app.run_worker(app.guarded(self._take_out(report.missing)))
 
@@ -67,18 +67,18 @@ class Ingest:
         app = self._app
         assert app.chat is not None
         service = app.chat.service
-        gone, are, them = f"{len(missing):,} files are", "They are", "them"
+        gone, are, them = f"{len(missing):,} files no longer exist", "They were", "them"
         if len(missing) == 1:
-            gone, are, them = "A file is", "It is", "it"
-        title = f"{gone} gone from the disk. Take {them} out of the memory?"
+            gone, are, them = "1 file no longer exists", "It was", "it"
+        title = f"{gone}. Remove {them} from the memory?"
         way = Way("", lambda: service.plan_take_out(missing))
-        taken = await altering.agreed(app, title, way, yes=f"take {them} out")
-        app.say(STAY if taken is None else f"{are} out of the memory. /undo brings {them} back.")
+        taken = await altering.agreed(app, title, way, yes="remove")
+        app.say(STAY if taken is None else f"{are} removed from the memory. /undo undoes this.")
 
     def _came(self, step: object) -> None:
         done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))
         name = Path(str(file)).name
-        self._app.say(f"Reading in {done:,} of {total:,}: {cut(name, 48)} · Esc stops it", for_s=WHILE_S)
+        self._app.say(f"Reading {done:,} of {total:,}: {cut(name, 48)} · Esc to stop", for_s=WHILE_S)
 
 
 def _told(report: "Ingested") -> str:
@@ -86,14 +86,14 @@ def _told(report: "Ingested") -> str:
         (len(report.added), "added"),
         (len(report.refreshed), "refreshed"),
         (len(report.unchanged), "unchanged"),
-        (len(report.missing), "gone from the disk"),
-        (len(report.skipped), "not read"),
+        (len(report.missing), "missing"),
+        (len(report.skipped), "skipped"),
     ]
-    words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read there"
+    words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read"
     stopped = "Stopped. " if report.stopped else ""
-    others = f" Passed over: {by_ending(report.others)}." if report.others else ""
+    others = f" Unsupported: {by_ending(report.others)}." if report.others else ""
     guessed = f" Not UTF-8, read as Windows-1252: {by_ending(report.guessed)}." if report.guessed else ""
-    return f"{stopped}Documents: {words}.{others}{guessed} F4 then 5 shows them."
+    return f"{stopped}Documents: {words}.{others}{guessed} Press F4, then 5 to see them."
 
 
 def _skipped(report: "Ingested") -> str:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tui.memories.screen import MemoriesScreen
 
 NOTICE_S = 45.0
-KEYS = " · F4 shows · F8 undoes"
-NOTHING_LEARNED = "Nothing was learned since clew was started; F4 shows what was learned before."
+KEYS = " · F4 show · F8 undo"
+NOTHING_LEARNED = "Nothing has been learned since clew started. Press F4 to see earlier memories."
 MOST_ABOUT = 30
-PRIVATE_WORDS = "This chat is private, but what you remember by hand is kept for good. Keep it?"
+PRIVATE_WORDS = "This chat is private, but a memory you add by hand is saved permanently."
 
 
 class Keeping:
@@ -130,7 +130,7 @@ class Keeping:
             back, self._taken_back = self._taken_back, []
             for identity, status in back:
                 await service.restore(identity, "candidate" if status == "candidate" else "active")
-            app.say("It is known again." if len(back) == 1 else "They are known again.")
+            app.say("Restored.")
             return
         for identity in self._learned:
             status = (await service.memory(identity)).observation.status
@@ -139,10 +139,8 @@ class Keeping:
                 self._taken_back.append((identity, status))
         self._unsay()
         count = len(self._taken_back)
-        what = "It is" if count == 1 else f"All {count} are" if count else "Nothing of it was in use, so nothing is"
-        app.say(
-            f"{what} unlearned. F8 again brings {'it' if count == 1 else 'them'} back." if count else f"{what} changed."
-        )
+        what = "The memory is" if count == 1 else f"{count} memories are"
+        app.say(f"{what} no longer used. Press F8 again to restore." if count else "Nothing was changed.")
 
     def point_at(self, identity: str) -> None:
         """F4 shows this one, while it is told of."""
@@ -163,7 +161,7 @@ class Keeping:
             await app.chat.service.approve(approval)
         else:
             await app.chat.service.refuse(approval)
-            app.say("Refused: nothing is changed.")
+            app.say("Refused. Nothing was changed.")
 
     def refuse_waiting(self) -> bool:
         """Refuse what waits for leave; False if nothing does."""
@@ -184,7 +182,7 @@ class Keeping:
         app = self._app
         if not self.is_private(app.current_session):
             return True
-        return await app.push_screen_wait(Confirm("Keep it for good?", PRIVATE_WORDS, yes="keep it for good"))
+        return await app.push_screen_wait(Confirm("Save it permanently?", PRIVATE_WORDS, yes="save"))
 
     async def begin_private(self) -> None:
         """A chat of which nothing is kept, on the screen."""
@@ -204,7 +202,7 @@ class Keeping:
         app.trail.leave(Place(app.chat.session, app.transcript.top_turn))
         await app.open_session(session)
         app.composer.focus()
-        app.say("A private chat: nothing of it is kept or learned, and it is gone when clew is left. Alt+← leaves it.")
+        app.say("Private chat: nothing is saved or learned, and it is gone when you quit. Press Alt+← to leave it.")
         app.writing.private_came()
 
     async def withhold(self, message: Message) -> None:
@@ -215,16 +213,18 @@ class Keeping:
             or not isinstance(message, Said | Answer)
             or (isinstance(message, Answer) and message.writing)
         ):
-            app.say("Messages and finished replies can be kept out of memory.")
+            app.say("Only messages and finished replies can be kept out of memory.")
             return
         if self.is_private(app.chat.session):
-            app.say("Nothing of a private chat is kept anyway.")
+            app.say("Private chats are never remembered.")
             return
         withheld = not message.withheld
-        title, yes = (
-            ("Keep “{}” out of memory?", "keep it out") if withheld else ("Remember “{}” again?", "remember it")
+        title, yes = ("Keep “{}” out of memory?", "keep out") if withheld else ("Allow “{}” in memory again?", "allow")
+        words = (
+            "It stays in this chat. Its reply is kept out of memory too."
+            if withheld
+            else "Its reply is allowed again too."
         )
-        words = "It stays in this chat. Its reply goes with it." if withheld else "Its reply comes with it."
         if not await app.push_screen_wait(Confirm(title.format(cut(message.text or "erased", 48)), words, yes=yes)):
             return
         if withheld:
@@ -232,8 +232,8 @@ class Keeping:
         else:
             await app.chat.service.release(message.turn)
         app.chat.withheld(message.turn, withheld=withheld)
-        words = "It is kept out of memory, and stays in this chat" if withheld else "It may be remembered again"
-        app.say(f"{words}. o again {'lets it be remembered' if withheld else 'keeps it out'}.")
+        words = "Kept out of memory. It stays in this chat" if withheld else "Allowed in memory again"
+        app.say(f"{words}. Press o again to {'allow it' if withheld else 'keep it out'}.")
         app.remembering.refresh_soon()
 
     # Finding one by hand

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 ALONE_S = 0.3
 LONGEST_S = 1.0  # what a key moves is waited for no longer: Ctrl+C comes through to a widget that is stuck
 MOVES = frozenset("jk")
-TYPED = "What you typed is in the composer: a letter acts only if it is pressed alone."
-TYPED_OVER = "Nothing was changed. What you typed is in the composer."
+TYPED = "Your text is in the composer. Letters act only when pressed alone."
+TYPED_OVER = "Nothing was changed. Your text is in the composer."
 
 
 class Stoppable(Protocol):

@@ -68,7 +68,7 @@ class Leaving:
         elif composer.text:
             composer.remember(composer.text)
             composer.put("")
-            app.say("Cleared; ↑ brings it back.")
+            app.say("Cleared. Press ↑ to bring it back.")
         elif (banner := app.screen_stack[0].query_one(Banner)).said == QUIT_HINT:
             app.perform("quit")
         else:

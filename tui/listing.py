@@ -72,7 +72,7 @@ async def _with_session(app: "ClewApp", what: str, session: "Session") -> None:
             else:
                 app.composer.focus()
         case "rename":
-            name = await app.push_screen_wait(AskLine("Name this chat", session.name or "", placeholder="A name"))
+            name = await app.push_screen_wait(AskLine("Rename this chat", session.name or "", placeholder="Name"))
             if name:
                 await service.rename(session.id, name)
         case "archive" if session.archived:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from graph.beliefs import Observation
     from tui.app import ClewApp
 
-REMEMBER = "What is to be remembered"
+REMEMBER = "What should clew remember?"
 CHOICES = 20
 NO_PROJECT = ("none", "-")
-HOW_PROJECTS = "/project NAME puts this chat there, and makes the project if there is none; /project none takes it out."
+HOW_PROJECTS = (
+    "/project NAME moves this chat to a project (and creates it if needed); /project none removes it from its project."
+)
 
 
 async def memories(app: "ClewApp", argument: str) -> None:
@@ -31,14 +33,18 @@ async def memories(app: "ClewApp", argument: str) -> None:
     if found is not None:
         await app.keeping.open(choose=found.id, wanted=Wanted(everything=True))
     elif app.chat is not None and not await _known(app, words, 1):
-        app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
+        app.say(f"No memory contains “{cut(words, 40)}”. Press F4 to see them all.")
     else:
         await app.keeping.open(wanted=Wanted(text=words))
 
 
 async def review(app: "ClewApp", argument: str) -> None:
     words = argument.strip()
-    told = f"/review takes no words; to look for “{cut(words, 40)}”, type /memories and the words." if words else ""
+    told = (
+        f"/review takes no arguments. To search for “{cut(words, 40)}”, use /memories followed by the words."
+        if words
+        else ""
+    )
     await app.keeping.open("review", told=told)
 
 
@@ -52,12 +58,12 @@ async def blocks(app: "ClewApp", argument: str) -> None:
         for block in await app.chat.service.blocks(world=app.state.world, project=await app.keeping.project())
     ]
     known = next((each for each in names if each.casefold() == name.casefold()), None)
-    told = "" if known is not None else f"There is no core block “{cut(name, 40)}”; n writes a new one."
+    told = "" if known is not None else f"There is no core block “{cut(name, 40)}”. Press n to write one."
     await app.keeping.open("blocks", choose=known, told=told)
 
 
 async def documents(app: "ClewApp", argument: str) -> None:
-    told = "/documents takes no words; /ingest and a path reads one in." if argument.strip() else ""
+    told = "/documents takes no arguments. To add a document, use /ingest PATH." if argument.strip() else ""
     await app.keeping.open("documents", told=told)
 
 
@@ -83,7 +89,7 @@ async def remember(app: "ClewApp", argument: str) -> None:
 async def forget(app: "ClewApp", argument: str) -> None:
     words = argument.strip()
     if app.chat is None or not words:
-        await app.keeping.open(told="Choose what to forget; d forgets it, after asking.")
+        await app.keeping.open(told="Choose a memory and press d to forget it.")
         return
     found = await app.keeping.by_id(words) or await app.keeping.one_of(words)
     if not isinstance(found, list):
@@ -91,10 +97,10 @@ async def forget(app: "ClewApp", argument: str) -> None:
     elif found:
         from graph.beliefs import Wanted
 
-        told = f"{len(found)} have these words: d forgets the chosen one, after asking."
+        told = f"{len(found)} memories match. Choose one and press d to forget it."
         await app.keeping.open(wanted=Wanted(text=words), told=told)
     else:
-        app.say("Nothing that was learned has these words. To forget what was said, search for it (Ctrl+F).")
+        app.say("No memory contains these words. To delete a message instead, search for it with Ctrl+F.")
 
 
 async def _forget(app: "ClewApp", found: "Observation") -> None:
@@ -104,10 +110,10 @@ async def _forget(app: "ClewApp", found: "Observation") -> None:
     service = app.chat.service
     words = FORGET_WORDS
     if app.keeping.is_private(app.chat.session):
-        words = f"{words} This chat is private, but what you forget is forgotten in all chats."
+        words = f"{words} This chat is private, but a memory you forget is forgotten in all chats."
     way = Way("forget", lambda: service.plan_forget(found.id))
-    if await altering.agreed(app, "Forget this for good?", way, yes="forget it for good", words=words) is not None:
-        app.say("Forgotten for good.")
+    if await altering.agreed(app, "Forget this permanently?", way, yes="forget permanently", words=words) is not None:
+        app.say("Forgotten permanently.")
 
 
 async def correct(app: "ClewApp", argument: str) -> None:
@@ -116,11 +122,11 @@ async def correct(app: "ClewApp", argument: str) -> None:
     word, _, text = given.partition(" ")
     found = await app.keeping.by_id(word) if word else None
     if app.chat is None or not given:
-        await app.keeping.open(told="Choose what to correct; c corrects it.")
+        await app.keeping.open(told="Choose a memory and press c to correct it.")
     elif found is None:
         await _correct_by_words(app, given)
     elif not text.strip():
-        await app.keeping.open(choose=found.id, told="c corrects it.")
+        await app.keeping.open(choose=found.id, told="Press c to correct it.")
     else:
         await _correct(app, found, text.strip())
 
@@ -134,18 +140,18 @@ async def _correct_by_words(app: "ClewApp", given: str) -> None:
     found = await _known(app, words, CHOICES)
     if not found:
         app.composer.give_back(f"/correct {given}")
-        app.say(f"Nothing that was learned has the words “{cut(words, 40)}”. F4 shows all of it.")
+        app.say(f"No memory contains “{cut(words, 40)}”. Press F4 to see them all.")
     elif text and len(found) == 1:
         said = f"Now: {cut(found[0].text or '', 200)}"
-        asked = await app.push_screen_wait(AskText("What is true instead", text, words=said))
+        asked = await app.push_screen_wait(AskText("What is true instead?", text, words=said))
         if asked is not None and asked.strip():
             await _correct(app, found[0], asked.strip())
         else:
             app.composer.give_back(f"/correct {given}")
             app.say("Nothing was changed.")
     else:
-        several = "One has" if len(found) == 1 else f"{len(found)} have"
-        told = f"{several} these words: c corrects the chosen one."
+        several = "1 memory" if len(found) == 1 else f"{len(found)} memories"
+        told = f"{several} match. Choose one and press c to correct it."
         await app.keeping.open(wanted=Wanted(text=words), told=told, proposed=text)
 
 
@@ -171,7 +177,7 @@ async def _known(app: "ClewApp", words: str, limit: int) -> "list[Observation]":
 def _left(app: "ClewApp", slash: str, argument: str) -> None:
     """Nothing was kept; the words stand in the composer again."""
     app.composer.give_back(f"/{slash} {argument}")
-    app.say("Nothing was kept. Your words stand in the composer.")
+    app.say("Nothing was saved. Your text is in the composer.")
 
 
 async def project(app: "ClewApp", argument: str) -> None:
@@ -185,16 +191,16 @@ async def project(app: "ClewApp", argument: str) -> None:
         await _show_projects(app)
         return
     if app.keeping.is_private(chat.session):
-        app.say("A private chat belongs to no project: nothing of it is kept. Alt+← leaves it.")
+        app.say("Private chats cannot belong to a project, as they are not saved. Press Alt+← to leave it.")
         return
     if name.casefold() in NO_PROJECT:
         await _assign(app, None)
         return
     if name.casefold() not in known:
         words = (
-            "Chats, memories and documents can belong to it. What is learned in it is kept apart from other projects."
+            "Chats, memories and documents can belong to it. What is learned there stays separate from other projects."
         )
-        if not await app.push_screen_wait(Confirm(f"Make the project “{cut(name, 50)}”?", words, yes="make it")):
+        if not await app.push_screen_wait(Confirm(f"Create the project “{cut(name, 50)}”?", words, yes="create")):
             return
         await chat.service.make_project(name)
     await _assign(app, known[name.casefold()].name if name.casefold() in known else " ".join(name.split()))
@@ -206,7 +212,9 @@ async def _assign(app: "ClewApp", name: str | None) -> None:
     app.options = replace(app.options, project=name)
     if session is not None:
         await app.chat.service.assign(session, name)
-    app.say("This chat belongs to no project now." if name is None else f"This chat belongs to {one_line(name)} now.")
+    app.say(
+        "This chat no longer belongs to a project." if name is None else f"This chat now belongs to {one_line(name)}."
+    )
 
 
 async def _show_projects(app: "ClewApp") -> None:
@@ -228,7 +236,7 @@ async def _show_projects(app: "ClewApp") -> None:
 
 async def ingest(app: "ClewApp", argument: str) -> None:
     path: str | None = argument.strip() or await app.push_screen_wait(
-        AskLine("Read in a file or a folder", placeholder="~/notes")
+        AskLine("Add a file or folder", placeholder="~/notes")
     )
     if path and not await app.keeping.keeps():
         _left(app, "ingest", path)

@@ -56,7 +56,7 @@ def _open(app: "ClewApp", message: Message) -> None:
 
 def _walk_graph(app: "ClewApp", message: Message) -> None:
     if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
-        app.say("The graph has messages and finished replies.")
+        app.say("Only messages and finished replies are in the graph.")
     else:
         walk_from(app, "Turn", message.turn)
 
@@ -95,10 +95,10 @@ async def copy_text(app: "ClewApp", text: str, what: str) -> None:
     """Copy by the native tool, else through the terminal, and say which."""
     tool = clipboard.native_tool()
     if tool is not None and await clipboard.copy_native(text, tool):
-        app.say(f"{what} was copied with {tool.name}.")
+        app.say(f"{what} was copied (with {tool.name}).")
     else:
         app.copy_to_clipboard(text)
-        app.say(f"{what} was handed to the terminal's clipboard (OSC 52).")
+        app.say(f"{what} was copied to the terminal's clipboard (OSC 52).")
 
 
 async def copy_block(app: "ClewApp", message: Message) -> None:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from agent.events import ReplyEnded
     from tui.app import ClewApp
 
-NOT_YET = "The models are still being looked up."
-NONE_FITS = "This computer runs no better model of the catalogue. /model lists all of them."
-LATER = "Not now. It is offered again in a week; /better gets it any time."
-NEVER = "It will not be offered again. /better or /model still gets another model."
+NOT_YET = "The list of models is still loading."
+NONE_FITS = "No better model in the catalogue fits this computer. Use /model to see them all."
+LATER = "You will be asked again in a week. Use /better to get it any time."
+NEVER = "You will not be asked again. Use /better or /model to change the model."
 
 
 async def after_reply(app: "ClewApp", event: "ReplyEnded") -> None:
@@ -71,4 +71,4 @@ async def _get_or_offer(app: "ClewApp") -> None:
     if not offered.installed:
         await fetch(app, chat, backstage, offered.name)
     await use_everywhere(app, chat, backstage, offered.name)
-    app.say(f"{one_line(offered.name)} answers from now on. /model goes back.")
+    app.say(f"{one_line(offered.name)} is now the model. Use /model to change it.")

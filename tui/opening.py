@@ -67,7 +67,7 @@ async def _show_first(app: "ClewApp", backstage: "Backstage") -> None:
 
 
 def _recovered(count: int) -> str:
-    return f"{count} {'reply was' if count == 1 else 'replies were'} cut off last time; what had come of it was kept."
+    return f"{count} {'reply was' if count == 1 else 'replies were'} cut off last time. The partial text was saved."
 
 
 async def _follow(app: "ClewApp", chat: "Chat", backstage: "Backstage") -> None:

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 LONGEST = 280  # characters of an item's words; Enter opens all of them
 MOST_PINNED = 12
-NO_REPLY = "No reply here yet. What is recalled for one stands here."
-RECALL_OFF = "Recall is off (recall = false in config.toml): replies are given this chat alone."
-NOTHING_FITS = "Nothing in the memory fits this message."
-NOTHING_THEN = "Nothing was put before the model for this reply but its own chat."
+NO_REPLY = "No reply yet. What is recalled for a reply appears here."
+RECALL_OFF = "Recall is off (recall = false in config.toml): replies use only this chat."
+NOTHING_FITS = "No memories match this message."
+NOTHING_THEN = "No memories were used for this reply."
 GONE = "What was recalled for this reply has been hidden or erased since."
 ROUTES = {
-    "recent": "You asked for what is recent: these are the newest, not those that fit best.",
-    "thread": "You asked about this chat: this is what its prompt had dropped.",
-    "themes": "You asked for themes: the model was given those of the whole memory.",
+    "recent": "You asked for recent messages: these are the newest, not the best matches.",
+    "thread": "You asked about this chat: these are the parts that no longer fit in the prompt.",
+    "themes": "You asked for themes: the model was given the themes of the whole memory.",
 }
-LOOKING = "Looking through the memory …"
+LOOKING = "Searching the memory …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +173,19 @@ def _trouble(state: "State") -> str:
     """What recall cannot use just now."""
     graph, embedding = state.graph, state.embedding
     if graph is None or graph.state == "opening":
-        return "The memory's graph is still being opened."
+        return "The memory graph is still opening."
     if graph.state in ("rebuilding", "catching up"):
         share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
-        return f"The graph is {doing}{share}; recall is whole again when that is done."
+        return f"The graph is {doing}{share}; recall will be complete when that is done."
     if graph.state == "failed":
-        return "The graph cannot be read, so nothing can be recalled. `clew doctor` says what to do."
+        return "The graph cannot be read, so nothing can be recalled. Run `clew doctor` to find out why."
     if embedding is not None and embedding.state == "loading":
-        return "The embedder is still loading: found by words, not yet by meaning."
+        return "The embedder is still loading: recall works by words only."
     if embedding is not None and embedding.state == "failed":
-        return "There is no embedder: found by words, not by meaning."
+        return "No embedder: recall works by words only."
     if embedding is not None and embedding.state == "embedding" and 2 * embedding.done < embedding.total:
-        return f"{embedding.done:,} of {embedding.total:,} turns are found by meaning so far, all by their words."
+        return (
+            f"{embedding.done:,} of {embedding.total:,} messages can be found by meaning so far, all of them by words."
+        )
     return ""

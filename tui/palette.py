@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ANYWHERE = ("theme", "screenshot", "suspend", "quit")  # what needs no chat on the screen
 HERE_ONLY = ("palette", "help", "top", "bottom", "back")  # of no use where another screen is shown
-NOTHING = "Nothing that clew can do here is called so."
+NOTHING = "No matching command."
 
 
 @dataclass(frozen=True, slots=True)

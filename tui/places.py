@@ -3,58 +3,58 @@
 from tui.keys import Row, Sign, bind
 
 COMPOSER = (
-    Row("Enter", "send; while a reply is written the message is queued", (bind("enter", "send"),)),
+    Row("Enter", "send; queue the message while a reply is being written", (bind("enter", "send"),)),
     Row(
         "Ctrl+J",
-        "new line (also Shift+Enter where the terminal can tell)",
+        "new line (also Shift+Enter, if the terminal supports it)",
         (bind("ctrl+j,shift+enter,alt+enter", "newline"),),
     ),
-    Row("@file", "the text of that file goes along with the message; Tab completes the name"),
+    Row("@file", "attach that file; Tab completes the name"),
     Row(
         "↑ ↓",
-        "earlier messages, at the first and last line; a queued one is taken back",
+        "on the first or last line: earlier messages, or edit a queued one",
         (bind("up", "up"), bind("down", "down")),
     ),
     Row(
         "PgUp PgDn",
-        "scroll without leaving the composer",
+        "scroll the chat",
         (bind("pageup", "scroll(-1)"), bind("pagedown", "scroll(1)")),
     ),
-    Row("End", "at the end of the text: back to the newest message", (bind("end", "end"),)),
-    Row("Esc Esc", "with nothing written: go back to an earlier message"),
-    Row("Tab", "complete a command; else go to the messages", (bind("tab", "complete"),)),
+    Row("End", "at the end of the text: jump to the newest message", (bind("end", "end"),)),
+    Row("Esc Esc", "if the composer is empty: go back to an earlier message"),
+    Row("Tab", "complete a command; otherwise go to the messages", (bind("tab", "complete"),)),
     Row(
         "Ctrl+_",
-        "undo what was typed (also Ctrl+-)",
+        "undo typing (also Ctrl+-)",
         (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),),
     ),
-    Row("Ctrl+C", "stop the reply, else clear the text, else press twice to quit"),
-    Row("Ctrl+D", "quit, when there is no text", (bind("ctrl+d", "delete_or_quit"),)),
+    Row("Ctrl+C", "stop the reply, or clear the text, or press twice to quit"),
+    Row("Ctrl+D", "quit if the composer is empty", (bind("ctrl+d", "delete_or_quit"),)),
 )
 MESSAGE = (
     Row("j k or ↑ ↓", "next and previous message", (bind("j,down", "next"), bind("k,up", "previous"))),
     Row("c", "copy the message", (bind("c", "copy"),)),
-    Row("b", "copy its code block; again for the next one", (bind("b", "copy_block"),)),
-    Row("Enter", "open a long message whole; unfold a tool call", (bind("enter", "open"),)),
+    Row("b", "copy its code block; again for the next", (bind("b", "copy_block"),)),
+    Row("Enter", "open a long message; expand a tool call", (bind("enter", "open"),)),
     Row("m", "show what was recalled for it", (bind("m", "recalled"),)),
-    Row("g", "walk the graph from it: what it is joined to, and how", (bind("g", "ego"),)),
-    Row("p", "pin it: it is always given to the model; again: unpin", (bind("p", "pin"),)),
-    Row("o", "keep it out of memory, with its reply; again: remember it", (bind("o", "withhold"),)),
-    Row("r", "answer again, beside the reply there is", (bind("r", "answer_again"),)),
+    Row("g", "explore its connections in the graph", (bind("g", "ego"),)),
+    Row("p", "pin it, so that the model always sees it; again to unpin", (bind("p", "pin"),)),
+    Row("o", "keep it and its reply out of memory; again to allow", (bind("o", "withhold"),)),
+    Row("r", "regenerate the reply; the old version is kept", (bind("r", "answer_again"),)),
     Row(
         "← →",
-        "the other replies, or other wordings, in its place (‹2/3›)",
+        "switch between versions (‹2/3›)",
         (bind("left", "walk_left"), bind("right", "walk_right")),
     ),
-    Row("e", "say it otherwise: your own message, as a new branch", (bind("e", "say_otherwise"),)),
-    Row("f", "fork: a new chat with all up to here, or a what-if", (bind("f", "fork"),)),
-    Row("h", "hide it from chat, memory and prompts, after asking; again: bring it back", (bind("h", "hide"),)),
-    Row("x or Del", "delete it for good, after asking; this cannot be undone", (bind("x,delete", "delete"),)),
+    Row("e", "edit your message, as a new version", (bind("e", "say_otherwise"),)),
+    Row("f", "fork a new chat or a what-if from here", (bind("f", "fork"),)),
+    Row("h", "hide it from chat, memory and prompts (asks first); again to unhide", (bind("h", "hide"),)),
+    Row("x or Del", "delete it permanently (asks first)", (bind("x,delete", "delete"),)),
     Row("PgUp PgDn", "scroll the chat", (bind("pageup", "page_up"), bind("pagedown", "page_down"))),
     Row("End", "go to the newest message", (bind("end", "tail"),)),
-    Row("Tab", "back to the composer", (bind("tab", "leave"),)),
-    Row("Esc", "stop the reply that is being written; else back to the composer", (bind("escape", "stop"),)),
-    Row("type", "a letter acts only if it is pressed alone; what is typed goes on in the composer"),
+    Row("Tab", "return to the composer", (bind("tab", "leave"),)),
+    Row("Esc", "stop the reply, or return to the composer", (bind("escape", "stop"),)),
+    Row("type", "letters act only when pressed alone; typed text goes to the composer"),
 )
 # What is said of a message's keys while it has the focus, the most useful first.
 FOCUSED: tuple[Sign, ...] = (
@@ -70,28 +70,28 @@ FOCUSED: tuple[Sign, ...] = (
     ("Enter", "open"),
 )
 PANEL = (
-    Row("F7", "open the panel; again: go to it; once more: close it"),
+    Row("F7", "open the panel; again to focus it; once more to close it"),
     Row("↑ ↓ or j k", "choose", (bind("j", "choose(1)"), bind("k", "choose(-1)"))),
     Row("Enter", "go to where it was said", foot="open"),
-    Row("p", "pin: it is always given to the model; again: unpin", (bind("p", "ask('pin')"),), "pin"),
-    Row("h", "hide, after asking: recall leaves it out; again: bring it back", (bind("h", "ask('hide')"),), "hide"),
+    Row("p", "pin it, so that the model always sees it; again to unpin", (bind("p", "ask('pin')"),), "pin"),
+    Row("h", "hide it from recall (asks first); again to unhide", (bind("h", "ask('hide')"),), "hide"),
     Row("u", "undo the last pin or hide", (bind("u", "ask('undo')"),), "undo"),
-    Row("g", "walk the graph from it", (bind("g", "ask('ego')"),), "graph"),
+    Row("g", "explore its connections in the graph", (bind("g", "ask('ego')"),), "graph"),
     Row(
         "← →",
-        "the reply before, the reply after",
+        "previous and next reply",
         (bind("left", "ask('earlier')", priority=True), bind("right", "ask('later')", priority=True)),
         "other replies",
     ),
     Row(
         "Esc",
-        "stop the reply; else back to the composer, and the panel stays if there is room",
+        "stop the reply, or return to the composer (the panel stays open if there is room)",
         (bind("escape", "ask('leave')", priority=True),),
         "back",
     ),
 )
 CHATS = (
-    Row("type", "search the titles; Ctrl+A and Ctrl+U edit these words"),
+    Row("type", "search titles"),
     Row(
         "↑ ↓ PgUp PgDn",
         "choose",
@@ -104,21 +104,23 @@ CHATS = (
     ),
     Row("Enter", "open the chat"),
     Row("Ctrl+R", "rename", (bind("ctrl+r", "ask('rename')", priority=True),), "rename", "^R"),
-    Row("Ctrl+S", "archive, or bring back", (bind("ctrl+s", "ask('archive')", priority=True),), "archive", "^S"),
+    Row("Ctrl+S", "archive or unarchive", (bind("ctrl+s", "ask('archive')", priority=True),), "archive", "^S"),
     Row(
         "Ctrl+X",
-        "delete for good, after asking; this cannot be undone",
+        "delete permanently (asks first)",
         (bind("ctrl+x", "ask('delete')", priority=True),),
         "delete",
         "^X",
     ),
-    Row("Ctrl+T", "show the archived ones too", (bind("ctrl+t", "ask('archived')", priority=True),), "archived", "^T"),
+    Row("Ctrl+T", "show archived chats too", (bind("ctrl+t", "ask('archived')", priority=True),), "archived", "^T"),
     Row("Ctrl+L", "undo the last change", (bind("ctrl+l", "ask('undo')", priority=True),), "undo", "^L"),
-    Row("Ctrl+G", "walk the graph from it", (bind("ctrl+g", "ask('ego')", priority=True),), "graph", "^G"),
-    Row("Esc", "stop the reply; else close the list", (bind("escape", "ask('close')", priority=True),)),
+    Row(
+        "Ctrl+G", "explore its connections in the graph", (bind("ctrl+g", "ask('ego')", priority=True),), "graph", "^G"
+    ),
+    Row("Esc", "stop the reply, or close the list", (bind("escape", "ask('close')", priority=True),)),
 )
 SEARCH = (
-    Row("type", "words in any order; the last one may be a beginning"),
+    Row("type", "words in any order; the last may be incomplete"),
     Row(
         "↑ ↓ PgUp PgDn",
         "choose",
@@ -132,29 +134,29 @@ SEARCH = (
         "↑ ↓",
     ),
     Row("Enter", "go to where it was said", foot="go"),
-    Row("Ctrl+G", "walk the graph from it", (bind("ctrl+g", "ego", priority=True),), "graph"),
+    Row("Ctrl+G", "explore its connections in the graph", (bind("ctrl+g", "ego", priority=True),), "graph"),
     Row("Esc", "back", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "back"),
 )
 APPROVAL = (
-    Row("Tab", "from the composer to the question, and back", (bind("tab", "leave"),)),
+    Row("Tab", "switch between the composer and the question", (bind("tab", "leave"),)),
     Row("← →", "choose between Refuse and Allow", (bind("left,right", "turn"),), "choose"),
-    Row("Enter", "do the chosen one: Refuse, at first", (bind("enter", "press"),), "answer"),
-    Row("Esc", "refuse it", foot="refuse"),
+    Row("Enter", "confirm the choice (Refuse by default)", (bind("enter", "press"),), "answer"),
+    Row("Esc", "refuse", foot="refuse"),
 )
 
 # Lists and dialogs
 
 LIST = (
     Row("↑ ↓ or j k", "choose", (bind("up,k", "move(-1)"), bind("down,j", "move(1)"))),
-    Row("PgUp PgDn", "a page up, a page down", (bind("pageup", "page(-1)"), bind("pagedown", "page(1)"))),
-    Row("Home End", "the first, the last", (bind("home", "end(-1)"), bind("end", "end(1)"))),
-    Row("Enter", "open the chosen one", (bind("enter", "choose"),)),
+    Row("PgUp PgDn", "page up, page down", (bind("pageup", "page(-1)"), bind("pagedown", "page(1)"))),
+    Row("Home End", "first, last", (bind("home", "end(-1)"), bind("end", "end(1)"))),
+    Row("Enter", "open", (bind("enter", "choose"),)),
 )
 CHOOSER = (
-    Row("Space b", "scroll what the choice would do", (bind("space", "scroll(1)"), bind("b", "scroll(-1)"))),
+    Row("Space b", "scroll the preview", (bind("space", "scroll(1)"), bind("b", "scroll(-1)"))),
     Row(
         "PgUp PgDn",
-        "the same, then the list",
+        "scroll the preview, then the list",
         (bind("pagedown", "page(1)", priority=True), bind("pageup", "page(-1)", priority=True)),
     ),
     Row("Esc or q", "cancel", (bind("escape,q,ctrl+c", "dismiss(None)"),), "cancel", "Esc"),
@@ -162,33 +164,33 @@ CHOOSER = (
 REWIND = (
     Row(
         "Enter",
-        "going back: to before it, to write it anew",
+        "go back: before the message, to rewrite it",
         (bind("enter", "answer('enter')"),),
         "before it",
     ),
-    Row("a", "going back: to after its answer", (bind("a", "answer('a')"),), "after its answer"),
+    Row("a", "go back: after its reply", (bind("a", "answer('a')"),), "after its reply"),
 )
 TREE = (
-    Row("Enter", "branches: go on from there", (bind("enter", "answer('enter')"),), "go on from there"),
-    Row("g", "branches: walk the graph from it", (bind("g", "answer('g')"),), "graph"),
+    Row("Enter", "branches: continue from there", (bind("enter", "answer('enter')"),), "continue from there"),
+    Row("g", "branches: explore its connections in the graph", (bind("g", "answer('g')"),), "graph"),
 )
-ABOUT = (Row("g", "walk the graph from it", (bind("g", "ego"),), "graph"),)
+ABOUT = (Row("g", "explore its connections in the graph", (bind("g", "ego"),), "graph"),)
 MARKS = (
-    Row("Enter", "marks: put everything back as it was there", (bind("enter", "answer('enter')"),), "restore it"),
-    Row("n", "marks: set one here", (bind("n", "answer('n')"),), "set one here"),
-    Row("d", "marks: let it go", (bind("d", "answer('d')"),), "let it go"),
+    Row("Enter", "marks: restore everything as it was", (bind("enter", "answer('enter')"),), "restore"),
+    Row("n", "marks: add one here", (bind("n", "answer('n')"),), "add"),
+    Row("d", "marks: remove", (bind("d", "answer('d')"),), "remove"),
 )
 ANSWERS = (
     Row(
         "Tab or ← →",
-        "to the other buttons",
+        "choose a button",
         (bind("tab,right", "turn(1)"), bind("shift+tab,left", "turn(-1)")),
         "choose",
         "Tab",
     ),
     Row(
         "Enter",
-        "press the chosen button: “Cancel” at first, unless it can be undone",
+        "press the selected button (Cancel by default, unless it can be undone)",
         (bind("enter", "press"),),
         "press",
     ),
@@ -196,7 +198,7 @@ ANSWERS = (
 IMPACT = (
     Row(
         "↑ ↓ PgUp PgDn",
-        "scroll what changes",
+        "scroll the preview",
         (
             bind("down", "scroll(1)"),
             bind("up", "scroll(-1)"),
@@ -207,7 +209,7 @@ IMPACT = (
 )
 CONFIRM = (
     Row("Esc", "cancel", (bind("escape,ctrl+c", "cancel"),)),
-    Row("type", "cancel, and go on writing in the composer: no letter answers a question"),
+    Row("type", "cancel and keep typing in the composer: letters never confirm"),
 )
 ASK_LINE = (
     Row("Enter", "done"),
@@ -216,7 +218,7 @@ ASK_LINE = (
 LINES = (
     Row("Enter", "done", (bind("enter", "done"),), "keep"),
     Row("Ctrl+J", "new line", (bind("ctrl+j", "newline"),), "new line"),
-    Row("Ctrl+U", "clear the line", (bind("ctrl+u", "clear_line"),), "clear it"),
+    Row("Ctrl+U", "clear the line", (bind("ctrl+u", "clear_line"),), "clear"),
 )
 ASK_TEXT = (
     Row("Ctrl+S", "done", (bind("ctrl+s", "done", priority=True),)),
@@ -233,7 +235,7 @@ READER = (
     Row("Esc, q, Enter", "back", (bind("escape,q,enter,ctrl+c,f1", "dismiss(None)", priority=True),), "back", "Esc"),
 )
 MODELS = (
-    Row("type", "search, or the path of any GGUF file"),
+    Row("type", "search, or enter the path of a GGUF file"),
     Row(
         "↑ ↓",
         "choose",
@@ -267,6 +269,12 @@ PICK = (
 )
 FORK = (
     Row("Enter", "fork", foot="fork"),
-    Row("Tab or ↑ ↓", "the other way", (bind("tab,shift+tab,up,down", "turn", priority=True),), "the other way", "Tab"),
+    Row(
+        "Tab or ↑ ↓",
+        "switch between chat and what-if",
+        (bind("tab,shift+tab,up,down", "turn", priority=True),),
+        "switch",
+        "Tab",
+    ),
     Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from tui.pack import Item
 
 RECALLED_BY_HAND = 12  # items of /recall
-DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden: recall leaves it out", "unhide": "Recall finds it again"}
+DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden from recall", "unhide": "Unhidden"}
 PINNING = {
-    "pin": "It is always given to the model from then on.",
-    "unpin": "It is given to the model only where it is recalled from then on.",
+    "pin": "The model will always see it.",
+    "unpin": "The model will see it only when it is recalled.",
 }
 TABLES = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}  # of the graph, by the kind of an item
 UNDOES = {"pin": "unpin", "unpin": "pin", "hide": "unhide", "unhide": "hide"}
@@ -185,7 +185,7 @@ class Remembering:
         """The pack, and what failed while it was read."""
         app, backstage = self._app, self._app.backstage
         if app.chat is None or backstage is None:
-            return Pack(note="The memory is still being opened."), ""
+            return Pack(note="The memory is still opening."), ""
         try:
             return await self._pack(app.chat, wanted), ""
         except backstage.failures as error:
@@ -260,9 +260,11 @@ class Remembering:
             case "open" if item is not None and item.kind == "chunk":
                 await self._read_chunk(item)
             case "hide" if item is not None and item.kind != "turn":
-                self._app.say("Only messages are hidden. F4 rejects and forgets memories, and lets documents go.")
+                self._app.say(
+                    "Only messages can be hidden. Press F4 to reject or forget memories, or to delete documents."
+                )
             case "pin" if item is not None and item.kind == "chunk":
-                self._app.say("Pieces of documents are not pinned; messages and memories are.")
+                self._app.say("Only messages and memories can be pinned, not parts of documents.")
             case "ego" if item is not None:
                 walk_from(self._app, TABLES[item.kind], item.turn)
             case "open" if item is not None:
@@ -289,7 +291,7 @@ class Remembering:
         if app.chat is None or backstage is None:
             return
         if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
-            app.say("Messages and finished replies can be pinned.")
+            app.say("Only messages and finished replies can be pinned.")
             return
         try:
             pinned = await app.chat.service.pinned(world=app.chat.state.world)
@@ -300,12 +302,12 @@ class Remembering:
         except backstage.failures as error:
             app.say(str(error), error=True)
             return
-        app.say(f"{DONE[what]}. p again {UNDOES[what]}s it.")
+        app.say(f"{DONE[what]}. Press p again to {UNDOES[what]} it.")
         self.refresh_soon()
 
     async def _undo(self) -> None:
         if not self._done:
-            self._app.say("There is nothing to undo here.")
+            self._app.say("Nothing to undo here.")
             return
         chat = self._app.chat
         if chat is None:
@@ -331,13 +333,13 @@ class Remembering:
         self._note(chat, what, item)
         changes = await chat.service.changes(limit=1)
         self._done += [(what, item, changes[0].seq)] if changes else []
-        self._app.say(f"{DONE[what]}. u undoes it.")
+        self._app.say(f"{DONE[what]}. Press u to undo.")
         await self.refresh()
 
     async def _sure(self, what: str, text: str) -> bool:
         """Whether it is to be pinned, or unpinned: a letter that asks for it may have been typed."""
         title = f"{what.capitalize()} “{cut(text or 'erased', 48)}”?"
-        return await self._app.push_screen_wait(Confirm(title, PINNING[what], yes=f"{what} it"))
+        return await self._app.push_screen_wait(Confirm(title, PINNING[what], yes=what))
 
     def _note(self, chat: "Chat", what: str, item: "Item") -> None:
         """What is hidden here stays on the panel, and says so in the chat."""

@@ -148,10 +148,10 @@ def activity(state: State, session: str | None) -> str:
     reply = state.reply
     if reply is not None:
         if reply.session != session:
-            return "writing elsewhere"
+            return "replying in another chat"
         return "thinking" if reply.thinking or not reply.text else "writing"
     if state.approval is not None and state.approval.session == session:
-        return "waiting for your leave"
+        return "waiting for permission"
     if state.tool is not None and state.tool.session == session:
         return "looking it up"
     match state.model.state:

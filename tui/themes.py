@@ -79,7 +79,7 @@ def unknown_theme(name: str, known: Collection[str]) -> str:
     """What to say of a theme in the settings that there is not; empty if there is one."""
     if full_name(name) in known:
         return ""
-    return f"config.toml asks for the theme {one_line(name)}, which there is not: this is dark. /theme chooses another."
+    return f"Unknown theme in config.toml: {one_line(name)}. Using dark instead. Use /theme to choose another."
 
 
 def first_theme(config: Path) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tui.service import Service
 
 MAIN = "main"
-UNNAMED = "a chat without a name"
+UNNAMED = "an untitled chat"
 LONGEST = 40  # characters of the name of the chat that a what-if left
 BRIEF = 18  # and of any name where there is little room
 

@@ -151,15 +151,17 @@ class Writing:
                 app.perform(action.name, argument)
             case None if not text.strip():
                 if app.chat is None or app.chat.session is None or not app.chat.service.go_on(app.chat.session):
-                    app.say("There is nothing to send: the message is empty.")
+                    app.say("The message is empty.")
             case None if app.chat is None or not app.state.memory_open:
                 composer.give_back(text)
                 self._held = text
-                app.say("The memory is being opened; this is sent the moment it is.")
+                app.say("The memory is still opening. Your message will be sent as soon as it is ready.")
             case None if text != self._doubted and (command := actions.meant(text)) is not None:
                 self._doubted = text
                 composer.give_back(text)
-                app.say(f"Did you mean {command.split()[0]}? Tab makes it the command; Enter sends it as it is.")
+                app.say(
+                    f"Did you mean {command.split()[0]}? Press Tab for the command, or Enter to send it as a message."
+                )
             case None:
                 self._send(app.chat, text)
 
@@ -183,7 +185,11 @@ class Writing:
         chat = self._app.chat
         if not text.strip() or text == self.editing.original:
             self._app.composer.give_back(text)
-            self._app.say("Change it first; Esc leaves it as it is." if text.strip() else "The message is empty.")
+            self._app.say(
+                "Nothing has changed yet. Edit the message, or press Esc to cancel."
+                if text.strip()
+                else "The message is empty."
+            )
         elif chat is not None and (whole := self._with_files(text, before=self.editing.original)) is not None:
             self._app.composer.remember(text)
             self.editing.send(chat, whole)
@@ -198,13 +204,13 @@ class Writing:
         except NoFile as error:
             self._doubted = text
             self._app.composer.give_back(text)
-            self._app.say(
-                f"{one_line(str(error))} Nothing was sent; press Enter again to send it as it is.", error=True
-            )
+            self._app.say(f"{one_line(str(error))} Nothing was sent. Press Enter again to send it anyway.", error=True)
             return None
         except CannotAttach as error:
             self._app.composer.give_back(text)
-            self._app.say(f"{one_line(str(error))} Nothing was sent; your message is still there.", error=True)
+            self._app.say(
+                f"{one_line(str(error))} Nothing was sent. Your message is still in the composer.", error=True
+            )
             return None
         self._settle_doubt()
         return whole
@@ -227,7 +233,7 @@ class Writing:
             app.composer.give_back(text)
             app.composer.focus()
             self.keep()
-            app.say("Taken back. Enter sends it again.")
+            app.say("Removed from the queue. Press Enter to send it again.")
 
     def send_held(self) -> None:
         """The memory is open: send what waited for it."""
@@ -289,7 +295,7 @@ class Writing:
         elif found:
             self._offer(found)
         else:
-            self._app.say(f"There is no file whose name begins with {one_line(typed)}.")
+            self._app.say(f"No file name starts with {one_line(typed)}.")
 
     def complete(self, chosen: Completion, composer: Composer) -> None:
         """Put the command into the composer, to go on with its argument, or the file's name into the message."""

@@ -128,7 +128,7 @@ async def by_model(
     away meanwhile; and what else `validate` raises.
     """
     if len(question) > LONGEST:
-        raise NotUnderstood(f"A question has {LONGEST} characters at most; this one has {len(question)}.")
+        raise NotUnderstood(f"A question can have at most {LONGEST} characters; this one has {len(question)}.")
     before: tuple[str, str] | None = None
     for _ in range(tries):
         prompt = prompt_for(generator, question, now=now, before=before)
@@ -136,11 +136,11 @@ async def by_model(
             call = generator.structured(prompt, Written, max_tokens=MOST_TOKENS)
             written = await within(own_time_s or OWN_TIME_S, call, foreground)
         except TimeoutError as error:
-            raise TooSlow("The model took too long to make a query of this question. Nothing was run.") from error
+            raise TooSlow("The model took too long to write a query for this question. Nothing was run.") from error
         except EngineClosed:
             raise
         except RunError as error:
-            raise NotUnderstood(f"{error} No query came of this question, and nothing was run.") from error
+            raise NotUnderstood(f"{error} No query was written for this question, and nothing was run.") from error
         cypher = written.cypher.strip().rstrip(";").strip()
         try:
             await validate(cypher)
@@ -152,7 +152,7 @@ async def by_model(
         return Translation(question, cypher, {}, "model", words, generator.info.name)
     assert before is not None
     raise NotUnderstood(
-        f"The model's query would not do: {before[1]} Ask in other words, or write Cypher. Nothing was run."
+        f"The model's query could not be used: {before[1]} Nothing was run. Ask in other words, or write Cypher."
     )
 
 

@@ -25,10 +25,10 @@ from .values import Ran, Saved, Translation
 
 MOST_NAMES = 10_000
 NO_TEMPLATE = (
-    "This question is none that is known here. Ask it in other words (“who did I mention most in March?”, “what do you "
-    "know about Anna?”), take one of the ready queries, or write Cypher. Nothing was run."
+    "clew does not recognise this question. Ask it in other words (“who did I mention most in March?”, “what do you "
+    "know about Anna?”), use one of the ready queries, or write Cypher. Nothing was run."
 )
-UNFIT = "(The model {} was tried, and does not write queries well enough to be asked for one.)"
+UNFIT = "(The model {} was tested, but does not write queries well enough.)"
 _NAMES = """
 MATCH (e:Entity)<-[r:MENTIONS|SAID_BY]-(t:Turn) WHERE t.live AND t.world = $world
 WITH coalesce(e.name, e.id) AS name, count(*) AS times, max(CASE WHEN label(r) = 'SAID_BY' THEN 1 ELSE 0 END) AS said
@@ -131,7 +131,7 @@ class Queries:
                 now = datetime.now(local_zone())
                 return await by_model(question, model, self.validate, self._foreground, now=now)
             except EngineClosed as error:
-                raise NotUnderstood("The model was changed meanwhile. Nothing was run; ask again.") from error
+                raise NotUnderstood("The model was changed in the meantime. Nothing was run. Ask again.") from error
             except RunError as error:
                 raise NotUnderstood(f"{error} Nothing was run.") from error
 
@@ -156,4 +156,4 @@ class Queries:
         if damaged and what not in self._damage_told:
             self._damage_told |= {what}
             lines = "1 line is" if damaged == 1 else f"{damaged} lines are"
-            self._tell(Warned(f"In the {what} {lines} damaged and left out. Everything else is there."))
+            self._tell(Warned(f"In the {what} {lines} damaged and left out. The rest is fine."))

@@ -12,14 +12,14 @@ from .values import Ready
 _SHELF = (
     Ready(
         "Most proven memories",
-        "The memories that rest on the most messages.",
+        "The memories with the most proof.",
         f"MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn)\n"
         f"WHERE {CURRENT} AND t.live\n"
         "RETURN o.text AS memory, o.kind AS kind, count(DISTINCT t.id) AS proof ORDER BY proof DESC, memory LIMIT 50",
     ),
     Ready(
         "What changed",
-        "What was learned or revised since a day, with what was known before.",
+        "What was learned or changed since a date, with the earlier version.",
         "MATCH (o:Observation)\nWHERE o.live AND o.world = $world AND o.text IS NOT NULL"
         " AND o.at >= to_epoch_ms(timestamp($since))\n"
         "OPTIONAL MATCH (o)-[:SUPERSEDES]->(before:Observation)\n"
@@ -29,39 +29,39 @@ _SHELF = (
     ),
     Ready(
         "Who knows what",
-        "Who the memories are about, and how many there are.",
+        "The people the memories are about, and how many memories.",
         f"MATCH (o:Observation)-[:ABOUT]->(e:Entity)\nWHERE {CURRENT}\n"
         "RETURN coalesce(e.name, e.id) AS name, count(o) AS memories, collect(o.text)[1:5] AS first_five "
         "ORDER BY memories DESC, name LIMIT 100",
     ),
     Ready(
         "Who said what about …",
-        "The messages with a word or a name, and who wrote them.",
+        "Messages containing a word or name, and who wrote them.",
         f"{turns_about(joined='-[:`IN`]->(s:Session)', carried='t, s')}\n"
         f"RETURN epoch_ms(t.at) AS at_utc, t.speaker AS speaker, t.text AS text, {CHAT} AS chat\n"
         "ORDER BY t.at DESC, t.seq DESC LIMIT 200",
         {"what": ""},
     ),
     Ready(
-        "Turns nobody recalled",
-        "Your messages that were never put before the model for a reply, nor looked up.",
+        "Messages never recalled",
+        "Your messages that were never recalled for a reply or looked up.",
         f"MATCH (t:Turn)\nWHERE {LIVE} AND t.speaker = 'you' AND NOT EXISTS {{ MATCH (t)<-[:RECALLED]-(:Turn) }}\n"
         "RETURN t.text AS text, epoch_ms(t.at) AS at_utc ORDER BY t.at DESC, t.seq DESC LIMIT 200",
     ),
-    Ready("Path between two people", "The shortest ways over messages and memories from one name to another.", PATH, {
+    Ready("Path between two people", "The shortest paths between two names through messages and memories.", PATH, {
         "one": "", "other": ""
     }),
     Ready(
         "Most mentioned people",
-        "The people you named in the most messages.",
+        "The people you mentioned in the most messages.",
         f"MATCH (t:Turn)-[:MENTIONS]->(e:Entity)\nWHERE {LIVE} AND t.speaker = 'you' AND e.kind = 'person'"
         " AND e.name IS NOT NULL\n"
         "RETURN e.name AS name, count(t) AS mentions, epoch_ms(max(t.at)) AS last_utc "
         "ORDER BY mentions DESC, name LIMIT 50",
     ),
     Ready(
-        "People named together",
-        "Pairs of people in the same messages.",
+        "People mentioned together",
+        "Pairs of people mentioned in the same messages.",
         f"MATCH (a:Entity)<-[:MENTIONS]-(t:Turn)-[:MENTIONS]->(b:Entity)\n"
         f"WHERE {LIVE} AND a.kind = 'person' AND b.kind = 'person' AND a.name < b.name\n"
         "RETURN a.name AS one, b.name AS other, count(t) AS messages ORDER BY messages DESC, one, other LIMIT 50",
@@ -83,7 +83,7 @@ _SHELF = (
     ),
     Ready(
         "Memories that no longer hold",
-        "What was superseded, contradicted or rejected, and what came instead.",
+        "Memories that were superseded, contradicted or rejected, and what replaced them.",
         "MATCH (o:Observation)\nWHERE o.live AND o.world = $world AND o.text IS NOT NULL"
         " AND o.status IN ['superseded', 'invalid']\n"
         "OPTIONAL MATCH (later:Observation)-[:SUPERSEDES]->(o) WHERE later.live\n"
@@ -92,21 +92,21 @@ _SHELF = (
     ),
     Ready(
         "Waiting for your review",
-        "Memories that are not in use until you say so.",
+        "Memories that are not used until you accept them.",
         f"MATCH (o:Observation)\nWHERE {CURRENT} AND o.status = 'candidate'\n"
         "RETURN o.text AS memory, o.kind AS kind, round(o.confidence, 2) AS confidence, epoch_ms(o.at) AS at_utc "
         "ORDER BY o.at DESC, o.seq DESC LIMIT 100",
     ),
     Ready(
         "Most recalled memories",
-        "The memories that were put before the model most often.",
+        "The memories recalled most often.",
         f"MATCH (t:Turn)-[:RECALLED]->(o:Observation)\nWHERE {CURRENT} AND t.live\n"
         "RETURN o.text AS memory, count(t) AS times, epoch_ms(max(t.at)) AS last_utc "
         "ORDER BY times DESC, memory LIMIT 50",
     ),
     Ready(
         "Names without memories",
-        "People, places and things that are named, but nothing is remembered about.",
+        "People, places and things that are mentioned but have no memories.",
         f"MATCH (t:Turn)-[:MENTIONS]->(e:Entity)\nWHERE {LIVE} AND e.name IS NOT NULL"
         " AND NOT EXISTS { MATCH (e)<-[:ABOUT]-(o:Observation) WHERE o.current }\n"
         "RETURN e.name AS name, e.kind AS kind, count(t) AS mentions ORDER BY mentions DESC, name LIMIT 100",
@@ -121,14 +121,14 @@ _SHELF = (
     ),
     Ready(
         "Documents",
-        "The documents that were read, and in how many pieces.",
+        "The documents and their number of passages.",
         "MATCH (d:Document)\nWHERE NOT d.deleted\nOPTIONAL MATCH (d)<-[:PART_OF]-(c:Chunk) WHERE c.live\n"
         "RETURN d.title AS title, d.type AS type, count(c) AS pieces, epoch_ms(d.at) AS read_utc "
         "ORDER BY read_utc DESC, title LIMIT 200",
     ),
     Ready(
         "Slowest replies",
-        "How long replies took, and which model made them.",
+        "How long replies took, and which model wrote them.",
         "MATCH (t:Turn)\nWHERE t.live AND t.world = $world AND t.role = 'assistant' AND t.total_ms IS NOT NULL\n"
         "RETURN t.model AS model, round(t.total_ms / 1000, 1) AS seconds, t.completion_tokens AS tokens, "
         "t.text AS text ORDER BY t.total_ms DESC LIMIT 50",

@@ -86,13 +86,13 @@ class QueryStore:
         """Save a query; one of that name, in any case, is replaced. Raises QueriesUnwritable."""
         name = " ".join(saved.name.split())
         if not name or len(name) > LONGEST_NAME:
-            raise QueriesUnwritable(f"A query is saved under a name of 1 to {LONGEST_NAME} letters. Nothing was saved.")
+            raise QueriesUnwritable(f"The name of a query must have 1 to {LONGEST_NAME} characters. Nothing was saved.")
         if not saved.cypher.strip():
             raise QueriesUnwritable("There is no query to save. Write one first.")
         try:
             line = _line({"name": name, "cypher": saved.cypher, "parameters": dict(saved.parameters)})
         except (ValueError, TypeError) as error:
-            raise QueriesUnwritable("A parameter is of no kind that can be saved. Nothing was saved.") from error
+            raise QueriesUnwritable("A parameter has a type that cannot be saved. Nothing was saved.") from error
         if len(line) > LONGEST:
             raise QueriesUnwritable(f"This query is too long to be saved ({len(line):,} bytes). Nothing was saved.")
         self._change(name, line)
@@ -110,14 +110,14 @@ class QueryStore:
                 if line is None and at is None:
                     return False
                 if at is None and len(lines) >= MOST_SAVED:
-                    raise QueriesUnwritable(f"{MOST_SAVED:,} queries are saved already. Remove one first.")
+                    raise QueriesUnwritable(f"{MOST_SAVED:,} queries are already saved. Remove one first.")
                 new = [] if line is None else [line]
                 place = len(lines) if at is None else at
                 self._write(self.saved_file, [*lines[:place], *new, *lines[place + 1 :]])
                 return at is not None
         except OSError as error:
             raise QueriesUnwritable(
-                f"{self.saved_file} cannot be written: {error.strerror or error}. The saved queries are as they were."
+                f"{self.saved_file} cannot be written: {error.strerror or error}. The saved queries are unchanged."
             ) from error
 
     # -- what was deleted -----------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def _most_mentioned(asking: Asking) -> Made:
         f"MATCH (t:Turn)-[:MENTIONS]->(e:Entity)\nWHERE {conditions}\n"
         "RETURN e.name AS name, count(t) AS mentions ORDER BY mentions DESC, name LIMIT 20"
     )
-    return cypher, f"The {called} that are named in the most of {_all(messages)}{asking.when}."
+    return cypher, f"The {called} mentioned most often in {_all(messages)}{asking.when}."
 
 
 def _together(asking: Asking) -> Made:
@@ -61,7 +61,7 @@ def _together(asking: Asking) -> Made:
         f"MATCH (e:Entity)<-[:MENTIONS]-(t:Turn)-[:MENTIONS]->(other:Entity)\nWHERE {conditions}\n"
         "RETURN other.name AS name, count(t) AS messages ORDER BY messages DESC, name LIMIT 20"
     )
-    return cypher, f"The people that are named in the same messages as {what}{asking.when}."
+    return cypher, f"The people mentioned in the same messages as {what}{asking.when}."
 
 
 def _how_often(asking: Asking) -> Made:
@@ -101,7 +101,7 @@ def _said_about(asking: Asking) -> Made:
         f"RETURN epoch_ms(t.at) AS at_utc, t.speaker AS speaker, t.text AS text, {pieces.CHAT} AS chat\n"
         "ORDER BY t.at DESC, t.seq DESC LIMIT 100"
     )
-    return cypher, f"Those of {_all(messages)} that have the word {what}{asking.when}, the newest first."
+    return cypher, f"Those of {_all(messages)} that have the word {what}{asking.when}, newest first."
 
 
 def _chats_about(asking: Asking) -> Made:
@@ -111,7 +111,7 @@ def _chats_about(asking: Asking) -> Made:
         f"RETURN {pieces.CHAT} AS chat, count(t) AS messages, epoch_ms(max(t.at)) AS last_utc "
         "ORDER BY messages DESC, last_utc DESC LIMIT 50"
     )
-    return cypher, f"The chats in which {messages} have the word {what}{asking.when}, those with the most first."
+    return cypher, f"The chats in which {messages} have the word {what}{asking.when}, most messages first."
 
 
 def _talked_about(asking: Asking) -> Made:
@@ -121,7 +121,7 @@ def _talked_about(asking: Asking) -> Made:
         f"RETURN {pieces.CHAT} AS chat, count(t) AS messages, epoch_ms(min(t.at)) AS first_utc, "
         "epoch_ms(max(t.at)) AS last_utc ORDER BY last_utc DESC LIMIT 100"
     )
-    return cypher, f"The chats with messages{asking.when}, the newest first."
+    return cypher, f"The chats with messages{asking.when}, newest first."
 
 
 def _happened(asking: Asking) -> Made:
@@ -137,7 +137,7 @@ def _changed(asking: Asking) -> Made:
         "RETURN epoch_ms(o.at) AS at_utc, o.text AS memory, before.text AS before, o.status AS status "
         "ORDER BY o.at DESC, o.seq DESC LIMIT 200"
     )
-    return cypher, f"What was learned or revised{asking.when}, with what was known before, the newest first."
+    return cypher, f"What was learned or changed{asking.when}, with the earlier version, newest first."
 
 
 def _learned(asking: Asking) -> Made:
@@ -147,7 +147,7 @@ def _learned(asking: Asking) -> Made:
         "RETURN epoch_ms(o.first_seen) AS first_said_utc, o.text AS memory, o.kind AS kind, o.status AS status "
         "ORDER BY o.first_seen DESC, o.seq DESC LIMIT 100"
     )
-    return cypher, f"The memories whose first proof was said{asking.when or ' at any time'}, the newest first."
+    return cypher, f"The memories whose first proof was said{asking.when or ' at any time'}, newest first."
 
 
 _MEMORY = "o.text AS memory, o.kind AS kind, o.status AS status, epoch_ms(o.at) AS at_utc"
@@ -164,7 +164,7 @@ def _known(asking: Asking) -> Made:
             f"MATCH (o:Observation)\nWHERE {_and(pieces.CURRENT, *asking.time('o.at'))}\n"
             f"RETURN {_MEMORY} ORDER BY o.at DESC, o.seq DESC LIMIT 200"
         )
-        return cypher, f"Everything that is remembered{asking.when}, the newest first."
+        return cypher, f"Everything that is remembered{asking.when}, newest first."
     else:
         what = asking.what()
     cypher = (
@@ -185,14 +185,14 @@ def _wrong(asking: Asking) -> Made:
         "WHERE later.live\nRETURN o.text AS memory, later.text AS instead, o.status AS status, "
         "epoch_ms(o.at) AS at_utc ORDER BY o.at DESC, o.seq DESC LIMIT 100"
     )
-    return cypher, f"Memories that do not hold any more{asking.when and f', made{asking.when}'}, and what came instead."
+    return cypher, f"Memories that no longer hold{asking.when and f', made{asking.when}'}, and what replaced them."
 
 
 def _path(asking: Asking) -> Made:
     one, other = asking.named("a", "one"), asking.named("b", "other")
     if asking.parameters["one"].casefold() == asking.parameters["other"].casefold():
         raise Unfit
-    return pieces.PATH, f"The shortest ways from {one} to {other} over messages and memories."
+    return pieces.PATH, f"The shortest paths from {one} to {other} through messages and memories."
 
 
 def _counted(asking: Asking) -> Made:
@@ -242,7 +242,7 @@ def _of_kind(asking: Asking) -> Made:
         f"MATCH (o:Observation)\nWHERE {conditions}\n"
         "RETURN o.text AS memory, o.status AS status, epoch_ms(o.at) AS at_utc ORDER BY o.at DESC, o.seq DESC LIMIT 100"
     )
-    return cypher, f"The memories of the kind “{kind}”{asking.when and f', made{asking.when}'}, the newest first."
+    return cypher, f"The memories of the kind “{kind}”{asking.when and f', made{asking.when}'}, newest first."
 
 
 def _ready(name: str) -> "Callable[[Asking], Made]":
@@ -317,7 +317,7 @@ QUERIES: "dict[str, Callable[[Asking], Made]]" = {
     "weekdays": _weekdays,
     "who_said_most": _who_said_most,
     "documents": _ready("Documents"),
-    "never_recalled": _ready("Turns nobody recalled"),
+    "never_recalled": _ready("Messages never recalled"),
     "most_recalled": _ready("Most recalled memories"),
     "newest_messages": _newest_messages,
 }

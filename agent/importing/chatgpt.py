@@ -98,7 +98,7 @@ def parse(value: Any) -> Chat:
             continue
         key = node.message.id or node_id
         if key in keys:
-            skipped["a second one with the same id"] += 1
+            skipped["a duplicate id"] += 1
             stands_for[node_id] = key
             continue
         keys.add(key)
@@ -139,7 +139,7 @@ def _oldest_first(mapping: Mapping[str, Node], skipped: Counter[str]) -> Iterato
         yield id, mapping[id]
         waiting.extend(reversed(children.get(id, [])))
     if count < len(mapping):
-        skipped["in a circle of messages"] += len(mapping) - count
+        skipped["in a circular chain of messages"] += len(mapping) - count
 
 
 def _left_out(message: Said) -> str | None:

@@ -64,7 +64,7 @@ def parse(value: Any) -> Chat:
         else:
             parent = None if _is_root(said.parent_message_uuid) else last
         if said.uuid in stands_for:
-            skipped["a second one with the same id"] += 1
+            skipped["a duplicate id"] += 1
             continue
         key = said.uuid or str(place)
         role = ROLES.get(said.sender)

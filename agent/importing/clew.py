@@ -70,7 +70,9 @@ class ClewExport:
         try:
             return read(where.line, line_of(where.line, data.removeprefix(b"\xef\xbb\xbf")).value)
         except LogDamaged as error:
-            raise ExportUnreadable(f"{self.source.name} changed while it was read. What was imported stays.") from error
+            raise ExportUnreadable(
+                f"{self.source.name} changed while it was being read. What was imported so far is kept."
+            ) from error
 
 
 def is_one(source: Source) -> bool:
@@ -104,7 +106,7 @@ def _log(source: Source, header: dict[str, Any], logs: dict[str, int]) -> int:
     """The number of the log that a header names. Raises ExportUnreadable."""
     form = header.get("format")
     if isinstance(form, int) and form > FORMAT:
-        raise _newer(source, f"it has format {form}, this clew reads {FORMAT}")
+        raise _newer(source, f"it has format {form}; this clew reads {FORMAT}")
     return logs.setdefault(str(header.get("log")), len(logs))
 
 

@@ -86,7 +86,9 @@ def _detect(source: Source) -> tuple[str, Parser | None, bool]:
         if any(looks_like_one(value) for value in first):
             return "JSON Lines", None, False
         if not start.startswith("{"):
-            raise ExportUnreadable(f"{source.name} is no file of chats: it begins with {start[:20]!r}. {SAFE} {KNOWN}")
+            raise ExportUnreadable(
+                f"{source.name} is not a file of chats: it starts with {start[:20]!r}. {SAFE} {KNOWN}"
+            )
         if len(first) > 1:
             raise ExportUnreadable(f"{source.name} is JSON Lines, of {_described(first[0])}. {SAFE} {KNOWN}")
     values = document(source)
@@ -97,7 +99,9 @@ def _detect(source: Source) -> tuple[str, Parser | None, bool]:
     for name, is_one, parser in FORMATS:
         if isinstance(value, dict) and is_one(value):
             return name, parser, False
-    raise ExportUnreadable(f"{source.name} is JSON, but no chats clew knows: {_described(value)}. {SAFE} {KNOWN}")
+    raise ExportUnreadable(
+        f"{source.name} is JSON, but not a chat format clew knows: {_described(value)}. {SAFE} {KNOWN}"
+    )
 
 
 def _chatgpt(value: Any) -> Iterator[Chat]:

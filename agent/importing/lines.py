@@ -120,7 +120,7 @@ class Lines:
         known = self._ids.setdefault(record.session, set())
         if record.id is not None:
             if record.id in known:
-                part.skipped["a second one with the same id"] += 1
+                part.skipped["a duplicate id"] += 1
                 return
             known.add(record.id)
         key = f"id {record.id}" if record.id is not None else f"line {number}"
@@ -170,4 +170,4 @@ def _explain(value: Any, error: ValidationError) -> str:
     problem = error.errors()[0]
     if problem["type"] == "missing":
         return "it has no text"
-    return f"{problem['loc'][0]} is no text but {in_words(problem['input'])}"
+    return f"{problem['loc'][0]} is not text but {in_words(problem['input'])}"

@@ -91,7 +91,7 @@ def _chat(
         key = said.dia_id or str(place)
         text = "\n".join(part for part in (said.text, _photo(said)) if part)
         if key in keys or not text.strip():
-            skipped["a second one with the same id" if key in keys else "empty"] += 1
+            skipped["a duplicate id" if key in keys else "empty"] += 1
             continue
         keys.add(key)
         parent = messages[-1].key if messages else None

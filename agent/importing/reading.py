@@ -53,12 +53,12 @@ class Source:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
                     yield packed
         except FileNotFoundError as error:
-            raise ExportMissing(f"There is no file {self.path}. {SAFE}") from error
+            raise ExportMissing(f"File not found: {self.path}. {SAFE}") from error
         except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
             why = getattr(error, "strerror", None) or error
             raise ExportUnreadable(f"{self.name} cannot be read: {why}. {SAFE}") from error
         except (zlib.error, lzma.LZMAError) as error:
-            raise ExportUnreadable(f"{self.name} is damaged in its zip file. {SAFE} Download it again.") from error
+            raise ExportUnreadable(f"{self.name} is damaged inside its zip file. {SAFE} Download it again.") from error
 
     def size(self) -> int:
         """Bytes, unpacked."""
@@ -76,7 +76,7 @@ def sources(path: Path) -> list[Source]:
     if path.is_dir():
         inside = path / f"{CONVERSATIONS}.json"
         give = f"the file in it, {inside}" if inside.is_file() else "a file"
-        raise ExportUnreadable(f"{path} is a folder. {SAFE} Give {give}.")
+        raise ExportUnreadable(f"{path} is a folder. {SAFE} Use {give}.")
     source = Source(path)
     with source.open() as file:
         start = file.read(4)
@@ -175,7 +175,7 @@ class Window:
         lines = before.count("\n")
         column = len(before) - before.rfind("\n") if lines else self._column + len(before)
         return ExportUnreadable(
-            f"{self._source.name} is broken at line {self._line + lines}, column {column}: {what}. {SAFE}"
+            f"{self._source.name} is not valid at line {self._line + lines}, column {column}: {what}. {SAFE}"
         )
 
     def _more(self) -> bool:

@@ -17,7 +17,7 @@ Kind = Literal["markdown", "text", "code", "pdf"]
 MOST_BYTES = 32 << 20
 MOST_PIECES = 20_000
 CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # which no text has
-SAFE = "Nothing of it was taken in, and what was read of it before stays."
+SAFE = "It was not added; what was added from it before is kept."
 
 MARKDOWN = "md markdown mdown mkd qmd"
 TEXT = "txt text rst org adoc tex srt log csv tsv json"
@@ -97,11 +97,11 @@ def locate(path: Path) -> Path:
         real = path.expanduser().resolve()
         real.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise DocumentMissing(f"There is no file or folder {path}. Nothing was changed.") from error
+        raise DocumentMissing(f"File or folder not found: {path}. Nothing was changed.") from error
     except OSError as error:
         raise DocumentUnreadable(unreadable(path, error)) from error
     except (RuntimeError, ValueError) as error:  # links in a circle, nobody's home, a NUL
-        raise DocumentUnreadable(f"{path} is no path of a file or folder: {error}. Nothing was changed.") from error
+        raise DocumentUnreadable(f"{path} is not a valid path: {error}. Nothing was changed.") from error
     return real
 
 
@@ -137,9 +137,9 @@ def read(path: Path) -> Reading:
     for piece in pieces(_watched(parts, headings)):
         found.append(piece)
         if len(found) > MOST_PIECES:
-            raise DocumentUnreadable(f"{path.name} has more than {MOST_PIECES:,} pieces. {SAFE} Split the file.")
+            raise DocumentUnreadable(f"{path.name} has more than {MOST_PIECES:,} passages. {SAFE} Split the file.")
     if not found:
-        raise DocumentUnreadable(f"{path.name} has no words. {SAFE}")
+        raise DocumentUnreadable(f"{path.name} contains no text. {SAFE}")
     title = title or (headings[0] if headings and kind == "markdown" else "") or path.name
     return Reading(path, kind, " ".join(title.split())[:120], len(data), tuple(found), guessed)
 
@@ -158,20 +158,22 @@ def _bytes(path: Path) -> bytes:
         for _ in range(2):
             before = path.stat()
             if not stat.S_ISREG(before.st_mode):
-                raise DocumentUnreadable(f"{path} is no file that can be read. {SAFE}")
+                raise DocumentUnreadable(f"{path} is not a readable file. {SAFE}")
             if before.st_size > MOST_BYTES:
                 mib = f"{before.st_size >> 20:,} MB, more than the {MOST_BYTES >> 20} MB"
-                raise DocumentUnreadable(f"{path.name} has {mib} that are read of one file. {SAFE} Split it.")
+                raise DocumentUnreadable(
+                    f"{path.name} is too large: {mib} that clew reads from one file. {SAFE} Split it."
+                )
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
             after = path.stat()
             if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns) and len(data) <= MOST_BYTES:
                 return data
     except FileNotFoundError as error:
-        raise DocumentMissing(f"There is no file {path}. {SAFE}") from error
+        raise DocumentMissing(f"File not found: {path}. {SAFE}") from error
     except OSError as error:
         raise DocumentUnreadable(unreadable(path, error)) from error
-    raise DocumentUnreadable(f"{path.name} changes while it is read. {SAFE} Try again when it is written.")
+    raise DocumentUnreadable(f"{path.name} is changing while it is being read. {SAFE} Try again when it is finished.")
 
 
 def _text(path: Path, data: bytes) -> tuple[str, bool]:
@@ -184,12 +186,12 @@ def _text(path: Path, data: bytes) -> tuple[str, bool]:
         western = _western(data) if encoding == "utf-8-sig" else None
         if western is None:
             if b"\0" in data[:8192]:
-                raise DocumentUnreadable(f"{path.name} is no text. {SAFE}") from error
+                raise DocumentUnreadable(f"{path.name} is not a text file. {SAFE}") from error
             why = f"is not UTF-8 text (byte {error.start})"
             raise DocumentUnreadable(f"{path.name} {why}. {SAFE} Save it as UTF-8.") from error
         text = western
     if "\0" in text:
-        raise DocumentUnreadable(f"{path.name} is no text, but a file of bytes. {SAFE}")
+        raise DocumentUnreadable(f"{path.name} is a binary file, not text. {SAFE}")
     return text.replace("\r\n", "\n").replace("\r", "\n"), western is not None
 
 
@@ -214,10 +216,10 @@ def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:
     from pypdf.errors import DependencyError, PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells of every small fault, on the screen
-    broken = f"{path.name} is a damaged PDF, or none. {SAFE}"
+    broken = f"{path.name} is damaged or not a PDF. {SAFE}"
     if not data.lstrip()[:5].startswith(b"%PDF"):
         raise DocumentUnreadable(broken)
-    locked = f"{path.name} is encrypted. {SAFE} Save it without a password."
+    locked = f"{path.name} is encrypted. {SAFE} Save it without a password first."
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -229,7 +231,7 @@ def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:
     except (PyPdfError, *PDF_SURPRISES) as error:
         raise DocumentUnreadable(f"{broken} ({type(error).__name__})") from error
     if not any(text.strip() for text in texts):
-        raise DocumentUnreadable(f"{path.name} has no text, only pictures of it. {SAFE} Run it through an OCR first.")
+        raise DocumentUnreadable(f"{path.name} contains only images of text. {SAFE} Run OCR on it first.")
     return title, sections.pages(texts)
 
 

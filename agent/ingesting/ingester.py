@@ -88,7 +88,7 @@ class Ingester:
             self._progress(IngestProgress(0, 1, real.name))
             if real.is_file() and kind_of(real) is None and b"\0" in _start(real):
                 raise DocumentUnreadable(
-                    f"{real.name} is no document that clew can read. {SAFE} Save it as text, Markdown or PDF."
+                    f"{real.name} is not a document type clew can read. {SAFE} Save it as text, Markdown or PDF."
                 )
             self._take(read(real), report)
         return report
@@ -97,7 +97,7 @@ class Ingester:
         found, below = find(folder), self._below(folder)
         files = found.files
         if not files and not below:
-            nothing = f"{folder} holds no Markdown, text, code or PDF files. Nothing was taken in."
+            nothing = f"{folder} contains no Markdown, text, code or PDF files. Nothing was added."
             raise DocumentUnreadable(found.unreadable[0][1] if found.unreadable else nothing)
         report.others = [str(each) for each in found.others]
         report.skipped = [(str(each), why) for each, why in found.unreadable]
@@ -126,7 +126,7 @@ class Ingester:
         what = "The document that was" if kept == 1 else f"The {kept:,} documents that were"
         stay = "stays" if kept == 1 else "stay"
         return (
-            f" {what} read from there {stay} in the memory. Mount it, or give it back its name, and try again; "
+            f" {what} read from there {stay} in the memory. Mount the folder or restore its name, then try again; "
             "`clew ingest` lists the documents, `clew delete ID` erases one."
         )
 

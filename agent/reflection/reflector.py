@@ -140,7 +140,7 @@ class Reflector:
                 continue  # it is opened or renewed: whoever does that wakes us
             except (MemoryFailure, *SURPRISES) as error:
                 why = str(error) if isinstance(error, MemoryFailure) else f"{type(error).__name__}."
-                self._warn(f"Nothing can be learned from what was said just now: {why} It is tried again later.")
+                self._warn(f"Nothing could be learned from the last messages: {why} clew will try again later.")
 
     def _warn(self, message: str) -> None:
         """Once, until it is about something else: it may be tried again often."""
@@ -162,7 +162,7 @@ class Reflector:
         """The model to reflect with, once nobody waits for an answer. Raises GraphFailure while there is no graph."""
         await self._quiet()
         if not self._store.graph_ready:
-            raise GraphFailure("What is known already cannot be read while the graph is being opened.")
+            raise GraphFailure("Existing memories cannot be read while the graph is opening.")
         return await self._model() if by_model else None
 
     async def _tell(self, model: Generator | None, *, left: int | None = None) -> None:

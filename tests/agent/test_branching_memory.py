@@ -132,7 +132,7 @@ async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_
     turns = await path(agent, what_if)
     plan = await agent.rewind_plan(what_if, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("2 of 4 messages stay in memory: another chat, or the one that this left, holds them.",)
+    assert plan.notes == ("2 of 4 messages stay in memory, because another chat also contains them.",)
     alone = await agent.rewind_plan(what_if, turns[3].id)
     assert [turn.id for turn in alone.impact.gone] == [turn.id for turn in turns[4:]]
     assert alone.notes == ()
@@ -150,7 +150,7 @@ async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_t
     turns = await path(agent, fork)
     plan = await agent.rewind_plan(fork, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("Both messages stay in memory: another chat, or the one that this left, holds them.",)
+    assert plan.notes == ("Both messages stay in memory, because another chat also contains them.",)
     assert plan.impact.lost == ()
 
 

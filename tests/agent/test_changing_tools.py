@@ -59,7 +59,7 @@ async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_age
     (made,) = await agent.memories()
     assert (made.text, made.status, made.sources) == (REMEMBER["text"], "active", (wanted.turn,))
     assert kinds(agent) == ["approval.asked", "approval.given"]
-    with pytest.raises(NotFound, match="answered already"):
+    with pytest.raises(NotFound, match="already answered"):
         await agent.approve(wanted.approval)
 
 

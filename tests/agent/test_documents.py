@@ -45,11 +45,11 @@ async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undo
 
     undone = await agent.undo()
 
-    assert (undone.what, await held(agent)) == ("read in 2 documents", {"Tides": [], "Moon": []})
+    assert (undone.what, await held(agent)) == ("added 2 documents", {"Tides": [], "Moon": []})
     changes = await agent.changes()
     assert [change.what for change in changes] == [
-        "undid a change (read in 2 documents)",
-        "read in 2 documents",
+        "undid a change (added 2 documents)",
+        "added 2 documents",
         f"hid the message {one.turn}",
     ]
     await agent.undo(changes[0].seq)
@@ -68,9 +68,9 @@ async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_sam
     await agent.ingest(folder)
     assert await held(agent) == before | {"Tides": ["Once."]}
 
-    assert (await agent.undo()).what == "read in the document “Tides”"
+    assert (await agent.undo()).what == "added the document “Tides”"
     assert await held(agent) == before
-    assert (await agent.undo()).what == "read in 2 documents"
+    assert (await agent.undo()).what == "added 2 documents"
     with pytest.raises(AgentError, match="nothing to undo"):
         await agent.undo()
 
@@ -87,7 +87,7 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
     (folder / "moon.md").unlink()
     missing = (await agent.ingest(folder)).missing
     plan = await agent.plan_take_out(missing)
-    assert (plan.what, plan.notes[0]) == ("Take the document “Moon” out of the memory", str(folder / "moon.md"))
+    assert (plan.what, plan.notes[0]) == ("Remove the document “Moon” from the memory", str(folder / "moon.md"))
     assert ([form.id for form in plan.impact.lost], plan.impact.erases) == (["PULL"], False)
     assert await held(agent) == before
 
@@ -95,9 +95,9 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
 
     assert await held(agent) == before | {"Moon": []}
     assert (await agent.ingest(folder)).missing == [], "it is asked once"
-    with pytest.raises(AgentError, match="in the memory any more"):
+    with pytest.raises(AgentError, match="no longer in the memory"):
         await agent.plan_take_out(missing)
-    assert (await agent.undo()).what == "took the document “Moon” out of the memory"
+    assert (await agent.undo()).what == "removed the document “Moon” from the memory"
     assert await held(agent) == before
     assert [each.id for each in await agent.memories()] == ["PULL"]
 
@@ -131,7 +131,7 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
 
     assert await held(agent) == {"Tides": []}
     tides = (await agent.documents())[0]
-    assert (await agent.plan_remove_document(tides.id)).notes[0] == "1 piece of it will be erased."
+    assert (await agent.plan_remove_document(tides.id)).notes[0] == "1 passage will be erased."
     await agent.remove_document(tides.id)
     with agent._memory.snapshot() as db:
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
@@ -143,6 +143,6 @@ async def test_going_back_to_a_mark_puts_documents_back_too(make_agent: MakeAgen
     mark = await agent.mark("before")
     await agent.ingest(folder)
     plan = await agent.plan_restore(mark.id)
-    assert plan.notes == ("1 document goes back to how it was read.",)
+    assert plan.notes == ("1 document goes back to its earlier version.",)
     await agent.carry_out(plan)
     assert await held(agent) == {"Tides": ["Twice a day."], "Moon": []}

@@ -165,7 +165,7 @@ async def test_a_text_without_a_usable_vector_is_left_out_once_and_counted(
         await running.idle()
         assert [text for batch in embedder.asked for text in batch].count("a bad one") == asked
         assert missing(memory) == ["a bad one"]
-        assert told[-1] == EmbeddingProgress("ready", "fake", 3, 4, "One text has no vector; words find it.")
+        assert told[-1] == EmbeddingProgress("ready", "fake", 3, 4, "1 text has no vector and is found by words only.")
         assert await running.query("bad") is None
 
 
@@ -233,7 +233,8 @@ async def test_a_missing_embedder_is_told_once_and_recall_does_without(memory: M
     assert told[-1] == EmbeddingProgress(
         "failed",
         "minilm-l6",
-        message="minilm-l6 is not installed. Fetch it with `clew models pull minilm-l6`. Recall goes on with words.",
+        message="minilm-l6 is not installed. Download it with `clew models pull minilm-l6`. Recall continues by "
+        "words only.",
     )
     await running.close()
 

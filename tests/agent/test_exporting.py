@@ -105,7 +105,7 @@ def test_a_file_is_written_whole_or_not_at_all(here: Memory, reader: LogReader, 
     assert not list(tmp_path.glob("out*"))
     into_file(target, as_jsonl(reader, clew="1"), replace=False)
     assert target.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(CopyFailed, match="is there already"):
+    with pytest.raises(CopyFailed, match="already exists"):
         into_file(target, ["new"], replace=False)
     with pytest.raises(CopyFailed, match="is a folder"):
         into_file(tmp_path, ["new"], replace=True)
@@ -181,7 +181,7 @@ def test_an_export_of_a_newer_clew_imports_nothing(
     lines = [json.loads(line) for line in as_jsonl(reader, clew="1")]
     file = tmp_path / "export.jsonl"
     for number, change, says in (
-        (0, {"format": 2}, "format 2, this clew reads 1"),
+        (0, {"format": 2}, "format 2; this clew reads 1"),
         (2, {"kind": "turn.sung"}, r"line 3 .*turn\.sung, version"),
         (3, {"version": 9}, "version 9"),
     ):
@@ -247,5 +247,5 @@ def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(
     assert there.turns(["s0"])[0].hidden
     assert there.deeds(10) == named
     assert there.marks(now=datetime.now(UTC)) == []
-    with pytest.raises(NotFound, match="no change by hand"):
+    with pytest.raises(NotFound, match="not a change you made"):
         there.deed(there.head())

@@ -187,7 +187,7 @@ def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(
     assert 0 < stored < 200
     assert str(caught.value).startswith("The disk is full: ")
     assert str(caught.value).endswith(
-        f"try again. {stored} messages were imported before that and stay; the same command goes on from there."
+        f"try again. {stored} messages were imported before that and are kept. Run the same command to continue."
     )
     memory._log._db.execute(f"PRAGMA max_page_count = {pages + 10_000}")
     assert counted(bring_in(chat)) == (0, 1, 0, 200 - stored, stored)

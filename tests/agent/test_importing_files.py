@@ -59,7 +59,7 @@ def test_the_content_tells_the_format(tmp_path: Path, content: Any, format: str)
     [
         ("", "is empty"),
         ("  \n ", "is empty"),
-        ("# Notes", "begins with '# Notes'"),
+        ("# Notes", "starts with '# Notes'"),
         ("[]", "nothing at all"),
         ("[1, 2]", "values like 1"),
         ("[true]", "values like true"),
@@ -77,7 +77,7 @@ def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path, content: 
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(ExportMissing, match=r"no file .*gone\.json"):
+    with pytest.raises(ExportMissing, match=r"not found: .*gone\.json"):
         open_export(tmp_path / "gone.json")
     write(tmp_path, [CLAUDE], "conversations.json")
     with pytest.raises(ExportUnreadable, match=r"is a folder.*conversations\.json"):

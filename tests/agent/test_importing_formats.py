@@ -108,7 +108,7 @@ def test_chatgpts_broken_trees_lose_only_what_cannot_be_placed() -> None:
     )
     chat = chatgpt.parse(value)
     assert told(chat) == [("q", None, "user", "one")]
-    assert chat.skipped == {"in a circle of messages": 2, "a second one with the same id": 1}
+    assert chat.skipped == {"in a circular chain of messages": 2, "a duplicate id": 1}
     assert chat.head == "q"
 
 
@@ -174,7 +174,7 @@ def test_claudes_messages_follow_each_other_and_keep_what_was_said() -> None:
         ("m5", "m2", "user", "Thanks"),
     ]
     assert chat.skipped == {
-        "a second one with the same id": 1,
+        "a duplicate id": 1,
         "empty": 1,
         "of an unknown role": 1,
         "thoughts": 1,
@@ -276,7 +276,7 @@ def test_locomos_sessions_are_chats_of_persons_in_their_order() -> None:
         ("D1:2", "D1:1", "user", "Nice."),
     ]
     assert [each.speaker for each in chats[0].messages] == ["Ana", "you"]
-    assert chats[0].skipped == {"a second one with the same id": 1, "empty": 1}
+    assert chats[0].skipped == {"a duplicate id": 1, "empty": 1}
     assert [chat.at for chat in chats] == [ms(2023, 5, 8, 13, 56), ms(2023, 9, 13, 0, 9), None]
     assert {chat.title for chat in chats} == {"Ana and Ben"}
     assert chats[2].times == (ms(2023, 9, 13, 0, 9), ms(2023, 5, 8, 13, 56))
@@ -326,7 +326,7 @@ def test_bad_lines_are_named_and_the_others_are_read() -> None:
     assert [number for number, _ in reader.bad] == [1, 2, 4, 5, 6]
     assert reader.bad[0] == (1, "it has no text")
     assert reader.bad[1][1] == "not an object with role and text but a text"
-    assert reader.bad[2][1] == "text is no text but a list"
+    assert reader.bad[2][1] == "text is not text but a list"
     assert reader.bad[3][1] == "not an object with role and text but null"
     assert chats[0].skipped == {"of or to a tool": 1}
 

@@ -77,8 +77,8 @@ async def test_one_that_fails_is_told_once(place: Home) -> None:
     assert await nightly.look() is None
     [warned] = told
     assert isinstance(warned, Warned)
-    assert "The automatic backup was not made" in warned.message
-    assert "The chat is not affected" in warned.message
+    assert "The automatic backup failed" in warned.message
+    assert "Your chats are not affected" in warned.message
 
 
 async def test_one_that_is_given_up_leaves_nothing(place: Home) -> None:

@@ -65,7 +65,7 @@ async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: Mak
     with pytest.raises(NotFound):
         await agent.plan_delete("01UNKNOWN")
     await agent.carry_out(await agent.plan_hide(one.turn))
-    with pytest.raises(AgentError, match="hidden already"):
+    with pytest.raises(AgentError, match="already hidden"):
         await agent.plan_hide(one.turn)
     with pytest.raises(AgentError, match="not hidden"):
         await agent.plan_unhide(one.reply_turn)
@@ -73,7 +73,7 @@ async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: Mak
     assert ids(hidden.impact.gone) == [one.turn]
     await agent.carry_out(hidden)
     for planning in (agent.plan_delete, agent.plan_hide, agent.plan_unhide):
-        with pytest.raises(AgentError, match="deleted already"):
+        with pytest.raises(AgentError, match="already deleted"):
             await planning(one.turn)
 
 
@@ -124,12 +124,12 @@ async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(mak
     )
     plan = await agent.plan_delete_session(session)
     assert ids(plan.impact.gone) == [two.turn, two.reply_turn]
-    assert plan.notes == ("2 messages stay: other chats go on from them.",)
+    assert plan.notes == ("2 messages stay, because other chats continue from them.",)
     await agent.carry_out(plan)
     assert "Secret voyage" not in texts(agent)
     assert "Buy the tickets." not in texts(agent)
     assert [turn.text for turn in await agent.thread(fork)] == ["The ferry leaves at nine.", "I see."]
-    with pytest.raises(AgentError, match="deleted already"):
+    with pytest.raises(AgentError, match="already deleted"):
         await agent.plan_delete_session(session)
 
 
@@ -156,12 +156,12 @@ async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(mak
     plan = await agent.plan_hide(one.turn)
     agent._memory.append(observed("LYON", one.turn))
     head = agent._memory.head()
-    with pytest.raises(AgentError, match="look again"):
+    with pytest.raises(AgentError, match="Check again"):
         await agent.carry_out(plan)
     assert agent._memory.head() == head
     stale = await agent.plan("Go back", HeadMoved(session=session, turn=one.reply_turn))
     agent._memory.append(TurnHidden(turn=two.turn))
-    with pytest.raises(AgentError, match="look again"):
+    with pytest.raises(AgentError, match="Check again"):
         await agent.carry_out(stale)
 
 
@@ -184,9 +184,9 @@ async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: Mak
     events = agent.send(session, "And now?")
     await anext(events)
     await model.waiting.wait()
-    with pytest.raises(AgentError, match="stop it"):
+    with pytest.raises(AgentError, match="Stop it"):
         await agent.plan_delete(one.turn)
-    with pytest.raises(AgentError, match="stop it"):
+    with pytest.raises(AgentError, match="Stop it"):
         await agent.plan_delete_session(session)
     model.gate.set()
     async for _ in events:

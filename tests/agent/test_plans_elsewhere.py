@@ -32,7 +32,7 @@ async def test_what_is_erased_and_not_in_use_is_told_of(make_agent: MakeAgent) -
     agent, _, (one, two), _ = await moved(make_agent)
     off_path = (await agent.plan_delete(two)).impact
     assert (off_path.lost, [form.id for form in off_path.erased]) == ((), ["PORTO"])
-    assert "1 memory not in use will be deleted too:" in lines_of(off_path)
+    assert "1 memory that no longer applied will be deleted too:" in lines_of(off_path)
     both = (await agent.plan_delete(one)).impact
     assert [form.id for form in both.lost] == ["LYON"]
     assert [form.id for form in both.erased] == ["LYON", "PORTO"]

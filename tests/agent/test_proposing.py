@@ -103,7 +103,7 @@ async def test_a_review_queue_that_is_full_takes_no_more(
     for number in range(2):
         await agent.propose(f"The user has {number} goats.", by="Helper")
     head = agent._memory.head()
-    with pytest.raises(AgentError, match="wait for the user's review already"):
+    with pytest.raises(AgentError, match="already waiting for the user's review"):
         await agent.propose(SAID, by="Helper")
     assert agent._memory.head() == head
 

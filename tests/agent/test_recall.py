@@ -226,7 +226,7 @@ async def test_damage_that_is_found_while_reading_holds_up_no_reply(
     _, recalled, ended = await say(agent, None, "What colour is my dog?")
     assert ended.text == "still here"
     assert recalled.hits == ()
-    assert "could not be looked through" in recalled.note
+    assert "could not be searched" in recalled.note
     assert str(error) in recalled.note
 
 

@@ -21,7 +21,11 @@ def test_what_is_written_reads_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("warmth=1", "no sampling setting"), ("temperature", "no sampling setting"), ("top_p=7", "top_p cannot be '7'")],
+    [
+        ("warmth=1", "not a sampling setting"),
+        ("temperature", "not a sampling setting"),
+        ("top_p=7", "top_p cannot be '7'"),
+    ],
 )
 def test_what_cannot_be_is_named(text: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):

@@ -44,9 +44,9 @@ async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothin
     head = agent._memory.head()
     with pytest.raises(AgentError, match="nothing to undo"):
         await agent.undo()
-    with pytest.raises(NotFound, match="no change by hand"):
+    with pytest.raises(NotFound, match="not a change you made"):
         await agent.undo(1)
-    with pytest.raises(NotFound, match="no change by hand"):
+    with pytest.raises(NotFound, match="not a change you made"):
         await agent.undo(9999)
     assert agent._memory.head() == head
 
@@ -92,7 +92,7 @@ async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make
     assert agent._memory.head() == head
     await agent.undo()
     await agent.undo(first.seq)
-    with pytest.raises(AgentError, match="undone already"):
+    with pytest.raises(AgentError, match="already been undone"):
         await agent.undo(first.seq)
 
 
@@ -138,7 +138,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: 
     with pytest.raises(AgentError, match=f"cannot be undone.*clew undo {renamed.seq}`"):
         await agent.undo()
     assert not (await agent.changes())[0].undoable
-    with pytest.raises(AgentError, match="gone for good"):
+    with pytest.raises(AgentError, match="permanently gone"):
         await agent.undo((await agent.changes())[0].seq)
     assert agent._memory.head() == head
     await agent.undo(renamed.seq)
@@ -209,7 +209,7 @@ async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off(make_ag
         await agent.unmark("01UNKNOWN")
     with pytest.raises(NotFound):
         await agent.plan_restore("01UNKNOWN")
-    with pytest.raises(AgentError, match="Nothing that can be put back"):
+    with pytest.raises(AgentError, match="Nothing has changed since that mark"):
         await agent.plan_restore(mark.id)
     await agent.unmark(mark.id[:20])
     assert await agent.marks() == []
@@ -251,15 +251,15 @@ async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(
     plan = await agent.plan_restore(mark.id)
     assert [form.id for form in plan.impact.returning] == ["FERRY"]
     assert [form.text for form in plan.impact.lost] == ["I row."]
-    assert "1 message is shown again." in plan.notes
-    assert "1 chat comes out of the archive." in plan.notes
+    assert "1 message is unhidden." in plan.notes
+    assert "1 chat is unarchived." in plan.notes
     assert not plan.impact.erases
     assert await state(agent) == since
     await agent.carry_out(plan)
     assert await state(agent) == then
     assert [each.reason for each in await agent.marks()] == ["restore", "named"]
     assert other in {each.id for each in await agent.sessions(archived=True)}
-    assert (await agent.undo()).what == "went back to a mark"
+    assert (await agent.undo()).what == "restored a mark"
     assert await state(agent) == since
 
 

@@ -20,7 +20,7 @@ async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(ma
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.rename(session, "Voyage")
     await edited(agent, session, two.turn, "Rather walk.")
-    assert (await agent.changes())[0].what == "said something else in the place of the message “Buy the tickets.”"
+    assert (await agent.changes())[0].what == "edited the message “Buy the tickets.”"
     assert (await agent.undo()).what.endswith("“Buy the tickets.”")
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
     await agent.undo((await agent.changes())[0].seq)
@@ -56,7 +56,7 @@ async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_co
     assert [change.what for change in await agent.changes()] == ["deleted 2 messages"]
     async for _ in agent.regenerate(session):
         pass
-    assert (await agent.undo()).what == "had another reply made to the message “Rather walk.”"
+    assert (await agent.undo()).what == "regenerated the reply to the message “Rather walk.”"
 
 
 async def test_an_undoing_of_what_is_no_change_stands_in_the_list_and_breaks_nothing(make_agent: MakeAgent) -> None:
@@ -65,7 +65,7 @@ async def test_an_undoing_of_what_is_no_change_stands_in_the_list_and_breaks_not
     await agent.rename(session, "Voyage")
     agent._memory.append(Undone(events=(1,)))
     assert [change.what for change in await agent.changes()] == [
-        "undid something that is no change by hand",
+        "undid an automatic change",
         "named a chat “Voyage”",
     ]
     assert (await agent.undo()).what == "named a chat “Voyage”"
@@ -85,7 +85,7 @@ async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_n
     await agent.carry_out(plan)
     with pytest.raises(AgentError, match=r"None of its words were erased.*went back to") as refused:
         await agent.undo()
-    assert "gone for good" not in str(refused.value)
+    assert "permanently gone" not in str(refused.value)
 
 
 async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(make_agent: MakeAgent) -> None:

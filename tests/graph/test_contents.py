@@ -106,7 +106,7 @@ def test_what_is_no_direction_is_refused_with_its_whole_batch(memory: Memory, ba
     if known:
         memory.keep_vectors(MODEL, [(hash_of("s2"), vector())])
     before = memory.embedders()
-    with pytest.raises(InvalidVector, match=rf"refused: .*{why}.*every word is safe"):
+    with pytest.raises(InvalidVector, match=rf"rejected: .*{why}.*All text is safe"):
         memory.keep_vectors(MODEL, [(hash_of("s0"), vector()), (hash_of("s1"), bad)])
     assert memory.embedders() == before
     assert memory.embedded(MODEL) == (int(known), 3)

@@ -108,7 +108,7 @@ def test_lone_surrogates_nul_and_five_megabytes_go_through_log_words_and_graph(w
 
 def test_a_disk_that_fills_up_stops_the_append_and_nothing_else(memory: Memory) -> None:
     talk(memory, 2)
-    with no_space_beyond(1 * MB), pytest.raises(LogUnwritable, match="What was stored before is safe"):
+    with no_space_beyond(1 * MB), pytest.raises(LogUnwritable, match="Earlier data is safe"):
         memory.append(said("big", parent="s1", text="x" * 5 * MB))
     with no_space_beyond(1 * MB), pytest.raises(LogUnwritable):
         memory.stream("r", session="s", parent="s1", model=None, text="x" * 5 * MB)

@@ -296,7 +296,7 @@ def test_where_nothing_was_stored_there_is_no_memory(folder: Path) -> None:
 def test_a_log_that_is_something_else_is_called_damaged_and_left_alone(folder: Path) -> None:
     folder.mkdir()
     (folder / "log.sqlite").write_text("Dear diary, " * 1000)
-    with pytest.raises(LogDamaged, match="left as it is"):
+    with pytest.raises(LogDamaged, match="not changed"):
         LogReader.open(folder)
     with pytest.raises(LogDamaged):
         Memory.open(folder, command="test")

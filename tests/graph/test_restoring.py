@@ -130,13 +130,13 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
         db.commit()
     refused: list[tuple[Path, type[Exception], str]] = [
         (cut, NotABackup, "cut is cut short"),
-        (text, NotABackup, "is no backup"),
-        (empty, NotABackup, "is no backup"),
-        (changed, NotABackup, r"no whole backup.*damaged \(chain: Event 6"),
-        (foreign, NotABackup, "database of another program"),
+        (text, NotABackup, "is not a backup"),
+        (empty, NotABackup, "is not a backup"),
+        (changed, NotABackup, r"not a complete backup.*damaged \(chain: Event 6"),
+        (foreign, NotABackup, "another program's database"),
         (newer, LogNewer, "written by a newer clew"),
-        (tmp_path, NotABackup, "is no file"),
-        (tmp_path / "none", MemoryMissing, r"There is no file .*--list"),
+        (tmp_path, NotABackup, "is not a file"),
+        (tmp_path / "none", MemoryMissing, r"File not found: .*--list"),
         (folder / LOG, NotABackup, "is the log itself"),
     ]
     for path, error, says in refused:
@@ -230,7 +230,7 @@ def test_a_log_that_another_program_reads_stays(memory: Memory, folder: Path, fi
     with closing(sqlite3.connect(folder / LOG)) as other:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM events").fetchone()
-        with pytest.raises(LogUnwritable, match=r"Another program reads this memory.*Nothing was changed"):
+        with pytest.raises(LogUnwritable, match=r"Another program is reading this memory.*Nothing was changed"):
             restore(folder, file)
     assert not (folder / RESTORING).exists()
 

@@ -61,7 +61,7 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
     done = run(folder, "seen", 4_096_000)
     assert (done.returncode, done.stderr) == (0, "")
     assert "nearly full" in done.stdout
-    assert "catches up by itself" in done.stdout
+    assert "catch up automatically" in done.stdout
     assert done.stdout.endswith("said\n")
     memory = opening()
     memory.open_graph(ignore)
@@ -105,7 +105,7 @@ def test_without_room_the_engine_is_not_even_opened(memory: Memory, monkeypatch:
     monkeypatch.setattr(room, "left", lambda folder: 1 << 20)
     with monkeypatch.context() as never:
         never.delattr(GraphStore, "open")
-        with pytest.raises(NoRoom, match=r"nearly full.*safe in the log.*catches up by itself"):
+        with pytest.raises(NoRoom, match=r"nearly full.*safe in the log.*catch up automatically"):
             memory.open_graph(ignore)
     monkeypatch.setattr(room, "left", free)
     memory.append(said("more", parent="s1"))

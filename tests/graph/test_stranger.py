@@ -72,7 +72,7 @@ def test_a_folder_or_a_link_to_nothing_in_the_logs_place_is_refused(folder: Path
     refused(folder, "is a folder")
     (folder / LOG).rmdir()
     (folder / LOG).symlink_to(tmp_path / "unmounted")
-    refused(folder, "leads nowhere")
+    refused(folder, "broken link")
     assert not (tmp_path / "unmounted").exists()
 
 

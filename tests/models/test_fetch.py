@@ -156,7 +156,7 @@ def test_a_damaged_beginning_is_fetched_once_more(part: Path) -> None:
 
 
 def test_a_wrong_checksum_is_refused_and_thrown_away(part: Path) -> None:
-    with pytest.raises(ChecksumMismatch, match="thrown away"):
+    with pytest.raises(ChecksumMismatch, match="discarded"):
         fetch(FakeWorld(sha256="0" * 64), part)
     assert list(part.parent.iterdir()) == []
 
@@ -205,7 +205,7 @@ def test_a_disk_that_fills_up_meanwhile_keeps_what_arrived(part: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(NoSpace, match="what arrived is kept"):
+        with pytest.raises(NoSpace, match="the partial download is kept"):
             fetch(FakeWorld(cuts=[4000]), part)
     later = FakeWorld()
     assert fetch(later, part).read_bytes() == CONTENT

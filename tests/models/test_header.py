@@ -81,7 +81,7 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path, data: bytes, found: str
 
 def test_a_folder_a_missing_file_and_a_pipe_are_no_models(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, why in ((tmp_path, "a folder"), (tmp_path / "none", "no such file"), (tmp_path / "pipe", "not a file")):
+    for path, why in ((tmp_path, "a folder"), (tmp_path / "none", "does not exist"), (tmp_path / "pipe", "not a file")):
         with pytest.raises(ModelMissing, match=why):
             read_header(path)
 

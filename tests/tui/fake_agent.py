@@ -223,7 +223,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         waiting = self._queued.get(session, [])
         found = next((each for each in waiting if each.id == turn), None)
         if found is None:
-            raise AgentError("That message is being answered, or was already.")
+            raise AgentError("That message is being answered or was already answered.")
         waiting.remove(found)
         self._withdrawn[turn].set()
         if (held := self._held.pop(turn, None)) is not None:
@@ -233,7 +233,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 
     async def _answer(self, session: str, turn: str) -> AsyncIterator[AgentEvent]:
         if self.no_model is not None:
-            yield Failed(f"{self.no_model} Your message is kept: /retry answers it.", turn)
+            yield Failed(f"{self.no_model} Your message is saved; use /retry to get a reply.", turn)
             return
         self._answering, self._stopped = session, False
         self._count += 1
@@ -250,7 +250,9 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
             if self._stopped:
                 yield ToolDone(session, turn, call, tool, "", error="It was stopped.")
                 self._answering = None
-                yield Failed("Stopped before the model was asked. Your message is kept: /retry answers it.", turn)
+                yield Failed(
+                    "Stopped before the model was asked. Your message is saved; use /retry to get a reply.", turn
+                )
                 return
             given = ", ".join(f'{name}="{value}"' for name, value in arguments.items())
             said = self._say(session, "tool", f"{tool}({given})\n{result}")
@@ -297,7 +299,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     async def retry(self, session: str) -> AsyncIterator[AgentEvent]:
         last = next(turn for turn in reversed(self.turns[session]) if turn.role != "tool")
         if last.role != "user":
-            yield Failed("No message here waits for an answer. Nothing was changed.")
+            yield Failed("No message here is waiting for a reply. Nothing was changed.")
             return
         yield TurnAccepted(session, last.id, last.text or "", queued=False, new_session=False)
         async with self._one:
@@ -324,7 +326,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 
     async def session(self, session: str) -> Session:
         if session not in self.all_sessions:
-            raise FakeFailure(f"There is no session {session}.")
+            raise FakeFailure(f"There is no chat {session}.")
         return self.all_sessions[session]
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:

@@ -147,7 +147,7 @@ class FakeKeeping:
 
     async def promote(self, id: str) -> None:
         if self._observation(id).status != "candidate":
-            raise AgentError("That memory is in use already. Nothing was changed.")
+            raise AgentError("That memory is already in use. Nothing was changed.")
         self._by_hand("a memory is in use")
         self._set(id, status="active")
 

@@ -253,7 +253,7 @@ class FakeTime:
 
     async def plan_restore(self, mark: str) -> FakePlan:
         async def do() -> None:
-            self.undoable.append(("went back to a mark", do))
+            self.undoable.append(("restored a mark", do))
 
         return FakePlan("restore", self.impact, do, self.notes)
 

@@ -94,7 +94,7 @@ def told(app: ClewApp) -> tuple[bool, bool]:
     """Whether the title, and the status, say that the chat on the screen is private."""
     chat = app.screen_stack[0]
     title, status = str(chat.query_one(Title).content), str(chat.query_one(StatusBar).content)
-    return "Private chat: nothing of it is kept" in title, status.startswith("private")
+    return "Private chat: nothing is saved" in title, status.startswith("private")
 
 
 class Leak(AssertionError):

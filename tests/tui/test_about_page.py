@@ -7,5 +7,5 @@ from tui.widgets.about_page import about_content
 def test_it_tells_that_it_counts_words_and_the_graph_its_links() -> None:
     words = about_content(About("Wren", "person", 1, 12_340, None, None), 90).plain
     assert "1 message\n" in words
-    assert "in the words of 12 340 messages that others said" in words
-    assert "the graph (g) counts the messages that it links to the name instead" in words
+    assert "mentioned in 12 340 messages by others" in words
+    assert "the graph (g) counts only the messages linked to the name" in words

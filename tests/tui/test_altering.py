@@ -29,7 +29,7 @@ async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running,
             last(app, Said).focus()
             await pilot.press("x")
             await wait_until(pilot, lambda: ready(app))
-            await wait_until(pilot, lambda: "This alone" in words(app))
+            await wait_until(pilot, lambda: "This message only" in words(app))
             await pilot.press(*keys)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await wait_until(pilot, lambda left=left: len(agent.turns["S000"]) == left, keys[0])  # type: ignore[misc]
@@ -42,10 +42,10 @@ async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good
     async with chat(agent, size=(120, 40)) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("delete")
-        await wait_until(pilot, lambda: ready(app) and "1 message will be deleted for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "1 message will be deleted" in words(app))
         assert "This cannot be undone." in words(app)
         await pilot.press("tab", "tab")
-        await wait_until(pilot, lambda: ready(app) and "2 messages will be deleted for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "2 messages will be deleted" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert [turn.text for turn in agent.carried[0].impact.gone] == ["And then?", "Sleep."]
@@ -62,7 +62,7 @@ async def test_both_ways_to_delete_and_all_keys_are_in_sight_on_a_small_screen(
         await pilot.press("x")
         await wait_until(pilot, lambda: ready(app) and "[ Cancel ]" in words(app))
         lines = words(app).replace("│ │ ", "")
-        assert "[ Cancel ] [ This alone ] [ With its message ]" in lines
+        assert "[ Cancel ] [ This message only ] [ With its message ]" in lines
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.focused is last(app, Answer))
 
@@ -75,10 +75,10 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
     for number in range(12):
         agent._say("S000", "user", f"Message number {number} of a chat that went on for long")
     agent.impact = Impact(lost=tuple(agent.memory_of.observations))
-    keys = ("[ Delete it for good ]", "[ Cancel ]", "This cannot be undone.")
+    keys = ("[ Delete permanently ]", "[ Cancel ]", "This cannot be undone.")
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press(*"/delete", "enter")
-        await wait_until(pilot, lambda: ready(app) and "messages will be deleted for good" in unframed(app))
+        await wait_until(pilot, lambda: ready(app) and "messages will be deleted" in unframed(app))
         await wait_until(pilot, lambda: "more lines · PgDn" in words(app), "what lies below is said")
         assert "5 memories will no longer be used" in unframed(app), "all that changes stands above the fold"
         assert all(each in words(app) for each in keys), screen_text(app)
@@ -98,7 +98,7 @@ async def test_deleting_an_empty_chat_is_for_good_too_and_says_so(chat: Running)
         await wait_until(pilot, lambda: app.sessions.chosen is not None)
         await pilot.press("ctrl+x")
         await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
-        assert "/undo takes it back" not in words(app)
+        assert "/undo undoes this" not in words(app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -114,7 +114,7 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 chats are archived." in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: ready(app) and "3 chats are archived." in words(app))
-        assert "[ Restore it ]" in words(app)
+        assert "[ Restore ]" in words(app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -128,13 +128,13 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
         message.focus()
         await pilot.press("h")
         await wait_until(pilot, lambda: ready(app) and "2 memories will no longer be used" in unframed(app))
-        assert "/undo takes it back" in words(app)
+        assert "/undo undoes this" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert not agent.turn(message.turn).hidden
         await pilot.press("h")
         await agree(pilot)
-        await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
+        await wait_until(pilot, lambda: "hidden · h to unhide" in words(app))
         await wait_until(pilot, lambda: "Hidden from chat, memory and prompts" in words(app))
         assert app.focused is message
         await pilot.press("h")
@@ -155,7 +155,7 @@ async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat:
     await agent.hide(newest)
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/undo soon", "enter")
-        await wait_until(pilot, lambda: "/undo takes back the last change" in words(app))
+        await wait_until(pilot, lambda: "/undo undoes the last change" in words(app))
         await pilot.press(*"/undo 0", "enter")
         await wait_until(pilot, lambda: not agent.turn(first).hidden)
         assert agent.turn(newest).hidden
@@ -169,7 +169,9 @@ async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
         await wait_until(pilot, lambda: app.sessions.chosen is not None)
         await pilot.press("ctrl+l")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
-        await wait_until(pilot, lambda: "You went back to before the first message; that is undone now." in words(app))
+        await wait_until(
+            pilot, lambda: "You went back to before the first message; that has been undone." in words(app)
+        )
 
 
 async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_restored_after_asking(
@@ -191,7 +193,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         assert agent.carried == []
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: len(agent.carried) == 1)
-        await wait_until(pilot, lambda: "It stands as it was at “before Crete”" in words(app))
+        await wait_until(pilot, lambda: "Restored “before Crete”" in words(app))
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("d", "enter")
@@ -213,11 +215,11 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_asks_nothin
     await agent.mark("before Crete")
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press(*"/marks", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
-        assert words(app).count("nothing to put back ·") == 1
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
+        assert words(app).count("nothing to restore ·") == 1
         await wait_until(pilot, lambda: "Everything" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Nothing to put back: everything stands as it was" in words(app))
+        await wait_until(pilot, lambda: "Nothing to restore: everything is still as it was" in words(app))
         assert len(app.screen_stack) == 1
         assert agent.carried == []
 
@@ -239,7 +241,7 @@ async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: R
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*f"/forget {BERLIN}", "enter")
-        await wait_until(pilot, lambda: ready(app) and "2 memories will be deleted for good" in words(app))
+        await wait_until(pilot, lambda: ready(app) and "2 memories will be deleted" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: all(each.series != BERLIN for each in agent.memory_of.observations))
         await pilot.press("f4", "5")

@@ -43,19 +43,19 @@ def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("sum up @nosuch.md", r"There is no file nosuch\.md in /"),
-        ("sum up @nosuch.md, please", r"There is no file nosuch\.md in /"),
-        ('sum up @"no such.txt"', r"There is no file no such\.txt in /"),
-        ("@report.docx", "There is no file report.docx"),
-        ("@Makefile", "There is no file Makefile"),
-        ("@docs/plan", "There is no file docs/plan in /"),
+        ("sum up @nosuch.md", r"File not found: nosuch\.md \(in /"),
+        ("sum up @nosuch.md, please", r"File not found: nosuch\.md \(in /"),
+        ('sum up @"no such.txt"', r"File not found: no such\.txt \(in /"),
+        ("@report.docx", "File not found: report.docx"),
+        ("@Makefile", "File not found: Makefile"),
+        ("@docs/plan", r"File not found: docs/plan \(in /"),
         ("@docs", "docs is a folder"),
-        ("@/etc", "/etc is a folder, and only files"),
-        ("@/no/such/place", r"There is no file /no/such/place\.$"),
-        ("@~nobody-here/x", "There is no file ~nobody-here/x"),
-        ("@./x", "There is no file"),
+        ("@/etc", "/etc is a folder. Only files"),
+        ("@/no/such/place", r"File not found: /no/such/place\.$"),
+        ("@~nobody-here/x", "File not found: ~nobody-here/x"),
+        ("@./x", "File not found:"),
         ("@pipe", "pipe is not a regular file"),
-        ("@a.md and @b.md", "no file a.md in .* no file b.md"),
+        ("@a.md and @b.md", "found: a.md .* found: b.md"),
     ],
 )
 def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_all(
@@ -111,7 +111,7 @@ def test_a_name_becomes_those_it_may_be_the_beginning_of(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("data", "says"), [(b"x" * (LARGEST + 1), "larger than"), (b"\xff\xfe", "no UTF-8"), (b"a\0b", "no text")]
+    ("data", "says"), [(b"x" * (LARGEST + 1), "larger than"), (b"\xff\xfe", "not UTF-8"), (b"a\0b", "not a text file")]
 )
 def test_what_cannot_go_along_is_told(data: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(data)
@@ -129,7 +129,7 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
     async with chat(agent) as (app, pilot):
         app.composer.put("see @bad.bin")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "no UTF-8 text" in screen_text(app))
+        await wait_until(pilot, lambda: "not UTF-8 text" in screen_text(app))
         assert app.composer.text == "see @bad.bin"
         assert agent.turns == {}
         app.composer.put("see @good.txt")
@@ -145,7 +145,7 @@ async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_w
     async with chat(agent, size=(120, 30)) as (app, pilot):
         app.composer.put("sum up @nosuch.md")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "There is no file nosuch.md" in screen_text(app))
+        await wait_until(pilot, lambda: "File not found: nosuch.md" in screen_text(app))
         assert app.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
         assert app.composer.text == "sum up @nosuch.md"
@@ -164,9 +164,9 @@ async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
     async with chat(FakeAgent(), size=(120, 30)) as (app, pilot):
         app.composer.put("read @nosuch.md")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "There is no file" in screen_text(app))
+        await wait_until(pilot, lambda: "File not found:" in screen_text(app))
         await pilot.press("ctrl+u", "h", "i")
-        assert "There is no file" not in screen_text(app)
+        assert "File not found:" not in screen_text(app)
 
 
 async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
@@ -191,7 +191,7 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
         await pilot.press("right", "tab", *"?")
         assert app.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
         await pilot.press(*" @nope", "tab")
-        await wait_until(pilot, lambda: "no file whose name begins with nope" in screen_text(app))
+        await wait_until(pilot, lambda: "o file name starts with nope" in screen_text(app))
         assert app.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
         await wait_until(pilot, lambda: "S000" in agent.turns)

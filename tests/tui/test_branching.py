@@ -47,7 +47,7 @@ async def test_r_on_a_reply_gives_another_and_left_and_right_turn_between_them(c
         await wait_until(pilot, lambda: texts(app)[-1] == "Sleep." and "‹1/2›" in screen_text(app))
         assert app.focused is last(app, Answer)
         await pilot.press("left")
-        await wait_until(pilot, lambda: "That is the first of 2." in words(app))
+        await wait_until(pilot, lambda: "This is the first of 2 versions." in words(app))
         await pilot.press("right")
         await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
 
@@ -77,7 +77,7 @@ async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it
         last(app, Said).focus()
         await pilot.press("e")
         assert app.composer.text == "And then?"
-        await wait_until(pilot, lambda: "Editing: Enter makes a new branch, Esc leaves it" in words(app))
+        await wait_until(pilot, lambda: "Editing: Enter saves a new version, Esc cancels" in words(app))
         await pilot.press("backspace", *" what?", "enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then what?", "Another one."])
         assert app.composer.text == "half a thought"
@@ -114,7 +114,7 @@ async def test_a_reply_is_not_edited_and_that_is_said(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("e")
-        await wait_until(pilot, lambda: "Only what you said is edited" in words(app))
+        await wait_until(pilot, lambda: "Only your own messages can be edited" in words(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
@@ -124,7 +124,7 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
     agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "Esc once more" in words(app))
+        await wait_until(pilot, lambda: "Press Esc again" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
         await pilot.press("down")
@@ -134,10 +134,12 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert app.composer.text == "And then?"
         assert app.focused is app.composer
-        await wait_until(pilot, lambda: "/undo takes it back" in words(app))
+        await wait_until(pilot, lambda: "/undo undoes this" in words(app))
         app.perform("undo")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
-        await wait_until(pilot, lambda: "You went back to before the first message; that is undone now." in words(app))
+        await wait_until(
+            pilot, lambda: "You went back to before the first message; that has been undone." in words(app)
+        )
 
 
 async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_nothing(chat: Running) -> None:
@@ -170,7 +172,7 @@ async def test_a_what_if_is_named_in_the_title_and_the_status_bar_and_the_way_ba
         await wait_until(pilot, lambda: app.current_session == "S001" and len(texts(app)) == 4)
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         assert "Atlantis what-if" in words(app)
-        await wait_until(pilot, lambda: "Alt+← goes back" in words(app))
+        await wait_until(pilot, lambda: "Press Alt+←" in words(app))
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000" and "what-if" not in status_line(app))
 
@@ -211,7 +213,7 @@ async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focu
     async with chat(agent) as (app, pilot):
         app.transcript.messages[1].focus()
         await pilot.press("f")
-        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen) and "the other chats know too" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen) and "Other chats can use" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert app.focused is app.transcript.messages[1]
@@ -233,7 +235,7 @@ async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Runn
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "○" in screen_text(app))
         assert "◉" in screen_text(app)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "The chat stands there already" in words(app))
+        await wait_until(pilot, lambda: "The chat is already there" in words(app))
         await pilot.press("f6")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("up", "enter")
@@ -247,7 +249,7 @@ async def test_a_chat_with_no_message_has_nothing_to_branch_from(chat: Running) 
         for name in ("regenerate", "edit", "rewind", "tree", "fork"):
             app.unsay()
             app.perform(name)
-            await wait_until(pilot, lambda: "This chat has no message yet." in words(app), name)
+            await wait_until(pilot, lambda: "This chat has no messages yet." in words(app), name)
 
 
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
@@ -259,7 +261,7 @@ async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_i
         await pilot.press("ctrl+u")
         await wait_until(pilot, lambda: app.composer.text == "")
         await pilot.press(key)
-        await wait_until(pilot, lambda: "Editing left; nothing was changed." in words(app))
+        await wait_until(pilot, lambda: "Edit cancelled. Nothing was changed." in words(app))
         assert not app.writing.editing.under_way
         await pilot.press(*"new", "enter")
         await wait_until(pilot, lambda: texts(app)[2:5] == ["And then?", "Sleep.", "new"])
@@ -272,7 +274,7 @@ async def test_that_something_is_edited_stays_said_whatever_else_is(chat: Runnin
         app.say("Copied.")
         await wait_until(pilot, lambda: "Editing · Copied." in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Editing · Change it first" in words(app))
+        await wait_until(pilot, lambda: "Editing · Nothing has changed yet" in words(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -292,7 +294,7 @@ async def test_the_picker_tells_the_impact_in_a_line_and_pagedown_shows_the_rest
         await wait_until(pilot, lambda: preview.max_scroll_y > 0 and "1 message" in words(app))
         while preview.scroll_y < preview.max_scroll_y:
             await pilot.press("pagedown")
-        await wait_until(pilot, lambda: "/undo takes it back" in words(app), "the end of the preview")
+        await wait_until(pilot, lambda: "/undo undoes this" in words(app), "the end of the preview")
         while preview.scroll_y > 0:
             await pilot.press("pageup")
         await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
@@ -307,13 +309,13 @@ async def test_another_reply_in_the_midst_says_what_left_with_the_one_before(cha
         await wait_until(pilot, lambda: len(texts(app)) == 6)
         app.transcript.messages[1].focus()
         await pilot.press("r")
-        told = "4 later messages left this chat, 2 memories with them. /undo takes it back."
+        told = "4 later messages removed from this chat, 2 memories no longer used. /undo undoes this."
         await wait_until(pilot, lambda: told in words(app))
         await wait_until(pilot, lambda: texts(app) == ["one", agent.reply] and "‹2/2›" in screen_text(app))
         app.unsay()
         await pilot.press("left")
         await wait_until(pilot, lambda: len(texts(app)) == 6)
-        assert "left this chat" not in words(app), "nothing stood behind the new reply"
+        assert "removed from this chat" not in words(app), "nothing stood behind the new reply"
         await pilot.press("right")
         await wait_until(pilot, lambda: told in words(app))
 
@@ -336,10 +338,10 @@ async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_st
         await pilot.press("r")
         await wait_until(pilot, lambda: "‹2/2›" in screen_text(app) and app.focused is last(app, Answer))
         await pilot.press("right")
-        await wait_until(pilot, lambda: "That is the last of 2." in words(app))
+        await wait_until(pilot, lambda: "This is the last of 2 versions." in words(app))
         await pilot.press("left")
         await wait_until(pilot, lambda: "‹1/2›" in screen_text(app))
-        assert "That is the last of 2." not in words(app)
+        assert "This is the last of 2 versions." not in words(app)
 
 
 async def test_a_fresh_what_if_is_named_by_the_chat_that_it_left_and_stays_so_once_it_has_a_name(chat: Running) -> None:

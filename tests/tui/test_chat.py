@@ -34,7 +34,7 @@ async def test_ctrl_j_makes_a_line_and_a_blank_message_is_refused(chat: Running)
     agent = FakeAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press("space", "enter")
-        await wait_until(pilot, lambda: "nothing to send" in screen_text(app))
+        await wait_until(pilot, lambda: "message is empty" in screen_text(app))
         assert agent.turns == {}
         await pilot.press(*"a", "ctrl+j", *"b")
         assert app.composer.text == "a\nb"
@@ -59,7 +59,7 @@ async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_s
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
         await wait_until(pilot, lambda: "2 queued" in screen_text(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "2 queued messages are on hold: Enter sends them" in screen_text(app))
+        await wait_until(pilot, lambda: "2 queued messages are on hold. Press Enter sends them" in screen_text(app))
         await wait_until(pilot, lambda: screen_text(app).count("On hold") == 2)
         await wait_until(pilot, lambda: agent.answering is None)
         await pilot.press(*"D", "enter")
@@ -69,7 +69,7 @@ async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_s
         await wait_until(pilot, lambda: texts(app) == ["A", "", "D", "one two", "B", "one two", "C", "one two"])
         await wait_until(pilot, lambda: "hold" not in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "nothing to send" in screen_text(app))
+        await wait_until(pilot, lambda: "message is empty" in screen_text(app))
 
 
 async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answered(chat: Running) -> None:
@@ -93,7 +93,7 @@ async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answe
         said.focus()
         await pilot.press("e")
         await wait_until(pilot, lambda: app.composer.text == "B")
-        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold: Enter", ""))
+        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold. Press Enter", ""))
         agent.go.set()
         await pilot.press("!", "enter")
         await wait_until(pilot, lambda: texts(app)[-2:] == ["B!", "Hello there."])
@@ -110,7 +110,7 @@ async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat
         await wait_until(pilot, lambda: "1 on hold" in screen_text(app))
         here = app.current_session
         await app.open_session(other)
-        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold:", ""))
+        await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold.", ""))
         await app.open_session(here)
         await wait_until(pilot, lambda: "On hold" in screen_text(app))
 
@@ -284,7 +284,7 @@ async def test_a_missing_model_is_told_with_the_way_out(chat: Running) -> None:
     agent = FakeAgent()
     agent.model_failure = "broken.gguf is not a GGUF file."
     async with chat(agent) as (app, pilot):
-        await wait_until(pilot, lambda: "/model chooses another" in screen_text(app))
+        await wait_until(pilot, lambda: "Use /model to choose another" in screen_text(app))
         agent.tell(ModelFailed("x", "still [not] a model"))
         await wait_until(pilot, lambda: "still [not] a model" in screen_text(app))
 

@@ -87,7 +87,7 @@ async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
         app.perform("theme", "nord")
         await wait_until(pilot, lambda: app.theme == "nord")
         app.perform("theme", "no[pe]")
-        await wait_until(pilot, lambda: "There is no theme no[pe]" in screen_text(app))
+        await wait_until(pilot, lambda: "Unknown theme no[pe]" in screen_text(app))
 
 
 async def test_the_status_shows_what_the_agent_says(chat: Running) -> None:
@@ -101,7 +101,7 @@ async def test_the_palette_finds_an_action(chat: Running) -> None:
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.press(*"status")
-        await wait_until(pilot, lambda: "Show what clew is doing" in screen_text(app))
+        await wait_until(pilot, lambda: "Show status and disk use" in screen_text(app))
 
 
 async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_path: Path) -> None:
@@ -238,4 +238,4 @@ async def test_the_palette_shows_what_it_finds_also_in_a_tiny_terminal(chat: Run
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.press(*"how")
-        await wait_until(pilot, lambda: "How this chat" in screen_text(app))
+        await wait_until(pilot, lambda: "Sampling settings" in screen_text(app))

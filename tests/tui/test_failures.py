@@ -22,7 +22,7 @@ async def test_a_message_without_a_model_says_so_below_it_until_another_model_an
     agent.model_failure = agent.no_model = BROKEN
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: "● no model" in status_line(app))
-        await wait_until(pilot, lambda: "/model chooses another" in screen_text(app))
+        await wait_until(pilot, lambda: "Use /model to choose another" in screen_text(app))
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: "no reply: notes.gguf is no GGUF" in screen_text(app))
         assert texts(app) == ["hi"]
@@ -50,11 +50,11 @@ async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:
     agent = FakeAgent()
     async with chat(agent) as (app, pilot):
         app.perform("retry")
-        await wait_until(pilot, lambda: "nothing to answer yet" in screen_text(app))
+        await wait_until(pilot, lambda: "no message to answer yet" in screen_text(app))
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: texts(app) == ["hi", "Hello there."] and app.state.last is not None)
         app.perform("retry")
-        await wait_until(pilot, lambda: "No message here waits" in screen_text(app))
+        await wait_until(pilot, lambda: "No message here is waiting" in screen_text(app))
         assert texts(app) == ["hi", "Hello there."]
 
 

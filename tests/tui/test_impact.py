@@ -21,14 +21,14 @@ def test_one_and_several_are_told_apart() -> None:
         "3 messages",
     ]
     assert lines_of(Impact(gone=(turn("a"),))) == ["1 message will be removed:", "  you: a"]
-    assert lines_of(Impact(gone=(turn("a"), turn("b")), erases=True))[0] == "2 messages will be deleted for good:"
+    assert lines_of(Impact(gone=(turn("a"), turn("b")), erases=True))[0] == "2 messages will be deleted:"
 
 
 def test_what_leaves_and_what_is_erased_are_told_apart() -> None:
     impact = Impact(gone=(turn("a"), turn("b")), erases=True, kept=frozenset("b"))
-    kept = "1 message will be removed here, and kept in other chats"
-    assert lines_of(impact) == ["1 message will be deleted for good:", "  you: a", f"{kept}:", "  you: b"]
-    assert summary_of(impact) == f"1 message will be deleted for good; {kept}."
+    kept = "1 message will be removed here and kept in other chats"
+    assert lines_of(impact) == ["1 message will be deleted:", "  you: a", f"{kept}:", "  you: b"]
+    assert summary_of(impact) == f"1 message will be deleted; {kept}."
     assert as_json(impact)["gone"] == [
         {"id": "a", "session": "s", "role": "user", "speaker": "you", "text": "a", "erased": True},
         {"id": "b", "session": "s", "role": "user", "speaker": "you", "text": "b", "erased": False},
@@ -45,7 +45,7 @@ def test_nothing_is_said_to_be_nothing_and_of_many_the_first_are_shown() -> None
 def test_items_are_one_line_each_without_what_is_hidden_or_would_move_the_cursor() -> None:
     told = lines_of(Impact(back=(turn("a", "two\nlines\x1b[2J"), turn("b", "secret", hidden=True)), pins=("c",)))
     assert told == [
-        "2 messages will come back:",
+        "2 messages will be unhidden:",
         "  you: two lines␛[2J",
         "  you: secret",
         "1 pin will be removed:",

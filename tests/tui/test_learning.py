@@ -36,12 +36,12 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         height = app.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
         await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
-        assert "+1 · 1 to review · F4 shows · F8 undoes" in words(app)
+        assert "+1 · 1 to review · F4 show · F8 undo" in words(app)
         await pilot.press("l", "o")
         assert app.composer.text == "hello"
         assert app.transcript.size.height == height
         await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "How it came about" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "History" in words(app))
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
         await pilot.press("escape")
@@ -56,10 +56,10 @@ async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running)
         agent.tell(Learned("S000", ((SISTER, "Has a sister"), (CELLO, "Cello")), 1))
         await wait_until(pilot, lambda: "Learned: Has a sister" in words(app))
         await pilot.press("f8")
-        await wait_until(pilot, lambda: "All 2 are unlearned. F8 again brings them back." in words(app))
+        await wait_until(pilot, lambda: "2 memories are no longer used. Press F8 again to restore." in words(app))
         assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
         await pilot.press("f8")
-        await wait_until(pilot, lambda: "They are known again." in words(app))
+        await wait_until(pilot, lambda: "Restored." in words(app))
         assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["active", "candidate"]
 
 
@@ -67,9 +67,9 @@ async def test_a_long_notice_is_cut_and_its_keys_are_not(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(60, 20)) as (app, pilot):
         agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * 5_000),), 0))
-        await wait_until(pilot, lambda: "F4 shows · F8 undoes" in words(app))
+        await wait_until(pilot, lambda: "F4 show · F8 undo" in words(app))
         await pilot.resize_terminal(40, 20)
-        await wait_until(pilot, lambda: "… · F4 shows · F8 undoes" in words(app))
+        await wait_until(pilot, lambda: "… · F4 show · F8 undo" in words(app))
         assert "\x1b" not in screen_text(app)
 
 
@@ -105,7 +105,7 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
         shown = await asked(app, pilot)
         assert ASKED in words(app)
         await wait_until(pilot, lambda: shown.has_focus and "[ Refuse ] [ Allow ]" in words(app))
-        assert "waiting for your leave" in status_line(app)
+        assert "waiting for permission" in status_line(app)
         await pilot.press(*keys)
         await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
         assert [given for _, given in agent.memory_of.answers] == [allowed]
@@ -173,11 +173,11 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(chat: Runn
     agent.reading_in.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/ingest ~/notes", "enter")
-        await wait_until(pilot, lambda: "Reading in 1 of 3: first.md" in words(app))
+        await wait_until(pilot, lambda: "Reading 1 of 3: first.md" in words(app))
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.state.last is not None)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "Stopped; the files that were read are kept" in words(app))
+        await wait_until(pilot, lambda: "Stopped. The files read so far are kept" in words(app))
         agent.reading_in.set()
         await asyncio.sleep(0)
         await pilot.press(*"/ingest ~/notes", "enter")

@@ -17,7 +17,7 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_ctrl_u_clear
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
-        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press(*" Byron")
         assert app.screen.query_one(TextArea).text == "Has a sister called Ada Byron"
         await pilot.press("left", "left", "ctrl+u")
@@ -49,7 +49,7 @@ async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Run
         await ready(app, pilot)
         assert marked() == "Has two sisters"
         await pilot.press("home" if listed(app)[0] != agent.memory_of.observations[-1].id else "end")
-        for back in ("it is not pinned any more", "it reads as it did before you corrected it"):
+        for back in ("it is no longer pinned", "it has its earlier text again"):
             await pilot.press("u")
             await wait_until(pilot, lambda back=back: f"Undone: {back}." in words(app), back)  # type: ignore[misc]
             await ready(app, pilot)
@@ -108,11 +108,11 @@ async def test_while_a_deed_is_under_way_no_key_leaves_or_turns_the_page(chat: R
 
 async def test_the_count_on_the_tab_is_that_of_the_filtered_list(chat: Running) -> None:
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="1 Observations 4")
+        await opened(app, pilot, shows="1 Memories 4")
         await pilot.press("S")
-        await wait_until(pilot, lambda: "1 Observations 2" in words(app))
+        await wait_until(pilot, lambda: "1 Memories 2" in words(app))
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: "1 Observations 4" in words(app))
+        await wait_until(pilot, lambda: "1 Memories 4" in words(app))
 
 
 async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: Running) -> None:
@@ -150,7 +150,7 @@ async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> No
 
 async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:
     async with chat(learned_agent(), size=(20, 6)) as (app, pilot):
-        await opened(app, pilot, shows="Observations")
-        for page, name in zip("12345", ("Observations", "Review", "Blocks", "Ratings", "Documents"), strict=True):
+        await opened(app, pilot, shows="Memories")
+        for page, name in zip("12345", ("Memories", "Review", "Blocks", "Ratings", "Documents"), strict=True):
             await pilot.press(page)
             await wait_until(pilot, lambda page=page, name=name: f"{page} {name}" in screen_text(app), name)  # type: ignore[misc]

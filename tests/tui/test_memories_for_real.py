@@ -27,19 +27,19 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await wait_until(pilot, lambda: "you: “I live in Berlin”" in words(app))
         first = listed(app)[0]
         await pilot.press("p")
-        await wait_until(pilot, lambda: "Pinned: it is always given to the model" in words(app))
+        await wait_until(pilot, lambda: "Pinned: the model will always see it" in words(app))
         await pilot.press("c")
-        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("ctrl+a", "ctrl+k", *"I live in Potsdam", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app) and listed(app) not in ([], [first]))
-        await wait_until(pilot, lambda: "How it came about" in words(app))
+        await wait_until(pilot, lambda: "History" in words(app))
         assert len((await agent.memory(first)).revisions) == 2
         await pilot.press("u")
         await wait_until(pilot, lambda: listed(app) == [first], "the one before")
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
+        await wait_until(pilot, lambda: "No memories yet" in words(app))
         assert await agent.memories() == []
 
 
@@ -58,7 +58,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await pilot.press("left", "3", "n", *"human", "enter")
         await wait_until(pilot, lambda: "Core block: human" in words(app))
         await pilot.press(*"I am Noor.", "enter")
-        await wait_until(pilot, lambda: "“human” is written" in words(app))
+        await wait_until(pilot, lambda: "“human” saved" in words(app))
         assert [block.text for block in await agent.blocks()] == ["I am Noor."]
         await pilot.press("escape")
         app.composer.put(f"/ingest {notes}")
@@ -74,7 +74,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         message.focus()
         await pilot.press("o")
         await agree(pilot)
-        await wait_until(pilot, lambda: "It is kept out of memory" in words(app))
+        await wait_until(pilot, lambda: "Kept out of memory" in words(app))
         session = app.current_session
         await app.open_session(None)
         await app.open_session(session)
@@ -98,23 +98,23 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
         async def held() -> dict[str, int]:
             return {each.title: each.chunks for each in await agent.documents()}
 
-        await type_in(f"/ingest {notes}", "Documents: 2 added. Passed over: plan.docx.")
+        await type_in(f"/ingest {notes}", "Documents: 2 added. Unsupported: plan.docx.")
         (notes / "Gulls.md").unlink()
-        await type_in(f"/ingest {notes}", "A file is gone from the disk. Take it out of the memory?")
-        await wait_until(pilot, lambda: "Nothing is erased: delete a document for that." in words(app))
+        await type_in(f"/ingest {notes}", "1 file no longer exists. Remove it from the memory?")
+        await wait_until(pilot, lambda: "Nothing is erased. To erase a document, delete it." in words(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "what was read of them stays in the memory" in words(app))
+        await wait_until(pilot, lambda: "The documents stay in the memory" in words(app))
         assert await held() == {"Gorges": 1, "Gulls": 1}
-        await type_in(f"/ingest {notes}", "A file is gone from the disk. Take it out of the memory?")
+        await type_in(f"/ingest {notes}", "1 file no longer exists. Remove it from the memory?")
         await agree(pilot)
-        await wait_until(pilot, lambda: "It is out of the memory. /undo brings it back." in words(app))
+        await wait_until(pilot, lambda: "It was removed from the memory. /undo undoes this." in words(app))
         assert await held() == {"Gorges": 1, "Gulls": 0}
-        await type_in("/undo", "took the document “Gulls” out of the memory")
+        await type_in("/undo", "removed the document “Gulls” from the memory")
         assert await held() == {"Gorges": 1, "Gulls": 1}
-        await type_in("/undo", "read in 2 documents")
+        await type_in("/undo", "added 2 documents")
         assert await held() == {"Gorges": 0, "Gulls": 0}
         notes.rename(tmp_path / "elsewhere")
-        await type_in(f"/ingest {notes}", "There is no file or folder")
+        await type_in(f"/ingest {notes}", "File or folder not found")
         await type_in('/ingest ""', "The path is empty")
 
 
@@ -122,7 +122,7 @@ async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Certainly."), reflect=False) as (app, pilot, agent):
         app.composer.put("/private")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         await say(app, pilot, "my secret is xyzzy")
         await wait_until(pilot, lambda: "Certainly." in words(app))
         assert await agent.search("xyzzy") == []
@@ -175,12 +175,12 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "learn the cello" in words(app))
         await wait_until(pilot, lambda: "Perhaps I should learn the cello" in words(app))
         await pilot.press("a")
-        await wait_until(pilot, lambda: "Nothing waits for you" in words(app))
+        await wait_until(pilot, lambda: "Nothing to review" in words(app))
         assert [each.status for each in await agent.memories()] == ["active"]
         await pilot.press("u")
         await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
         await pilot.press("x")
-        await wait_until(pilot, lambda: "Rejected" in words(app) and "Nothing waits for you" in words(app))
+        await wait_until(pilot, lambda: "Rejected" in words(app) and "Nothing to review" in words(app))
         assert await agent.memories() == []
         await pilot.press("u")
         await wait_until(pilot, lambda: observations(app).rows.chosen is not None)

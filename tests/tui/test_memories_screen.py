@@ -56,11 +56,11 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         await opened(app, pilot, shows="Has a sister called Ada")
         assert listed(app) == [STARTER, CELLO, SISTER, BERLIN]
         await chosen(app, pilot, BERLIN)
-        await wait_until(pilot, lambda: "How it came about" in words(app))
+        await wait_until(pilot, lambda: "History" in words(app))
         assert "2025-06-03 ↷ Lives in Munich" in words(app)
         assert "2025-06-03 → ● Moved to Berlin" in words(app)
         assert "› 2025-06-03 you: “I moved to Berlin”" in words(app)
-        assert "you (says the same): “Ada carried everything”" in words(app)
+        assert "you (same statement): “Ada carried everything”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert app.focused is app.composer
@@ -105,7 +105,7 @@ async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -
         await wait_until(pilot, lambda: listed(app) == [STARTER])
         assert "“ulysses”" in words(app)
         await pilot.press("T")
-        await wait_until(pilot, lambda: "Nothing fits these filters" in words(app))
+        await wait_until(pilot, lambda: "No memories match these filters" in words(app))
 
 
 async def test_p_pins_and_u_undoes(chat: Running) -> None:
@@ -114,12 +114,12 @@ async def test_p_pins_and_u_undoes(chat: Running) -> None:
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, BERLIN)
         await pilot.press("p")
-        await wait_until(pilot, lambda: agent._observation(BERLIN).pinned and "u undoes it" in words(app))
+        await wait_until(pilot, lambda: agent._observation(BERLIN).pinned and "Press u to undo" in words(app))
         await wait_until(pilot, lambda: observations(app).chosen == agent._observation(BERLIN))
         await ready(app, pilot)
         await pilot.press("p")
         await wait_until(pilot, lambda: not agent._observation(BERLIN).pinned)
-        for back in ("Undone: it is pinned again.", "Undone: it is not pinned any more."):
+        for back in ("Undone: it is pinned again.", "Undone: it is no longer pinned."):
             await ready(app, pilot)
             await pilot.press("u")
             await wait_until(pilot, lambda back=back: back in words(app), back)  # type: ignore[misc]
@@ -135,9 +135,9 @@ async def test_c_corrects_keeps_the_journey_and_is_undone(chat: Running) -> None
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
-        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("ctrl+a", "ctrl+k", *"Has a cousin called Ada", "enter")
-        await wait_until(pilot, lambda: "Has a cousin called Ada" in words(app) and "u undoes it" in words(app))
+        await wait_until(pilot, lambda: "Has a cousin called Ada" in words(app) and "Press u to undo" in words(app))
         await ready(app, pilot)
         assert agent._observation(SISTER).status == "superseded"
         await pilot.press("u")
@@ -161,21 +161,21 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "Forgotten for good." in words(app))
+        await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
         assert listed(app) == [STARTER, CELLO, SISTER]
 
 
 async def test_the_review_promotes_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, "2", shows="not all of it stands in the words below")
+        await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
         await pilot.press("a")
         await wait_until(pilot, lambda: listed(app) == [CELLO])
         assert agent._observation(STARTER).status == "active"
         await ready(app, pilot)
         await pilot.press("x")
-        await wait_until(pilot, lambda: "Nothing waits for you" in words(app))
+        await wait_until(pilot, lambda: "Nothing to review" in words(app))
         assert agent._observation(CELLO).status == "invalid"
         for _ in range(2):
             await ready(app, pilot)
@@ -183,7 +183,7 @@ async def test_the_review_promotes_rejects_edits_and_undoes_by_one_key_each(chat
         await ready(app, pilot)
         await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
         await pilot.press("home", "e")
-        await wait_until(pilot, lambda: "What is true instead" in words(app))
+        await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("exclamation_mark", "enter")
         await wait_until(pilot, lambda: listed(app) == [CELLO])
         assert agent.memory_of.observations[-1].text == "The starter is named Ulysses!"
@@ -196,7 +196,7 @@ async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -
         before = agent._observation(STARTER)
         agent.memory_of.observations[4] = belief(5, before.text, status="active")
         screen.do(screen.doing.promote(before))
-        await wait_until(pilot, lambda: "is in use already. Nothing was changed" in words(app))
+        await wait_until(pilot, lambda: "is already in use. Nothing was changed" in words(app))
 
 
 async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
@@ -207,7 +207,7 @@ async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
         await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
         await pilot.press(*"one", "ctrl+j", *"two", "enter")
         await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
-        await wait_until(pilot, lambda: "“scratchpad” is written" in words(app))
+        await wait_until(pilot, lambda: "“scratchpad” saved" in words(app))
         await ready(app, pilot)
         await pilot.press("e")
         await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
@@ -217,7 +217,7 @@ async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
         await pilot.press("u")
         await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
         await ready(app, pilot)
-        assert "Undone: “scratchpad” reads as it did before." in words(app)
+        assert "Undone: “scratchpad” has its earlier text again." in words(app)
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
@@ -242,7 +242,7 @@ async def test_turns_are_rated_anew_alone_and_in_bulk(chat: Running) -> None:
         await wait_until(pilot, lambda: "2 turns are rated 1" in words(app))
         await ready(app, pilot)
         await pilot.press("u")
-        await wait_until(pilot, lambda: "Undone: the rating of 2 turns was 1, it is 0 again." in words(app))
+        await wait_until(pilot, lambda: "Undone: the rating of 2 messages was 1, now 0 again." in words(app))
         await ready(app, pilot)
         await pilot.press("u")
         await wait_until(pilot, lambda: "Undone: the rating was 3, it is 0 again." in words(app))
@@ -261,7 +261,7 @@ async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("escape", "x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        assert "Let “Field notes” go?" in words(app)
+        assert "Delete “Field notes” permanently?" in words(app)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "bridges.pdf" in words(app) and "Field notes" not in words(app))
 
@@ -300,9 +300,9 @@ async def test_thousands_are_read_piece_by_piece(chat: Running) -> None:
 
 async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
     async with chat(FakeAgent(), size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, shows="Nothing learned yet. Talk a while")
+        await opened(app, pilot, shows="No memories yet. What clew learns")
         for key, told in (
-            ("2", "Nothing waits for you"),
+            ("2", "Nothing to review"),
             ("3", "No core blocks yet"),
             ("4", "Nothing is rated yet"),
             ("5", "No documents yet"),
@@ -310,7 +310,7 @@ async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
             await pilot.press(key)
             await wait_until(pilot, lambda told=told: told in words(app), told)  # type: ignore[misc]
         await pilot.press("tab")
-        await wait_until(pilot, lambda: "Nothing learned yet" in words(app))
+        await wait_until(pilot, lambda: "No memories yet" in words(app))
         await pilot.press("p", "c", "d", "a", "enter", "left", "space", "u")
         await wait_until(pilot, lambda: "nothing to undo" in words(app))
 

@@ -20,8 +20,8 @@ from tui.widgets.impact import ImpactScreen
         ("/review", "review", "Ulysses"),
         ("/blocks persona", "blocks", "Dry."),
         ("/documents", "documents", "Field notes"),
-        ("/forget", "observations", "d forgets it"),
-        ("/correct", "observations", "c corrects it"),
+        ("/forget", "observations", "press d to forget it"),
+        ("/correct", "observations", "ress c to correct it"),
         (f"/memories {BERLIN[:9]}", "observations", "Moved to Berlin"),
         ("/memories ulysses", "observations", "“ulysses”"),
     ],
@@ -72,11 +72,11 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/forget nonsense", "enter")
-        await wait_until(pilot, lambda: "Nothing that was learned has these words" in words(app))
+        await wait_until(pilot, lambda: "No memory contains these words" in words(app))
         await pilot.press(*"/forget berlin", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "Forgotten for good." in words(app))
+        await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
         assert len(agent.memory_of.observations) == 3
         await pilot.press(*"/forget the", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 have these words" in words(app))
@@ -89,7 +89,7 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await pilot.press(*"/project", "enter")
         await wait_until(pilot, lambda: "2 chats · 7 memories" in words(app) and "All of [us]" in words(app))
         await pilot.press("escape", *"/project family", "enter")
-        await wait_until(pilot, lambda: "This chat belongs to Family now." in words(app))
+        await wait_until(pilot, lambda: "This chat now belongs to Family." in words(app))
         await pilot.press(*"/project crete", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
@@ -103,7 +103,7 @@ async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Runn
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press(*"/private", "enter")
-        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         assert "private" in status_line(app)
         await pilot.press(*"a secret")
         app.writing.keep()
@@ -114,7 +114,7 @@ async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Runn
         await app.open_session(agent.private_chats[0])
         await wait_until(pilot, lambda: app.composer.text == "a secret")
         await pilot.press("enter", "tab", "o")
-        await wait_until(pilot, lambda: "Nothing of a private chat is kept anyway." in words(app))
+        await wait_until(pilot, lambda: "Private chats are never remembered." in words(app))
 
 
 async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_again(chat: Running) -> None:
@@ -126,10 +126,10 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
         await agree(pilot)
         await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") >= 2)
         assert agent.memory_of.withheld == {first.turn}
-        assert "It is kept out of memory, and stays in this chat." in words(app) or first.withheld
+        assert "Kept out of memory. It stays in this chat." in words(app) or first.withheld
         await pilot.press("o")
         await agree(pilot)
-        await wait_until(pilot, lambda: "It may be remembered again." in words(app))
+        await wait_until(pilot, lambda: "Allowed in memory again." in words(app))
         assert agent.memory_of.withheld == set()
         assert not first.withheld
 
@@ -153,7 +153,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
     before = list(agent.memory_of.observations)
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await pilot.press(*"/private", "enter")
-        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         if typed == "/correct ada: Two":
             agent.memory_of.observations = before = [each for each in before if each.id == SISTER]
         app.composer.put(typed)
@@ -163,7 +163,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
             await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "This chat is private" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Nothing was kept." in words(app))
+        await wait_until(pilot, lambda: "Nothing was saved." in words(app))
         assert agent.memory_of.observations == before
         assert app.composer.text.split()[0] == typed.split()[0]
 
@@ -172,15 +172,15 @@ async def test_a_yes_in_a_private_chat_keeps_it_and_other_chats_are_not_asked(ch
     agent = learned_agent()
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await pilot.press(*"/private", "enter")
-        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         await pilot.press(*"/remember I am Noor", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Remembered: I am Noor" in words(app))
         await pilot.press(*"/project none", "enter")
-        await wait_until(pilot, lambda: "A private chat belongs to no project" in words(app))
+        await wait_until(pilot, lambda: "Private chats cannot belong to a project" in words(app))
         await pilot.press(*"/forget berlin", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and "what you forget" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and "a memory you forget" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: not isinstance(app.screen, ImpactScreen))
 
@@ -189,7 +189,7 @@ async def test_a_private_chat_is_asked_about_on_the_memory_screen_too(chat: Runn
     agent = learned_agent()
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await pilot.press(*"/private", "enter")
-        await wait_until(pilot, lambda: "Private chat: nothing of it is kept" in words(app))
+        await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         await pilot.press(*"/blocks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I am Noor." in words(app))
         await wait_until(pilot, lambda: not screen_of(app).busy)
@@ -211,7 +211,7 @@ async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> 
         await wait_until(pilot, lambda: "Corrected: I have two sisters!" in words(app))
         assert agent._observation(SISTER).status == "superseded"
         await pilot.press(*"/correct cats: I have two cats", "enter")
-        await wait_until(pilot, lambda: "Nothing that was learned has the words “cats”" in words(app))
+        await wait_until(pilot, lambda: "No memory contains “cats”" in words(app))
         assert app.composer.text == "/correct cats: I have two cats"
         app.composer.put("/correct the: A cello")
         await pilot.press("enter")
@@ -225,16 +225,16 @@ async def test_correct_with_words_alone_opens_those_that_have_them(chat: Running
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/correct berlin", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and listed(app) == [BERLIN])
-        assert "c corrects the chosen one" in words(app)
+        assert "Choose one and press c" in words(app)
 
 
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("/memories bogus", "Nothing that was learned has the words “bogus”"),
-        ("/review x", "/review takes no words"),
-        ("/blocks zz", "There is no core block “zz”; n writes a new one."),
-        ("/documents x", "/documents takes no words"),
+        ("/memories bogus", "No memory contains “bogus”"),
+        ("/review x", "/review takes no arguments"),
+        ("/blocks zz", "There is no core block “zz”. Press n to write one."),
+        ("/documents x", "/documents takes no arguments"),
     ],
 )
 async def test_what_means_nothing_behind_a_command_is_told(chat: Running, typed: str, told: str) -> None:

@@ -144,7 +144,9 @@ async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) 
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("tab", "k", "p")
         await agree(pilot)
-        await wait_until(pilot, lambda: agent.turn(turn).pinned and "Pinned. p again unpins it." in screen_text(app))
+        await wait_until(
+            pilot, lambda: agent.turn(turn).pinned and "Pinned. Press p again to unpin it." in screen_text(app)
+        )
         await pilot.press("f7")
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         await pilot.press("escape", "tab", "k", "p")
@@ -173,7 +175,7 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await agree(pilot)
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         assert agent.turn(turn).pinned
-        await wait_until(pilot, lambda: "Pinned. u undoes it." in screen_text(app))
+        await wait_until(pilot, lambda: "Pinned. Press u to undo." in screen_text(app))
         assert "Pinned ◆" in words(app)
         await pilot.press("h")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
@@ -199,9 +201,9 @@ async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
         await opened(app, pilot, 1)
         await pilot.press("h")
         await agree(pilot)
-        await wait_until(pilot, lambda: "hidden · h shows it again" in screen_text(app))
+        await wait_until(pilot, lambda: "hidden · h to unhide" in screen_text(app))
         await pilot.press("h")
-        await wait_until(pilot, lambda: "hidden · h shows it again" not in screen_text(app))
+        await wait_until(pilot, lambda: "hidden · h to unhide" not in screen_text(app))
 
 
 async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat: Running) -> None:
@@ -322,7 +324,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         assert "learned Likes tide pools [x]" in words(app)
         assert "Notes, Gorges The gorge is closed." in words(app)
         await pilot.press("h")
-        await wait_until(pilot, lambda: "Only messages are hidden." in screen_text(app))
+        await wait_until(pilot, lambda: "Only messages can be hidden." in screen_text(app))
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: agent._observation("OBS0000001").pinned and len(panel_of(app).pack.pinned) == 1)

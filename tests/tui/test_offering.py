@@ -50,7 +50,7 @@ async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> No
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: OFFER in screen_text(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "Not now." in screen_text(app))
+        await wait_until(pilot, lambda: "You will be asked again" in screen_text(app))
         assert backstage.put_off
         assert (app.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
 
@@ -61,7 +61,7 @@ async def test_never_is_a_setting(chat: Running) -> None:
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: OFFER in screen_text(app))
         await pilot.press(*"/better never", "enter")
-        await wait_until(pilot, lambda: "not be offered again" in screen_text(app))
+        await wait_until(pilot, lambda: "not be asked again" in screen_text(app))
         assert (backstage.kept, app.state.offer) == ({"offer_model": False}, None)
 
 
@@ -69,7 +69,7 @@ async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(cha
     async with chat(FakeAgent()) as (app, pilot):
         backstage = backstage_of(app, None)
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "runs no better model" in screen_text(app))
+        await wait_until(pilot, lambda: "No better model" in screen_text(app))
         backstage.found = BETTER
         await pilot.press("f5")
         await wait_until(pilot, lambda: OFFER in screen_text(app))

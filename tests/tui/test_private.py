@@ -85,7 +85,7 @@ async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_re
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press(*"/private", "enter")
-        await wait_until(pilot, lambda: "A private chat" in screen_text(app))
+        await wait_until(pilot, lambda: "Private chat" in screen_text(app))
         read, reading, thread = asyncio.Event(), asyncio.Event(), agent.thread
 
         async def slow(*of: object, **more: object) -> object:

@@ -130,7 +130,7 @@ async def test_the_search_finds_any_word_said_and_goes_there(tmp_path: Path) -> 
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
         await pilot.press(*"number3")
         await wait_until(pilot, lambda: "11 found" in screen_text(app))
-        nothing = "Nothing was ever said with these words."
+        nothing = "No messages match."
         for text, words in (
             ('"*AND(', "45 found"),
             ("🦑", nothing),

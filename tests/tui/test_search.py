@@ -70,11 +70,11 @@ async def test_results_come_while_typing_and_enter_goes_to_the_turn_far_up(chat:
         await wait_until(pilot, lambda: at_top_part(app, "answer number7 of Crete"))
         assert len(app.transcript.messages) <= 40
         assert app.focused is app.composer
-        await wait_until(pilot, lambda: "Alt+← goes back" in screen_text(app))
+        await wait_until(pilot, lambda: "Press Alt+←" in screen_text(app))
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000")
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: "no place to go back to" in screen_text(app))
+        await wait_until(pilot, lambda: "nowhere to go back to" in screen_text(app))
 
 
 async def test_from_a_place_that_was_jumped_to_one_reads_on_in_both_directions(chat: Running) -> None:
@@ -102,7 +102,7 @@ async def test_any_text_may_be_looked_for(chat: Running, text: str) -> None:
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
         app.screen.query_one(Input).value = text
-        words = "Nothing was ever said with these words." if text.strip() else "Words in any order"
+        words = "No messages match." if text.strip() else "Words in any order"
         await wait_until(pilot, lambda: words in screen_text(app))
         await pilot.press("enter")
         assert isinstance(app.screen, SearchScreen)
@@ -161,7 +161,7 @@ async def test_an_alternative_opens_its_chat_where_it_branches_off_and_its_words
         await wait_until(pilot, lambda: "alternative" in screen_text(app) and "1 found" in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
-        await wait_until(pilot, lambda: "did not go on" in screen_text(app) and "another kind" in screen_text(app))
+        await wait_until(pilot, lambda: "on another branch" in screen_text(app) and "another kind" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: at_top_part(app, "question 5"))
         assert app.current_session == "S001"
@@ -235,6 +235,6 @@ async def test_an_empty_search_says_what_it_looks_for(chat: Running) -> None:
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: "Words in any order" in screen_text(app))
         await pilot.press(*"zzz")
-        await wait_until(pilot, lambda: "Nothing was ever said" in screen_text(app))
+        await wait_until(pilot, lambda: "No messages match" in screen_text(app))
         await pilot.press(*["backspace"] * 3)
         await wait_until(pilot, lambda: "Words in any order" in screen_text(app))

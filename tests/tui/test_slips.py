@@ -188,7 +188,7 @@ async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_
 async def test_a_list_without_a_match_points_to_the_search_which_takes_the_words(chat: Running) -> None:
     async with chat(agent_with_chats(), size=(120, 40)) as (app, pilot):
         await pilot.press("f2", *"tide pools")
-        await wait_until(pilot, lambda: "Ctrl+F searches all chats" in screen_text(app))
+        await wait_until(pilot, lambda: "Press Ctrl+F to search" in screen_text(app))
         await pilot.press("enter", "ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and app.screen.text == "tide pools")
         app.screen.query_one(Rows).focus()

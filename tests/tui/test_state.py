@@ -82,7 +82,7 @@ def test_the_reply_grows_with_its_own_tokens_only() -> None:
     assert state.reply is not None
     assert (state.reply.text, state.reply.tokens, state.reply.tokens_per_second) == ("Hello", 2, 10.0)
     assert activity(state, "S") == "writing"
-    assert activity(state, "elsewhere") == "writing elsewhere"
+    assert activity(state, "elsewhere") == "replying in another chat"
 
 
 def test_the_end_clears_the_reply_and_tells_the_context() -> None:
@@ -96,7 +96,7 @@ def test_reading_a_long_prompt_is_told_until_the_first_word() -> None:
     read = PromptRead("S", "T1", 3_100, 8_000)
     state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), read)
     assert activity(state, "S") == "reading 3,100 of 8,000 tokens"
-    assert activity(state, "elsewhere") == "writing elsewhere"
+    assert activity(state, "elsewhere") == "replying in another chat"
     assert activity(fold(state, TokensArrived("S", "R1", "", 0, 0.0, thinking=True)), "S") == "thinking"
     assert fold(state, ended("T1", "R1")).read is None
     assert fold(state, Failed("no", "T1")).read is None

@@ -7,7 +7,7 @@ from tui.themes import unknown_theme
 
 async def test_an_unknown_theme_in_the_settings_is_said_at_the_start(chat: Running) -> None:
     async with chat(FakeAgent(), theme="purple [bold]") as (app, pilot):
-        await wait_until(pilot, lambda: "the theme purple [bold], which there is not" in screen_text(app))
+        await wait_until(pilot, lambda: "Unknown theme in config.toml: purple [bold]" in screen_text(app))
         assert app.theme == "clew-dark"
 
 
@@ -15,5 +15,5 @@ async def test_of_a_theme_that_there_is_nothing_is_said(chat: Running) -> None:
     async with chat(FakeAgent(), theme="light") as (app, pilot):
         await pilot.pause()
         assert app.theme == "clew-light"
-        assert "which there is not" not in screen_text(app)
+        assert "Unknown theme" not in screen_text(app)
         assert unknown_theme("nord", app.available_themes) == unknown_theme("", app.available_themes) == ""

@@ -61,16 +61,16 @@ async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_show
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
-        assert "The what-if “Atlantis” · w: another world" in words(app)
+        assert "The what-if “Atlantis” · w to switch" in words(app)
         await pilot.press("p")
-        await wait_until(pilot, lambda: "Pinned" in words(app) and "u undoes it" in words(app))
+        await wait_until(pilot, lambda: "Pinned" in words(app) and "Press u to undo" in words(app))
         await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
         await pilot.press("w")
         await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
         assert not (await agent.memories())[0].pinned, "a pin in the what-if is none in the main world"
         await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
         await pilot.press("at", *"2020-01-01", "enter")
-        await wait_until(pilot, lambda: "There was nothing yet" in words(app))
+        await wait_until(pilot, lambda: "There was nothing at" in words(app))
         await pilot.press("ctrl+u", *"0s", "enter")  # the field stays, with what is wrong with its text
         await wait_until(pilot, lambda: "As clew knew it on" in words(app) and len(listed(app)) == 1)
         await pilot.press("escape")
@@ -83,7 +83,7 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         last(app, Said).focus()
         await pilot.press("x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await wait_until(pilot, lambda: "1 message will be deleted for good" in words(app))
+        await wait_until(pilot, lambda: "1 message will be deleted" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Fine."])
         assert await agent.search("xyzzy") == []
@@ -92,9 +92,9 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         last(app, Answer).focus()
         await pilot.press("h")
         await agree(pilot)
-        await wait_until(pilot, lambda: "hidden · h shows it again" in words(app))
+        await wait_until(pilot, lambda: "hidden · h to unhide" in words(app))
         await pilot.press("escape", *"/undo", "enter")
-        await wait_until(pilot, lambda: "; that is undone now." in words(app) and "h shows it again" not in words(app))
+        await wait_until(pilot, lambda: "; that has been undone." in words(app) and "h to unhide" not in words(app))
 
 
 async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(t
         await pilot.press("w")
         await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
         await pilot.press("u")
-        await wait_until(pilot, lambda: "as it did before you corrected it" in words(app))
+        await wait_until(pilot, lambda: "it has its earlier text again" in words(app))
         assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
         assert await believed(agent, "main") == {"I live in Berlin"}
 
@@ -147,7 +147,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Nothing to put back: everything stands" in words(app))
+        await wait_until(pilot, lambda: "Nothing to restore: everything stands" in words(app))
         assert len(app.screen_stack) == 1
         await agent.rewind(session, (await agent.thread(session))[1].id)
         await agent.hide((await agent.thread(session))[1].id)
@@ -162,12 +162,12 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         assert await standing() == after, "nothing changes before it is agreed to"
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "It stands as it was at “all well”" in words(app))
+        await wait_until(pilot, lambda: "Restored “all well”" in words(app))
         assert await standing() == before
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
         assert app.focused is app.composer
         await pilot.press(*"/undo", "enter")
-        await wait_until(pilot, lambda: "You went back to " in words(app) and "that is undone now." in words(app))
+        await wait_until(pilot, lambda: "You went back to " in words(app) and "that has been undone." in words(app))
         assert await standing() == after
         await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
 
@@ -200,9 +200,9 @@ async def test_before_the_first_event_the_day_is_told_on_the_persons_own_clock(
             await pilot.press("f4")
             await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
             await pilot.press("at", *"2020-01-01", "enter")
-            await wait_until(pilot, lambda: "There was nothing yet at 2020-01-01 23:59" in words(app))
+            await wait_until(pilot, lambda: "There was nothing at 2020-01-01 23:59 yet" in words(app))
             first = f"{datetime.now().astimezone():%Y-%m-%d %H:}"
-            assert f"The first event is of {first}" in str(app.screen.query_one(".dialog-wrong", Static).content)
+            assert f"The first event is from {first}" in str(app.screen.query_one(".dialog-wrong", Static).content)
     finally:
         monkeypatch.undo()
         time.tzset()

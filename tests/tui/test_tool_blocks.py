@@ -140,7 +140,7 @@ async def test_a_hidden_message_says_so(chat: Running) -> None:
     here = agent.add_session("Old", ("The tide pools", "Lovely."))
     agent.turns[here][0] = replace(agent.turns[here][0], hidden=True)
     async with chat(agent) as (app, pilot):
-        await wait_until(pilot, lambda: "hidden · h shows it again" in screen_text(app))
+        await wait_until(pilot, lambda: "hidden · h to unhide" in screen_text(app))
         assert screen_text(app).count("hidden ·") == 1
 
 
@@ -191,7 +191,7 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
         assert "Partial reply saved" not in screen_text(app)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "It was stopped." in screen_text(app))
-        assert "answered nothing" not in screen_text(app)
+        assert "returned nothing" not in screen_text(app)
         await pilot.press("escape", *"/retry", "enter")
         await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
         kinds = [type(message) for message in app.transcript.messages[1:]]
@@ -204,7 +204,7 @@ async def test_a_last_message_without_a_reply_says_how_to_get_one(chat: Running)
     here = agent.add_session("Left", ("The tide pools", "Lovely."))
     agent.say_unanswered(here, "list ten fruits")
     async with chat(agent) as (app, pilot):
-        await wait_until(pilot, lambda: "no reply yet · /retry answers it" in screen_text(app))
+        await wait_until(pilot, lambda: "no reply yet · /retry to get one" in screen_text(app))
         agent.go.clear()
         await pilot.press(*"/retry", "enter")
         await wait_until(pilot, lambda: app.state.reply is not None)

@@ -16,7 +16,7 @@ SCREEN = (
         (bind("pagedown,space", "page(1)"), bind("pageup,b", "page(-1)")),
     ),
     Row("Home End", "the first chart, the last", (bind("home", "edge(-1)"), bind("end", "edge(1)"))),
-    Row("r", "count again", (bind("r", "again"),), "count again"),
+    Row("r", "refresh", (bind("r", "again"),), "refresh"),
     Row("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
     Row("Esc, q or F9", "back to the chat", (bind("escape,q,f9,ctrl+c", "dismiss(None)"),), "back", "Esc"),
 )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 async def open_charts(app: "ClewApp") -> None:
     """Show the charts of the memory."""
     if app.backstage is None:
-        app.say("The memory is still being opened.")
+        app.say("The memory is still opening.")
         return
     from tui.charts.screen import ChartsScreen
 

@@ -104,4 +104,4 @@ class ChartsScreen(Screen[None]):
     def action_help(self) -> None:
         from tui.widgets.help import keys_content
 
-        self.app.push_screen(Reader("Keys of the charts", keys_content(PLACES, self._clew.page_width)))
+        self.app.push_screen(Reader("Chart keys", keys_content(PLACES, self._clew.page_width)))

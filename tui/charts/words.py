@@ -32,7 +32,7 @@ def said(found: "Statistics") -> Curve:
     """Messages over time."""
     total, lately = sum(found.messages), sum(found.messages[-LATELY:])
     if not total:
-        return Curve("Messages", "Nothing was said yet.")
+        return Curve("Messages", "No messages yet.")
     points, name = _in_steps(found.messages)
     told = f"{total:,} in all, {lately:,} in the last {LATELY} days"
     first, last = _ends(found.first_day, len(found.messages))
@@ -43,9 +43,9 @@ def known(found: "Statistics") -> Curve:
     """How the memories grew."""
     total, lately = sum(found.memories), sum(found.memories[-LATELY:])
     if not total:
-        return Curve("Memories", "Nothing was learned yet. Talk a while; clew learns from what is said.")
+        return Curve("Memories", "No memories yet. clew learns as you chat.")
     first, last = _ends(found.first_day, len(found.memories))
-    told = f"{total:,} in use or under review, {lately:,} of them from the last {LATELY} days"
+    told = f"{total:,} in use or under review, {lately:,} of them in the last {LATELY} days"
     return Curve("Memories", told, list(accumulate(found.memories)), first, last, f"now: {total:,}")
 
 
@@ -53,7 +53,7 @@ def rated(found: "Statistics") -> Bars:
     """How much what was said matters."""
     judged = sum(found.ratings.values())
     if not judged:
-        return Bars("How much it matters", "Nothing is rated yet; clew does so after each exchange.")
+        return Bars("How much it matters", "Nothing is rated yet. clew rates each exchange after the reply.")
     told = f"{judged:,} messages are rated" + (f", {found.unrated:,} are not yet" if found.unrated else "")
     return Bars("How much it matters", told, [(RATINGS[each], found.ratings[each]) for each in range(4)])
 
@@ -69,8 +69,8 @@ def speed(speeds: "Sequence[Speed]") -> Curve:
     """Tokens a second over the last replies."""
     values = [each.tokens_per_s for each in speeds if each.tokens_per_s is not None]
     if not values:
-        return Curve("Speed of replies", "No reply was timed yet.")
-    told = f"{averages.median(values):.1f} tokens a second in the middle of the last {_replies(len(values))}"
+        return Curve("Speed of replies", "No replies timed yet.")
+    told = f"{averages.median(values):.1f} tokens per second (median of the last {_replies(len(values))})"
     return Curve("Speed of replies", told, values, "older", "newest", f"fastest: {max(values):.1f} tokens/s")
 
 
@@ -78,9 +78,9 @@ def waited(speeds: "Sequence[Speed]") -> Curve:
     """How long the first word took."""
     values = [each.first_token_s for each in speeds if each.first_token_s is not None]
     if not values:
-        return Curve("Until the first word", "No reply was timed yet.")
-    told = f"{averages.median(values):.2f} s in the middle of the last {_replies(len(values))}"
-    return Curve("Until the first word", told, values, "older", "newest", f"longest: {max(values):.2f} s")
+        return Curve("Time to first word", "No replies timed yet.")
+    told = f"{averages.median(values):.2f} s (median of the last {_replies(len(values))})"
+    return Curve("Time to first word", told, values, "older", "newest", f"longest: {max(values):.2f} s")
 
 
 def _replies(count: int) -> str:

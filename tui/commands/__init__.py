@@ -62,10 +62,10 @@ COMMANDS = {
 
 CHAT = """Without a command, `clew` opens the chat; it takes --session ID, --new, --model NAME|PATH, --project NAME.
 
-stdout is data, stderr is narration. Exit codes: 0 done · 1 the reply failed, what was asked could not be done, or the
-doctor found something · 2 wrong usage or an empty message · 65 damaged data · 66 nothing has that id · 69 the model is
-not available · 70 a bug · 73, 74 cannot write · 75 another clew has this memory · 78 a setting is wrong · 129, 130,
-141, 143 ended by the terminal going away, by Ctrl+C, by the reader going away, by a signal."""
+Results go to stdout, messages to stderr. Exit codes: 0 done · 1 the reply or the request failed, or the doctor found
+something · 2 wrong usage or an empty message · 65 damaged data · 66 nothing has that id · 69 the model is not
+available · 70 a bug · 73, 74 cannot write · 75 another clew is using this memory · 78 a setting is wrong · 129 the
+terminal was closed · 130 Ctrl+C · 141 the output was closed · 143 ended by a signal."""
 
 
 class Commands(TyperGroup):
@@ -124,7 +124,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def clew(
     home: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where everything is kept: settings, memory, models, caches.")
+        str | None, typer.Option(metavar="FOLDER", help="The folder for settings, memory, models and caches.")
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")

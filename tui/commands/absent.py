@@ -23,15 +23,17 @@ def look_for_words(ctx: typer.Context, *, source: str, deep: bool, as_json: bool
     from agent.purging import absent
 
     if source != "-":
-        raise typer.BadParameter("it takes -, and reads the words from standard input: there no history keeps them")
+        raise typer.BadParameter(
+            "it takes only -, and reads the words from standard input, so that no shell history keeps them"
+        )
     if not deep:
-        raise typer.BadParameter("--absent looks into every file: give --deep with it")
+        raise typer.BadParameter("--absent searches every file, so it needs --deep")
     words = _words()
     if not words:
-        raise typer.BadParameter("standard input has no word to look for")
+        raise typer.BadParameter("there are no words to search for on standard input")
     home = home_of(ctx, writing=False)
     narration = Narration()
-    narration.tell("looking into every file …")
+    narration.tell("searching every file …")
     files, found = absent(home, forms_of(words, least=1))
     narration.clear()
     named = {str(path): sorted(held) for path, held in found.items()}
@@ -49,21 +51,21 @@ def _words() -> set[str]:
     if sys.stdin is None or sys.stdin.closed:
         return set()
     if sys.stdin.isatty():
-        say("Type the words, then Ctrl-D.")
+        say("Type the words, then press Ctrl+D.")
     return set(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace").split())
 
 
 def _summary(words: int, files: int, holding: int) -> str:
-    looked = f"{words} {'word' if words == 1 else 'words'} looked for in {files} {'file' if files == 1 else 'files'}"
+    looked = f"{words} {'word' if words == 1 else 'words'} searched for in {files} {'file' if files == 1 else 'files'}"
     return f"{looked}: {f'found in {holding}' if holding else 'none found'}."
 
 
 def _explain(home: "Home", found: dict[Path, set[str]]) -> None:
     """Why a word may be there though it was deleted."""
     if any(len(word.encode()) < LEAST for held in found.values() for word in held):
-        say(f"Words of fewer than {LEAST} letters are found in large files by chance.")
+        say(f"Words of fewer than {LEAST} letters can turn up in large files by chance.")
     if found and _waits(home):
-        say("What was deleted is not yet purged from every file: start clew, and it goes on with that.")
+        say("Deleted content is not yet purged from every file. Start clew to finish that.")
 
 
 def _waits(home: "Home") -> bool:

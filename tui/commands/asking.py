@@ -91,7 +91,7 @@ class Tongue:
             case ReplyStarted(cut_tokens=cut) if cut:
                 self._narration.clear()
                 unseen = counted(cut, "token")
-                say(f"The message is too long for the model, which does not see {unseen} of it. It is kept whole.")
+                say(f"The message is too long for the model, which does not see {unseen} of it. All of it is saved.")
             case TokensArrived(text=text) if text:
                 self._narration.clear()
                 self._begun = not self._as_json
@@ -104,7 +104,7 @@ class Tongue:
                 self._narration.tell(f"reading {done:,} of {counted(total, 'token')}")
             case ApprovalWanted(what=what):
                 self._narration.clear()
-                say(f"allowed, as of --yes: {what}")
+                say(f"allowed by --yes: {what}")
             case ReplyEnded():
                 self._ended(event)
             case Failed():
@@ -154,7 +154,8 @@ class Tongue:
     def _outside_the_chat(self, message: str) -> str:
         """A message of the agent's with its advice put for someone who has no chat open, where /retry would do."""
         return message.replace(
-            "/retry answers it", f"`clew --session {self._session}` opens its chat, where /retry answers it"
+            "use /retry to get a reply",
+            f"`clew --session {self._session}` opens its chat; use /retry there to get a reply",
         )
 
     def _ended(self, event: ReplyEnded) -> None:
@@ -163,10 +164,10 @@ class Tongue:
             put_json({"reply": event.text} | {name: getattr(event, name) for name in FIGURES})
         self.end_line()
         if event.stop_reason == "failed":
-            say(f"clew: The reply broke off: {event.error or 'the model gave no reason.'} What came is kept.")
+            say(f"clew: The reply failed: {event.error or 'The model gave no reason.'} The partial reply is saved.")
             self.code = ExitCode.FAILED
         elif event.stop_reason == "length":
-            say("The reply was cut off at its longest (sampling.max_tokens, or the context).")
+            say("The reply was cut off at the maximum length (sampling.max_tokens, or the context).")
 
     def _code_of(self, event: Failed) -> ExitCode:
         if event.error is not None:

@@ -20,16 +20,17 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def backup(
     ctx: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where to; without it, into the backups of the home.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="The file to write; without it, a file in the home folder's backups."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the backups there are, the newest first.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs; with --list a list.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups, newest first.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a list with --list.")] = False,
 ) -> None:
-    """Copy everything that was said and learned into one file, also while clew runs. `clew restore` brings it back.
+    """Back up all chats and memories. This works even while clew runs. `clew restore` restores a backup.
 
-    The copy is read through before it has its name. A chat makes one by itself each day, and keeps five of them. What
-    is deleted later is erased in the backups of the home too, but not in one elsewhere.
+    Each backup is verified. clew also makes one automatically every day and keeps the last five. What you delete later
+    is erased from the backups in the home folder too, but not from backups elsewhere.
     """
     memory = home_of(ctx, writing=False).memory
     if list_:
@@ -61,8 +62,8 @@ def made(memory: Path, file: Path | None, *, force: bool) -> "Copied":
         note(memory, copied, now)
     except OSError as error:
         say(
-            f"clew: the backup is made, but cannot be noted ({error.strerror}): "
-            "deleting something will not name it among those that still hold it."
+            f"clew: the backup was made, but could not be recorded ({error.strerror}). When you delete something "
+            "later, this backup will not be listed among those that still contain it."
         )
     return copied
 

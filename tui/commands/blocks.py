@@ -23,17 +23,18 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def blocks(
     ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The block to show or write.")] = None,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT", help='What it says from now on; `-` reads it, "" empties it.')
+        list[str] | None, typer.Argument(metavar="TEXT", help='Its new text; `-` reads it from stdin, "" removes it.')
     ] = None,
     project: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As the chats of this project have it; else as all do.")
+        str | None,
+        typer.Option(metavar="NAME", help="The block as used in this project's chats; otherwise in all chats."),
     ] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs: a list.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List the core blocks, show one, or write one: short texts that are in every prompt, such as `persona`."""
+    """List, show or write core blocks. These are short texts included in every prompt, such as `persona`."""
     home = home_of(ctx)
     of, named = world_of(home, world), text_of(project)
 
@@ -53,12 +54,12 @@ def blocks(
             return await agent.blocks(world=of, project=None if where is EVERYONE else where)
 
         found = [each for each in with_agent(home, write, client="blocks") if each.name == wanted]
-        say(f"The core block {wanted} {'was written' if text else 'is gone'}.")
+        say(f"The core block {wanted} {'was saved' if text else 'was removed'}.")
     else:
         found = with_agent(home, listed, client="blocks") if has_memory(home) else []
         found = [each for each in found if wanted is None or each.name == wanted]
         if wanted is not None and not found:
-            raise NotFound(f"There is no core block {wanted}. `clew blocks {wanted} TEXT` writes it.")
+            raise NotFound(f"There is no core block {wanted}. `clew blocks {wanted} TEXT` creates it.")
     _put(found, as_json=as_json)
 
 
@@ -82,4 +83,4 @@ def _put(found: "list[CoreBlock]", *, as_json: bool) -> None:
         of = paint(f"  project {one_line(each.project)}", "2") if each.project is not None else ""
         put(f"{paint(one_line(each.name), '1')}{of}\n{shown(each.text)}")
     if not found:
-        say("There are no core blocks yet. `clew blocks persona TEXT` writes one.")
+        say("There are no core blocks yet. `clew blocks persona TEXT` creates one.")

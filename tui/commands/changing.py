@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from agent.purging import Purged
     from agent.service import Agent
 
-FOR_GOOD = "This cannot be undone: what is deleted is erased for good."
-UNDONE_BY = "`clew undo` takes it back."
+FOR_GOOD = "This cannot be undone."
+UNDONE_BY = "`clew undo` undoes this."
 
 
 async def carry_out(agent: "Agent", plan: "Plan", *, word: str | None, yes: bool, dry_run: bool, as_json: bool) -> bool:
@@ -48,7 +48,7 @@ async def carry_out(agent: "Agent", plan: "Plan", *, word: str | None, yes: bool
 def end_purge(purged: "Purged") -> None:
     """Exit with the code for what could not be erased, where words are left in some file."""
     if purged.pending is None and purged.leftovers:  # the purge told which files by itself
-        say("It is gone from every chat and from memory, but not from every file.")
+        say("It is deleted from every chat and from memory, but not from every file.")
     if purged.leftovers or purged.pending is not None:
         raise typer.Exit(ExitCode.IO_ERROR)
 
@@ -91,12 +91,12 @@ def _confirmed(word: str) -> bool:
     """Whether someone who was shown what happens types the word; nobody can where there is no terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return False
-    say(f"Type {word} and press Enter to go on; anything else leaves all as it is.")
+    say(f"Type {word} and press Enter to continue; anything else cancels.")
     return sys.stdin.readline().strip().lower() == word
 
 
 def told_of(purged: "Purged") -> str:
     """What a purge came to, in words."""
     if purged.pending is not None:
-        return f"It is gone from every chat and from memory, but not yet from every file: {purged.pending}"
-    return "Nothing of it is left in any file under the home, but for words that are said elsewhere too."
+        return f"It is deleted from every chat and from memory, but not yet from every file: {purged.pending}"
+    return "No trace of it is left in any file of the home folder, except words that also occur elsewhere."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 OFFERED = 50
 SHORTEST_PREFIX = 6
-SHORT = "An id may be cut, to 6 characters or more. "
+SHORT = "Ids can be shortened to 6 characters or more. "
 
 
 def session_of(reader: "LogReader", wanted: str) -> "Session":
@@ -35,7 +35,7 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
 
     for given in (wanted, session):
         if given is not None and not given.strip():
-            raise typer.BadParameter("An empty id means nothing. `clew log` and `clew sessions` list those there are.")
+            raise typer.BadParameter("The id is empty. `clew log` and `clew sessions` list the ids.")
     if wanted is None or wanted == LAST:
         return session_of(reader, session or LAST), None
     try:
@@ -46,12 +46,12 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
         except NotFound:
             short = SHORT if len(clean(wanted).strip()) < SHORTEST_PREFIX else ""
             raise NotFound(
-                f"There is no turn and no chat {wanted}. {short}`clew log` and `clew sessions` list them."
+                f"There is no message or chat {wanted}. {short}`clew log` and `clew sessions` list them."
             ) from missing
     return session_of(reader, session or turn.session), turn
 
 
-PROJECT = "As a chat of this project sees it; else as one of no project does."
+PROJECT = "Look from inside this project; otherwise from outside all projects."
 
 
 def project_in(reader: "LogReader", named: str | None) -> str | None:
@@ -62,14 +62,14 @@ def project_in(reader: "LogReader", named: str | None) -> str | None:
     wanted = " ".join(clean(named).split())
     found = [each for each in there if each.casefold() == wanted.casefold()]
     if not found:
-        listed = f"There are: {one_line(', '.join(there))}." if there else "There are none yet."
+        listed = f"Projects: {one_line(', '.join(there))}." if there else "There are no projects yet."
         raise NotFound(f"There is no project {one_line(wanted)}. {listed} Nothing was changed.")
     return wanted if wanted in found else found[0]
 
 
 def outside(reader: "LogReader", project: str | None) -> str:
     """What to add where nothing was found: that what belongs to projects was not looked at, if there are any."""
-    return " outside of projects; --project NAME looks into one" if project is None and reader.projects() else ""
+    return " outside of projects; use --project NAME for one" if project is None and reader.projects() else ""
 
 
 def complete_session(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:

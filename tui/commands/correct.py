@@ -21,10 +21,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def correct(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The memory; 6 characters or more.")],
-    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="How it is; `-` reads it.")],
-    as_json: Annotated[bool, typer.Option("--json", help="The new form, for programs.")] = False,
+    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="The corrected text; `-` reads it from stdin.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the new version.")] = False,
 ) -> None:
-    """Correct something that was learned. What it said before stays in its history."""
+    """Correct a memory. The earlier version stays in its history."""
     text = read_text(words, 'clew correct 01ABCD "I live in Lyon"')
 
     async def ask(agent: "Agent") -> "Observation":
@@ -35,4 +35,4 @@ def correct(
         put_json(one_as_json(made))
     else:
         put(lines(made))
-    say(f"`clew show {made.id}` tells its history.")
+    say(f"`clew show {made.id}` shows its history.")

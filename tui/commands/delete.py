@@ -27,23 +27,23 @@ def delete(
         list[str], typer.Argument(metavar="ID", help="A message, chat, document or memory; 6 characters or more.")
     ],
     exchange: Annotated[
-        bool, typer.Option("--exchange", help="A message with all replies to it, or a reply with its message.")
+        bool, typer.Option("--exchange", help="Delete the whole exchange: a message with all its replies.")
     ] = False,
-    session: Annotated[bool, typer.Option("--session", help="The ids are those of chats.")] = False,
-    document: Annotated[bool, typer.Option("--document", help="The ids are those of documents.")] = False,
-    memory: Annotated[bool, typer.Option("--memory", help="The ids are those of memories.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    session: Annotated[bool, typer.Option("--session", help="Treat the ids as chats.")] = False,
+    document: Annotated[bool, typer.Option("--document", help="Treat the ids as documents.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="Treat the ids as memories.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be removed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Delete for good: what is deleted is erased, and cannot be brought back by undo, marks or backups.
+    """Delete permanently. What is deleted is erased, and undo, marks or backups cannot bring it back.
 
-    First it shows what goes: the messages, what was learned from them, and what stays although it says the same.
-    Without --yes, and where nobody can be asked, that is all, and it exits with 1.
+    It first shows what will be deleted (the messages and the memories learned from them) and what will stay although it
+    says the same. Without --yes it then asks; if it cannot ask, it deletes nothing and exits with 1.
     """
     kinds = [name for name, given in _given(exchange, session, document, memory).items() if given]
     if len(kinds) > 1:
-        raise typer.BadParameter("Only one of --exchange, --session, --document and --memory.")
+        raise typer.BadParameter("Use only one of --exchange, --session, --document and --memory.")
     kind = kinds[0] if kinds else None
 
     async def work(agent: "Agent") -> bool:
@@ -51,7 +51,7 @@ def delete(
         return await carry_out(agent, await _joined(agent, plans), word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
 
     done = with_agent(home_of(ctx), work, client="delete")
-    end(done, dry_run=dry_run, said="Deleted.", instead="Nothing was deleted. --yes deletes it.")
+    end(done, dry_run=dry_run, said="Deleted.", instead="Nothing was deleted. Use --yes to delete it.")
 
 
 def _either(kinds: Sequence[str]) -> str:
@@ -87,12 +87,12 @@ async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
         raise NotFound(
             f"There is no {_either(only)} {one_line(wanted) or 'without an id'}. {short}"
             "Nothing was deleted; `clew log`, `clew sessions`, "
-            "`clew memories` and `clew ingest` list what there is."
+            "`clew memories` and `clew ingest` list the ids."
         )
     if len(found) > 1:
         raise Ambiguous(
-            f"{wanted} may be a {_either(list(found))}. Nothing was deleted; give more characters of the id, "
-            "or one of --exchange, --session, --document and --memory."
+            f"{wanted} may be a {_either(list(found))}. Nothing was deleted. Give more characters of the id, or "
+            "use one of --exchange, --session, --document and --memory."
         )
     ((what, id),) = found.items()
     return await ways[what](id)
@@ -125,7 +125,7 @@ def _begins(ids: Iterable[str], wanted: str, several: str) -> str | None:
     short = len(wanted) < SHORTEST_PREFIX
     found = [id for id in ids if id == wanted or (not short and id.startswith(wanted.upper()))]
     if len(found) > 1:
-        raise Ambiguous(f"Several {several} begin with {wanted}. Give more characters of the one you mean.")
+        raise Ambiguous(f"Several {several} have ids starting with {wanted}. Give more characters.")
     return found[0] if found else None
 
 

@@ -17,23 +17,23 @@ BACKUPS, MODELS, STATES, CACHES = "backups", "models", "KV states", "caches"
 QUERIES, COPIES, OTHER = "queries", "copies for queries", "other files"
 
 ADVICE = {
-    LOG: "It is all that was said; `clew delete` erases a chat for good, and what that frees is used again",
-    WORDS: "the search needs them",
-    VECTORS: "`clew rebuild` drops those of embedders that are not used any more",
-    GRAPH: "`clew rebuild` makes it anew, as small as can be",
-    BACKUPS: "`clew backup --list` names them; those you do not need may be deleted",
-    MODELS: "`clew models list` shows them, `clew models rm NAME` removes one",
-    STATES: "set kv_mb in the settings lower; they are made anew when they are missed",
-    CACHES: "they may be deleted while clew is not running",
-    QUERIES: "the history is kept short by itself; saved queries are removed in the query screen",
-    COPIES: "they go by themselves when clew is closed, and at its next start",
-    OTHER: "clew keeps only small ones in the memory's folder; what is large is not clew's",
+    LOG: "your chats; `clew delete` deletes one permanently, and the space is then reused",
+    WORDS: "needed for search",
+    VECTORS: "`clew rebuild` removes those of embedders no longer in use",
+    GRAPH: "`clew rebuild` rebuilds it as small as possible",
+    BACKUPS: "`clew backup --list` lists them; you can delete those you do not need",
+    MODELS: "`clew models list` lists them, `clew models rm NAME` removes one",
+    STATES: "lower kv_mb in the settings; they are rebuilt when needed",
+    CACHES: "safe to delete while clew is not running",
+    QUERIES: "the history is trimmed automatically; remove saved queries in the query screen",
+    COPIES: "removed automatically when clew closes, or at its next start",
+    OTHER: "clew keeps only small files in the memory folder; large ones are not clew's",
 }
 FREES = {  # what makes room where nothing can be written; clew itself may refuse all else there
-    GRAPH: "graph.kuzu in the memory's folder may be deleted while clew is not running; it is made anew from the log",
+    GRAPH: "graph.kuzu in the memory folder is safe to delete while clew is not running; it is rebuilt from the log",
     BACKUPS: ADVICE[BACKUPS],
     MODELS: ADVICE[MODELS],
-    STATES: "the files in cache/kv may be deleted while clew is not running; they are made anew when they are missed",
+    STATES: "the files in cache/kv are safe to delete while clew is not running; they are rebuilt when needed",
     CACHES: ADVICE[CACHES],
 }
 

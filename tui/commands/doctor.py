@@ -18,21 +18,21 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def doctor(
     ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
-    no_model: Annotated[bool, typer.Option("--no-model", help="Do not load the models to try them.")] = False,
-    deep: Annotated[bool, typer.Option("--deep", help="With --absent: look into every file of the home.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Do not load the models to test them.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="With --absent: search every file in the home folder.")] = False,
     absent: Annotated[
         str | None,
-        typer.Option("--absent", metavar="-", help="Look for words from standard input that are to be nowhere."),
+        typer.Option("--absent", metavar="-", help="Check that words from standard input are nowhere to be found."),
     ] = None,
 ) -> None:
-    """Check the settings, the memory, the models and the disk; nothing is changed but what a start always mends.
+    """Check the settings, memory, models and disk. Nothing is changed, except the repairs that every start makes.
 
-    Ends with 1 if something is wrong, and with 75 if another clew has the memory: then only its log is checked.
+    Exits with 1 if something is wrong, and with 75 if another clew is using the memory (then only the log is checked).
 
-    With --deep --absent - it looks for words instead, those that standard input has between spaces and line breaks: in
-    every file of the home but the models, in large and small letters, stemmed, and escaped as in JSON. It names the
-    files that hold one, and ends with 1 if there are any. It works while another clew runs.
+    With --deep --absent - it searches for words instead. It reads them from standard input, separated by spaces or line
+    breaks, and searches every file in the home folder except the models: in upper and lower case, stemmed, and escaped
+    as in JSON. It lists the files that contain one and exits with 1 if there are any. It works while another clew runs.
     """
     from models.quiet import guard_descriptors
     from tui.commands.disk import parts_of

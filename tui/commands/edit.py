@@ -19,26 +19,24 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def edit(
     ctx: typer.Context,
-    turn: Annotated[
-        str, typer.Argument(metavar="TURN", help="The message, one of your own.", autocompletion=complete_shown)
-    ],
+    turn: Annotated[str, typer.Argument(metavar="TURN", help="One of your messages.", autocompletion=complete_shown)],
     text: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT", help="What to say instead; what is piped in follows it.")
+        list[str] | None, typer.Argument(metavar="TEXT", help="The new text; piped input is added after it.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The chat, if not the one where it was said: a fork of it.")
+        str | None, typer.Option(metavar="ID", help="The chat to use, if not the one with the message: a fork of it.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+        bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
     ] = False,
     no_attach: Annotated[
-        bool, typer.Option("--no-attach", help="Send `@file` in TEXT as words; attach nothing.")
+        bool, typer.Option("--no-attach", help="Send `@file` in TEXT as plain text; attach nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
 ) -> None:
-    """Say something else in the place of an earlier message: a branch beside it, with a reply of its own.
+    """Edit an earlier message. This starts a new branch with its own reply.
 
-    Nothing is lost: the message and all that followed it stay, and `clew tree` shows them.
+    Nothing is lost: the original and everything after it stay, and `clew tree` shows them.
     """
     words = message_of(text or [], attached=not no_attach)
     from agent.settings import load_settings

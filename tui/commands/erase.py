@@ -41,12 +41,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def erase(
     ctx: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    keep_models: Annotated[bool, typer.Option("--keep-models", help="Leave the models where they are.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    keep_models: Annotated[bool, typer.Option("--keep-models", help="Keep the models.")] = False,
 ) -> None:
-    """Remove everything clew keeps: every chat, the backups in its home, the settings, the caches, the models.
+    """Erase everything clew has stored. That is all chats, the backups in its home folder, settings, caches and models.
 
-    Backups elsewhere stay. Models in a folder of their own (CLEW_MODELS) stay: other memories may use them.
+    Backups elsewhere are kept. Models in a separate folder (CLEW_MODELS) are kept too: other memories may use them.
     """
     from agent.private import sweep
     from graph.lock import MemoryLock
@@ -130,7 +130,7 @@ def _remove(path: Path) -> bool:
             path.unlink(missing_ok=True)
     except OSError as error:
         why = error.strerror or str(error)
-        say(f"clew: {error.filename or path} could not be removed: {why}. The others are not affected.")
+        say(f"clew: {error.filename or path} could not be removed: {why}. The other files are not affected.")
         return False
     return True
 
@@ -145,9 +145,9 @@ def _size(path: Path) -> int:
 def _confirmed(home: "Home", doomed: list[Path]) -> bool:
     size = sum(map(_size, doomed))
     what = f"{counted(len(doomed), 'file')}, {size_of(size)}"
-    say(f"This removes every chat, the backups, the settings and the caches in {home.root}: {what}.")
-    say("There is no way back.")
-    say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
+    say(f"This erases every chat, the backups, the settings and the caches in {home.root}: {what}.")
+    say("This cannot be undone.")
+    say(f"Type {WORD} and press Enter to continue; anything else cancels.")
     return sys.stdin is not None and sys.stdin.readline().strip().lower() == WORD
 
 
@@ -175,5 +175,6 @@ def _left(home: "Home") -> str:
         return "Nothing is left."
     names = sorted(path.name for path in home.root.iterdir())
     return (
-        f"Left in {home.root}, because clew did not make it, was to keep it or could not remove it: {', '.join(names)}."
+        f"Left in {home.root}, because clew did not create it, was told to keep it or could not remove it: "
+        f"{', '.join(names)}."
     )

@@ -54,16 +54,16 @@ SURPRISES = (
 LOG_CHECKS = frozenset({"log", "log file", "chain", "texts", "events"})
 FROM_THE_LOG = frozenset({"graph", "words", "contents", "vectors"})  # what a rebuild makes anew, as good as the log is
 
-UPDATE = "Update clew; this one leaves the memory as it is."
-MAKE_ROOM = "Free some space, or make the home writable for you; nothing that was stored is lost."
-RESTORE = "Copy the memory folder aside, then restore a backup of log.sqlite into it."
-REBUILD = "Run `clew rebuild`: the graph is made anew from the log."
-LOG_FIRST = "See to the log first: this is made from it, and cannot be better than it is."
+UPDATE = "Update clew. Your memory was not changed."
+MAKE_ROOM = "Free some disk space, or make the home folder writable. Nothing stored is lost."
+RESTORE = "Make a copy of the memory folder, then restore a backup of log.sqlite into it."
+REBUILD = "Run `clew rebuild` to rebuild the graph from the log."
+LOG_FIRST = "Fix the log first: this is built from it."
 MEND_QUERIES = (
-    "The other queries and every chat are safe. Mend these lines in an editor (each is one query, as JSON) or take "
-    "them out; a file that is deleted is begun anew."
+    "The other queries and all chats are safe. Fix these lines in an editor (each is one query, as "
+    "JSON) or remove them. If you delete the file, clew starts a new one."
 )
-REPORT = "This was not expected. Run `clew doctor` again; if it stays, it is a bug in clew: please report it."
+REPORT = "Unexpected problem. Run `clew doctor` again; if it persists, it is a bug in clew: please report it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def examine(home: Home, *, models: bool, tell: Tell) -> Examination:
     checks += _look("disk", lambda: [_disk(home)])
     checks += _look("queries", lambda: _queries(home))
     checks += _look("versions", lambda: [_versions()])
-    tell("looking at the memory …")
+    tell("checking the memory …")
     held = None
     try:
         checks += _log_first(_look("memory", lambda: _memory(home, tell)))
@@ -113,9 +113,9 @@ def _look(name: str, look: Callable[[], list[Check]]) -> list[Check]:
 def _models(home: Home, settings: Settings, tell: Tell) -> list[Check]:
     from tui.commands.probing import probe_embedder, probe_generator
 
-    tell(f"trying {settings.model} …")
+    tell(f"testing {settings.model} …")
     checks = _look("model", lambda: [probe_generator(home, settings)])
-    tell(f"trying {settings.embedder} …")
+    tell(f"testing {settings.embedder} …")
     return checks + _look("embedder", lambda: [probe_embedder(home, settings)])
 
 
@@ -123,7 +123,7 @@ def _settings(home: Home) -> tuple[Settings | None, Check]:
     try:
         settings = load_settings(home.config)
     except SettingsError as error:
-        return None, Check("settings", False, str(error), f"Edit {home.config}; the chats are not touched by it.")
+        return None, Check("settings", False, str(error), f"Edit {home.config}. Your chats are not affected.")
     return settings, Check("settings", True, f"{home.config}: model {settings.model}, embedder {settings.embedder}")
 
 
@@ -132,9 +132,9 @@ def _privacy(home: Home) -> Check:
     secret = (home.root, home.config, home.cache)  # the memory's own check looks at the memory
     open_ones = [path for path in secret if path.exists() and path.stat().st_mode & 0o077]
     if not open_ones:
-        return Check("privacy", True, f"{home.root} is yours alone")
+        return Check("privacy", True, f"{home.root} is accessible only to you")
     names = " ".join(str(path) for path in open_ones)
-    return Check("privacy", False, f"others may look into {names}", f"Run: chmod go-rwx {names}")
+    return Check("privacy", False, f"other users can read {names}", f"Run: chmod go-rwx {names}")
 
 
 def _disk(home: Home) -> Check:
@@ -145,7 +145,7 @@ def _disk(home: Home) -> Check:
         here = dict(parts)
         if home.models.stat().st_dev != home.root.stat().st_dev:
             del here[MODELS]
-        room = f"Make room: a full disk refuses new messages. {advice(here, full=True)}"
+        room = f"Free some space: new messages cannot be saved on a full disk. {advice(here, full=True)}"
         return Check("disk", False, detail, room.rstrip())
     hint = advice(parts, least=MUCH)
     return Check("disk", True, f"{detail}. {hint}" if hint else detail)
@@ -196,7 +196,7 @@ def _memory(home: Home, tell: Tell) -> list[Check]:
         return [_failed("log", error)]
     try:
         cut_off = counted(memory.recovered, "reply", "replies")
-        checks = [Check("starts", True, f"opened {counted(memory.starts, 'time')}; {cut_off} cut off since")]
+        checks = [Check("starts", True, f"opened {counted(memory.starts, 'time')}; {cut_off} cut off")]
         checks += _look("graph", lambda: _open_graph(memory, tell))
         checks += _look("learning", lambda: [_learning(memory)]) if memory.graph_ready else []
         return checks + _look("memory", memory.doctor)
@@ -210,7 +210,7 @@ def _open_graph(memory: "Memory", tell: Tell) -> list[Check]:
 
 
 def _learning(memory: "Memory") -> Check:
-    return Check("learning", True, waiting(memory.unreflected_count()) or "nothing waits to be learned from")
+    return Check("learning", True, waiting(memory.unreflected_count()) or "nothing is waiting to be learned from")
 
 
 def _log_only(home: Home) -> list[Check]:

@@ -31,23 +31,25 @@ class Format(StrEnum):
 @app.command()
 def export(
     ctx: typer.Context,
-    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="One chat only.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Everything, which is the default.")] = False,
+    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Export only this chat.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Export everything (the default).")] = False,
     format_: Annotated[
-        Format, typer.Option("--format", help="jsonl for another clew, markdown to read.")
+        Format, typer.Option("--format", help="jsonl for another clew, or markdown to read.")
     ] = Format.JSONL,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of stdout.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write chats out: every event as JSON Lines, which `clew import` takes in elsewhere, or Markdown for people.
+    """Export chats as JSON Lines or Markdown. JSON Lines has every event, and `clew import` can read it.
 
-    A single chat brings its messages and what was learned from them alone. Markdown leaves out alternatives and what is
-    hidden or deleted. Vectors do not travel.
+    A single chat comes with its messages and the memories learned from them alone. Markdown leaves out other versions
+    and what is hidden or deleted. Vectors are not exported.
     """
     from graph.reading import LogReader
 
     if session is not None and all_:
-        say("clew: --session and --all are one or the other.")
+        say("clew: use either --session or --all, not both.")
         raise typer.Exit(ExitCode.USAGE)
     reader = LogReader.open(home_of(ctx, writing=False).memory)
     try:

@@ -26,13 +26,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def forget(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The memory; 6 characters or more.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A list of what goes, for programs.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of what is deleted.")] = False,
 ) -> None:
-    """Forget something that was learned, with all its earlier forms. There is no way back.
+    """Forget a memory permanently, with all its versions.
 
-    Messages of chats that it was learned from stay there. Without --yes, and where nobody can be asked, it only shows
-    what would go, and exits with 1.
+    The messages it was learned from stay in their chats. Without --yes it asks first; if it cannot ask, it only shows
+    what would be deleted and exits with 1.
     """
 
     async def ask(agent: "Agent") -> "tuple[list[Observation], bool]":
@@ -46,9 +46,9 @@ def forget(
 
     going, done = with_agent(home_of(ctx), ask, client="forget")
     if not done:
-        say("Nothing was forgotten. --yes forgets it.")
+        say("Nothing was forgotten. Use --yes to forget it.")
         raise typer.Exit(ExitCode.FAILED)
-    say(f"Forgotten: {len(going)} {'form' if len(going) == 1 else 'forms'} of it.")
+    say(f"Forgotten: {len(going)} {'version' if len(going) == 1 else 'versions'} of it.")
 
 
 def _show(going: "list[Observation]", *, as_json: bool) -> None:
@@ -62,7 +62,7 @@ def _show(going: "list[Observation]", *, as_json: bool) -> None:
 def _confirmed(count: int) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         return False
-    say(f"This erases {count} {'form' if count == 1 else 'forms'} of it. There is no way back.")
-    say("Messages of chats that it was learned from stay there.")
-    say(f"Type {WORD} and press Enter to go on; anything else leaves all as it is.")
+    say(f"This permanently deletes {count} {'version' if count == 1 else 'versions'} of it. This cannot be undone.")
+    say("The messages it was learned from stay in their chats.")
+    say(f"Type {WORD} and press Enter to continue; anything else cancels.")
     return sys.stdin.readline().strip().lower() == WORD

@@ -47,7 +47,7 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
 
     said = found if isinstance(found, Turn | Believed) else None
     head = "  " + fit(" · ".join([*_place(found), f"{LABELS[item.kind]} {item.id}"]), width() - 2)
-    words = found.text if found is not None and found.text is not None else "(hidden or erased since)"
+    words = found.text if found is not None and found.text is not None else "(now hidden or deleted)"
     reasons = why_stored(item, said, tied)
     words = excerpt(one_line(words), asked, min(width() - 6, STRETCH))
     lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]

@@ -19,11 +19,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def hide(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The message; 6 characters or more.")],
-    exchange: Annotated[bool, typer.Option("--exchange", help="With all of its exchange.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would go.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    exchange: Annotated[bool, typer.Option("--exchange", help="The whole exchange: message and reply.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be removed.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Hide a message from chats, memory and prompts, with what was learned from it. `clew unhide` brings it back."""
+    """Hide a message from chats, memory and prompts. Memories learned from it go too. `clew unhide` reverses this."""
 
     async def work(agent: "Agent") -> bool:
         plan = await agent.plan_hide(await turn_of(agent, clean(id).strip()), exchange=exchange)

@@ -59,7 +59,7 @@ def one_of(given: str | None, known: Sequence[Word], what: str) -> Word | None:
     for each in known:
         if each == word:
             return each
-    raise typer.BadParameter(f"{given!r} is no {what}. There are: {', '.join(known)}.")
+    raise typer.BadParameter(f"{given!r} is not a valid {what}. Choose from: {', '.join(known)}.")
 
 
 def read_text(words: Sequence[str], example: str) -> str:
@@ -69,7 +69,7 @@ def read_text(words: Sequence[str], example: str) -> str:
     else:
         text = " ".join(words)
     if not text.strip():
-        raise typer.BadParameter(f"Say what: {example}")
+        raise typer.BadParameter(f"Missing text. Example: {example}")
     return clean(text)
 
 
@@ -131,9 +131,9 @@ def lines(memory: "Observation") -> str:
 def standing(memory: "Observation") -> str:
     """How an observation stands: its status, unless that is not all. What it stood in for may have come back."""
     if not memory.live:
-        return "gone with its proof"
+        return "removed with its proof"
     if memory.status in ("candidate", "active") and not memory.current:
-        return "not in use (what it stood in for came back)"
+        return "not in use (the version it replaced came back)"
     return memory.status
 
 
@@ -180,7 +180,7 @@ def page(story: "Story") -> str:
 def _proof_line(proof: "Proof") -> str:
     speaker = who("user" if proof.speaker == "you" else "assistant", proof.speaker)
     head = f"    {RELATIONS[proof.relation]}: {local(proof.at)} {one_line(speaker)} · {proof.id}"
-    text = proof.text if proof.text is not None else "(hidden or erased since)"
+    text = proof.text if proof.text is not None else "(now hidden or deleted)"
     return f"{paint(fit(head, width()), '2')}\n      {fit(text, width() - 6)}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WORD = "restore"
 REASONS = {
     "named": "",
-    "automatic": "by itself",
+    "automatic": "automatic",
     "rewind": "before going back",
     "restore": "before a mark was restored",
 }
@@ -28,20 +28,24 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def marks(
     ctx: typer.Context,
-    add: Annotated[str | None, typer.Option(metavar="NAME", help="Set a mark here; it stays until taken off.")] = None,
-    rm: Annotated[str | None, typer.Option(metavar="ID", help="Take a mark off the list.")] = None,
-    restore: Annotated[str | None, typer.Option(metavar="ID", help="Put back what you decided as it was then.")] = None,
+    add: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Set a mark here; it stays until you remove it.")
+    ] = None,
+    rm: Annotated[str | None, typer.Option(metavar="ID", help="Remove a mark.")] = None,
+    restore: Annotated[str | None, typer.Option(metavar="ID", help="Restore things as they were at a mark.")] = None,
     show: Annotated[str | None, typer.Option(metavar="ID", help="Only show what restoring would change.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A list, or one object, for programs.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, or one object.")] = False,
 ) -> None:
-    """List the marks: those you named, the newest ones clew set by itself, and those before each rewind (14 days).
+    """List, set, remove or restore marks.
 
-    Restoring puts back where chats stood, and what was hidden, kept out, rated, pinned, named, archived or reviewed. It
-    deletes nothing, `clew undo` takes it back, and what was deleted since the mark stays deleted.
+    Marks are the ones you named, the latest automatic ones, and those before each rewind (14 days).
+
+    Restoring a mark resets the position of each chat, and what was hidden, kept out of memory, rated, pinned, named,
+    archived or reviewed. It deletes nothing, and `clew undo` undoes it. What was deleted since stays deleted.
     """
     if len([each for each in (add, rm, restore, show) if each is not None]) > 1:
-        raise typer.BadParameter("Only one of --add, --rm, --restore and --show.")
+        raise typer.BadParameter("Use only one of --add, --rm, --restore and --show.")
     home = home_of(ctx)
     if restore is not None or show is not None:
         _restore(ctx, clean(restore or show or "").strip(), dry_run=show is not None, yes=yes, as_json=as_json)
@@ -60,12 +64,12 @@ def marks(
     if as_json:
         put_json(_json(found[0]) if one else [_json(each) for each in found])
     if one:
-        say(f"{'Marked' if add is not None else 'Taken off'}: {told[found[0]]}.")
+        say(f"{'Marked' if add is not None else 'Removed'}: {told[found[0]]}.")
         return
     for each in [] if as_json else found:
         put(fit(f"{each.id}  {local(each.at)}  {told[each]}", width()))
     if not found:
-        say("No marks yet. `clew marks --add NAME` sets one; clew sets some by itself.")
+        say("No marks yet. `clew marks --add NAME` sets one; clew also sets some automatically.")
 
 
 def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -74,7 +78,7 @@ def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: 
         return await carry_out(agent, plan, word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
 
     done = with_agent(home_of(ctx), work, client="marks")
-    end(done, dry_run=dry_run, said="Put back as it was.", instead="Nothing was put back. --yes puts it back.")
+    end(done, dry_run=dry_run, said="Restored.", instead="Nothing was restored. Use --yes to restore it.")
 
 
 async def _words(agent: "Agent", mark: "Mark") -> str:

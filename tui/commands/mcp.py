@@ -12,8 +12,8 @@ from tui.exit_codes import ExitCode
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-ON_A_TERMINAL = """clew mcp speaks the Model Context Protocol on stdin and stdout, to a program that starts it.
-Tell that program to run the command `clew mcp`; in a file of MCP servers:
+ON_A_TERMINAL = """clew mcp speaks the Model Context Protocol on stdin and stdout to the program that starts it.
+Configure that program to run `clew mcp`, for example:
 {"clew": {"command": "clew", "args": ["mcp"]}}"""
 
 
@@ -21,14 +21,14 @@ Tell that program to run the command `clew mcp`; in a file of MCP servers:
 def mcp(
     ctx: typer.Context,
     project: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As a chat of this project; else as one of no project.")
+        str | None, typer.Option(metavar="NAME", help="Act as a chat in this project; otherwise outside all projects.")
     ] = None,
 ) -> None:
-    """Serve the memory to other programs: recall, recent, about, remember (for your review), relations, query.
+    """Serve the memory to other programs. Tools: recall, recent, about, remember (for your review), relations, query.
 
-    They start it themselves: name `clew mcp` as an MCP server over stdio to them. It reads what is live, and writes
-    nothing but proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that. What
-    belongs to a project is told only where that is named, here or in a call.
+    Add `clew mcp` to those programs as an MCP server over stdio; they start it themselves. It reads what is in use and
+    writes only proposals, which wait for your review (`clew review`); mcp_remember in the settings changes that. What
+    belongs to a project is available only if the project is named, here or in a call.
     """
     home = home_of(ctx)
     if sys.stdin.isatty():

@@ -32,24 +32,28 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def memories(
     ctx: typer.Context,
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="Only those with these words.")] = None,
-    status: Annotated[str | None, typer.Option(metavar="STATUS", help=f"Only these: {', '.join(STATUSES)}.")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORDS", help="Only memories containing these words.")
+    ] = None,
+    status: Annotated[
+        str | None, typer.Option(metavar="STATUS", help=f"Only this status: {', '.join(STATUSES)}.")
+    ] = None,
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="Only this kind: identity, preference, fact, state, plan …")
     ] = None,
     about: Annotated[str | None, typer.Option(metavar="NAME", help="Only about this person, place or thing.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
-    trend: Annotated[str | None, typer.Option(metavar="TREND", help=f"Only these: {', '.join(TRENDS)}.")] = None,
-    pinned: Annotated[bool, typer.Option("--pinned", help="Only the pinned ones.")] = False,
+    trend: Annotated[str | None, typer.Option(metavar="TREND", help=f"Only this trend: {', '.join(TRENDS)}.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned memories.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Whatever their status, also those whose proof is gone.")
+        bool, typer.Option("--all", help="Any status, including memories whose proof is gone.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="Maximum number.")] = 50,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List what was learned: what is in use and what waits for review."""
+    """List the memories in use and those waiting for review."""
     from graph.beliefs import Status, Trend, Wanted
     from graph.events import ObservationKind
     from graph.reading import LogReader
@@ -78,7 +82,7 @@ def memories(
         put(lines(each))
     if not found and limit:
         then = "" if at is None else " by then"
-        say(f"Nothing like that was learned{then or ' yet'}. `clew remember TEXT` states something.")
+        say(f"No matching memories{then or ' yet'}. `clew remember TEXT` adds one.")
 
 
 def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int | None") -> "list[Observation]":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from models.fetch import FetchProgress
     from models.store import ModelStore, StoredModel
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, fetch, choose and remove models.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, download, choose and remove models.")
 
 MB = 10**6
 NAME_COLUMNS = 16
@@ -34,9 +34,9 @@ Name = Annotated[str, typer.Argument(help="A name from the list.", autocompletio
 
 @app.command("list")
 def list_models(
-    ctx: typer.Context, json: Annotated[bool, typer.Option("--json", help="One list of objects.")] = False
+    ctx: typer.Context, json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of objects.")] = False
 ) -> None:
-    """Show every model: which are installed, and what each takes."""
+    """List the models: which are installed, and how much space and memory each needs."""
     home = home_of(ctx, writing=False)
     chosen = _chosen(home)
     rows = [_row(model, chosen) for model in _store(home).entries()]
@@ -49,7 +49,7 @@ def list_models(
             put(title)
             for row in of_kind:
                 put(_line(row))
-    put("* in use, + installed, ~ partly fetched. Any other GGUF file: clew --model PATH.gguf")
+    put("* in use, + installed, ~ partly downloaded. Any other GGUF file: clew --model PATH.gguf")
 
 
 @app.command()
@@ -58,12 +58,12 @@ def pull(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Names from the list, or hf:OWNER/REPO/FILE.gguf. Without any: the two defaults.",
+            help="Names from the list, or hf:OWNER/REPO/FILE.gguf. Without a name: the two defaults.",
             autocompletion=complete_model,
         ),
     ] = None,
 ) -> None:
-    """Fetch models; a fetch that broke off goes on where it was."""
+    """Download models. Interrupted downloads continue where they stopped."""
     from models import catalogue
     from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
 
@@ -80,7 +80,7 @@ def pull(
         if not here:
             say(f"{entry.name} is installed ({_size(path.stat().st_size)}).")
             if names:
-                say(f"Use it with: clew models use {entry.name}")
+                say(f"To use it: clew models use {entry.name}")
 
 
 @app.command()
@@ -88,13 +88,13 @@ def use(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="A name from the list, or a path.", autocompletion=complete_model)],
 ) -> None:
-    """Choose the model for chats, or the embedder, from now on."""
+    """Choose the chat model or the embedder."""
     from agent.settings import write_setting
 
     home = home_of(ctx)
     kind, value = _kind_and_value(_store(home), name)
     write_setting(home.config, SETTING[kind], value)
-    say(f"{value} is now the {'model for chats' if kind == 'chat' else 'embedding model'} ({home.config}).")
+    say(f"{value} is now the {'chat model' if kind == 'chat' else 'embedding model'} ({home.config}).")
 
 
 @app.command()
@@ -102,10 +102,11 @@ def rm(
     ctx: typer.Context,
     name: Name,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask about files that cannot be fetched again.")
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask for confirmation about files that cannot be downloaded again."),
     ] = False,
 ) -> None:
-    """Remove a model's file, and what was fetched of it."""
+    """Remove a model, including a partial download."""
     from models import catalogue
 
     home = home_of(ctx)
@@ -113,19 +114,19 @@ def rm(
     if catalogue.find(name) is None and not yes:
         path = store.path(name)
         typer.confirm(
-            f"{path.name} is not in the catalogue and cannot be fetched again. Remove it?", abort=True, err=True
+            f"{path.name} is not in the catalogue and cannot be downloaded again. Remove it?", abort=True, err=True
         )
     removed = store.remove(name)
-    say(f"{removed.name} is removed.")
+    say(f"{removed.name} was removed.")
     if name in _chosen(home):
-        say("It is still the one in your settings: choose another with `clew models use NAME`, or fetch it again.")
+        say("Your settings still use it. Choose another with `clew models use NAME`, or download it again.")
 
 
 def describe(progress: FetchProgress) -> str:
     """How far a model is, on one line."""
     match progress.stage:
         case "waiting":
-            return f"{progress.name}: another clew is fetching it, waiting …"
+            return f"{progress.name}: another clew is downloading it, waiting …"
         case "connecting":
             return f"{progress.name}: connecting …"
         case "fetching":
@@ -155,7 +156,7 @@ def _chosen(home: Home) -> tuple[str, str]:
         settings = load_settings(home.config)
     except SettingsError as error:
         say(f"clew: {error}")
-        say("Until that is mended, the default models are taken for the ones in use.")
+        say("Until that is fixed, the default models are shown as the ones in use.")
         return DEFAULT_CHAT, DEFAULT_EMBEDDER
     return settings.model, settings.embedder
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-PARAM = "A value for $NAME in the query: JSON if it is that, else text. May be given again."
+PARAM = "A value for $NAME in the query, as JSON or text. Can be repeated."
 
 
 def values_of(given: Sequence[str]) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def values_of(given: Sequence[str]) -> dict[str, Any]:
         name, sign, value = each.partition("=")
         name = name.strip().removeprefix("$")
         if not sign or not name.isidentifier():
-            raise typer.BadParameter(f"{each!r} is no NAME=VALUE", param_hint="--param")
+            raise typer.BadParameter(f"{each!r} is not NAME=VALUE", param_hint="--param")
         if name in values:
             raise typer.BadParameter(f"${name} is given twice", param_hint="--param")
         values[name] = read(value)

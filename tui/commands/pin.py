@@ -20,10 +20,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def pin(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="A memory or a message; 6 characters or more.")],
-    off: Annotated[bool, typer.Option("--off", help="Take the pin off.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Pin a memory or a message: it is in every prompt from the next message on."""
+    """Pin a memory or message. It is then in every prompt, from the next message on."""
     home, wanted = home_of(ctx), clean(id).strip()
 
     async def ask(agent: "Agent") -> tuple[str, str]:
@@ -48,7 +48,7 @@ async def _turn(agent: "Agent", wanted: str) -> str:
         exchange = await agent.exchange(wanted)
     except NotFound as missing:
         raise NotFound(
-            f"There is no memory and no turn {wanted}. `clew memories` and `clew log` list them."
+            f"There is no memory or message {wanted}. `clew memories` and `clew log` list them."
         ) from missing
     said = [exchange.turn, *exchange.tools, *([exchange.reply] if exchange.reply else [])]
     return next((turn.id for turn in said if turn.id.startswith(wanted.upper())), exchange.turn.id)

@@ -20,10 +20,10 @@ from models.protocols import Finished, SamplingParams
 
 CONTEXT = 1024
 WORDS = 16
-AGAIN = "Choose another embedder with `clew models use NAME`, or fetch it again: `clew models rm {name}`, then pull."
-REBUILD = "Rebuild llama.cpp with the command that is named there; no chat and no model is touched by that."
-ANEW = "Fetch it again: `clew models rm {name}`, then `clew models pull {name}`."
-PULL = "Fetch it with `clew models pull {name}`, or choose another with `clew models use NAME`."
+AGAIN = "Choose another embedder with `clew models use NAME`, or download it again: `clew models rm {name}`, then pull."
+REBUILD = "Rebuild llama.cpp with the command shown there. Your chats and models are not affected."
+ANEW = "Download it again: `clew models rm {name}`, then `clew models pull {name}`."
+PULL = "Download it with `clew models pull {name}`, or choose another with `clew models use NAME`."
 
 
 def probe_generator(home: Home, settings: Settings) -> Check:
@@ -35,7 +35,7 @@ def probe_generator(home: Home, settings: Settings) -> Check:
         path = ModelStore(home.models).path(settings.model)
     except NotInstalled as error:
         first = settings.model == DEFAULT_CHAT
-        detail = f"{settings.model} is fetched when the first chat begins" if first else str(error)
+        detail = f"{settings.model} will be downloaded when the first chat starts" if first else str(error)
         return Check("model", first, detail, PULL.format(name=settings.model))
     except ModelError as error:
         return Check("model", False, str(error), PULL.format(name=settings.model))
@@ -68,7 +68,7 @@ def probe_generator(home: Home, settings: Settings) -> Check:
     speed = (end.completion_tokens - 1) / seconds if seconds > 0 and end.completion_tokens > 1 else 0.0
     first_ms = f"{end.first_token_ms:.0f} ms" if end.first_token_ms is not None else "never"
     well = end.completion_tokens > 0
-    said = f"{speed:.0f} tokens/s, first after {first_ms}" if well else "it said nothing"
+    said = f"{speed:.0f} tokens/s, first after {first_ms}" if well else "no output"
     detail = ". ".join([f"{settings.model}: {said}", *warnings])
     return Check("model", well, detail, PULL.format(name=settings.model))
 
@@ -83,7 +83,7 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
     try:
         path = ModelStore(home.models).path(settings.embedder)
     except NotInstalled:
-        detail = f"{settings.embedder} is not installed: recall finds by words, not by meaning"
+        detail = f"{settings.embedder} is not installed: recall works by words only"
         return Check("embedder", False, detail, PULL.format(name=settings.embedder))
     except ModelError as error:
         return Check("embedder", False, str(error), PULL.format(name=settings.embedder))
@@ -99,7 +99,7 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
 
         dimension = asyncio.run(embed())
     except InvalidVector as error:
-        detail = f"{settings.embedder} makes vectors that are of no use: {error.why}"
+        detail = f"{settings.embedder} produces unusable vectors: {error.why}"
         return Check("embedder", False, detail, AGAIN.format(name=settings.embedder))
     except ModelError as error:
         return Check("embedder", False, str(error), _advice(error, settings.embedder))

@@ -19,15 +19,19 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def projects(
     ctx: typer.Context,
-    make: Annotated[str | None, typer.Option(metavar="NAME", help="Make one, or describe it anew.")] = None,
-    about: Annotated[str, typer.Option(metavar="TEXT", help="What the one that is made is about.")] = "",
-    archive: Annotated[str | None, typer.Option(metavar="NAME", help="Archive one; what belongs to it stays.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+    make: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Create a project, or change its description.")
+    ] = None,
+    about: Annotated[str, typer.Option(metavar="TEXT", help="Description of the new project.")] = "",
+    archive: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Archive a project; what belongs to it stays.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List the projects, with how many chats and memories each has."""
+    """List the projects. Shows how many chats and memories each has."""
     home = home_of(ctx)
     if make is not None and archive is not None:
-        raise typer.BadParameter("One at a time.")
+        raise typer.BadParameter("Use only one of --make and --archive.")
 
     async def ask(agent: "Agent") -> "list[Project]":
         if make is not None:
@@ -55,7 +59,7 @@ def projects(
     for each in found:
         put(_line(each))
     if not found:
-        say("There are no projects yet. `clew projects --make NAME` makes one.")
+        say("There are no projects yet. `clew projects --make NAME` creates one.")
 
 
 def _line(project: "Project") -> str:

@@ -18,9 +18,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def rebuild(
     ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Replay the log into a new graph. Needs the memory for itself; not a word is lost whatever happens."""
+    """Rebuild the graph from the log. No other clew may be using the memory. Nothing can be lost."""
     from graph.memory import Memory
     from graph.reading import LogReader
     from models.quiet import guard_descriptors
@@ -40,7 +40,7 @@ def rebuild(
     seconds = time.perf_counter() - started
     if as_json:
         put_json({"events": events, "seconds": round(seconds, 3)})
-    say(f"The graph is new: {counted(events, 'event')} in {seconds:.1f} s.")
+    say(f"The graph was rebuilt: {counted(events, 'event')} in {seconds:.1f} s.")
 
 
 def describe(step: "Progress") -> str:

@@ -22,21 +22,21 @@ def regenerate(
         str | None,
         typer.Argument(
             metavar="SESSION|REPLY",
-            help="A chat, for its last reply, or a reply, or the message it answers; without it the last chat.",
+            help="A reply, the message it answers, or a chat (its last reply). Without it: the last chat.",
             autocompletion=complete_shown,
         ),
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The chat, if not the one where it was said: a fork of it.")
+        str | None, typer.Option(metavar="ID", help="The chat to use, if not the one with the message: a fork of it.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+        bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
 ) -> None:
-    """Make a reply anew, beside the one that is there: both are kept, and the chat goes on from the new one.
+    """Regenerate a reply. Both versions are kept, and the chat continues from the new one.
 
-    Stopped before its first word (Ctrl+C), the chat is as it was. `clew tree` shows all replies.
+    If you stop it before the first word (Ctrl+C), the chat is unchanged. `clew tree` shows all versions.
     """
     from agent.settings import load_settings
     from graph.reading import LogReader

@@ -20,17 +20,19 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def remember(
     ctx: typer.Context,
-    words: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="A sentence; `-` reads it.")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="A sentence; `-` reads it from stdin.")
+    ] = None,
     kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What it is: identity, preference, fact, state, plan …")
+        str | None, typer.Option(metavar="KIND", help="Its kind: identity, preference, fact, state, plan …")
     ] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this project.")] = None,
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="A scope of its own; can be given again.")
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag for a separate scope; can be repeated.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="What was remembered, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the memory.")] = False,
 ) -> None:
-    """Remember a sentence. What is known already gains proof instead."""
+    """Add a memory. If it is already known, it gains proof instead."""
     from graph.events import ObservationKind
 
     of = one_of(kind, tuple(ObservationKind), "kind")

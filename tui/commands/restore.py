@@ -27,14 +27,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def restore(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup: `clew backup --list` names them.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup: `clew backup --list` lists them.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Put a backup in the place of what is there now, which is kept as a backup of its own.
+    """Restore a backup. The current memory is kept as a backup first.
 
-    What was erased since the backup was made stays erased. Without --yes, and where nobody can be asked, it only shows
-    what would change, and exits with 1.
+    What was deleted after the backup was made stays deleted. Without --yes it asks first; if it cannot ask, it only
+    shows what would change and exits with 1.
     """
     from graph.lock import MemoryLock
     from graph.restoring import install, prepared
@@ -49,7 +49,7 @@ def restore(
             if not (yes or _confirmed(ready)):
                 if as_json:
                     put_json(_figures(ready, None, done=False))
-                say("Nothing was restored. --yes restores it.")
+                say("Nothing was restored. Use --yes to restore it.")
                 raise typer.Exit(ExitCode.FAILED)
             kept = install(home.memory, ready, stamp=_stamp())
             forget_states(home)
@@ -58,8 +58,8 @@ def restore(
     _tidy(home)
     if as_json:
         put_json(_figures(ready, kept, done=True))
-    where = f" What was there is kept in {kept}." if kept is not None else ""
-    say(f"Restored.{where} The graph is made anew at the next start.")
+    where = f" The previous memory is kept in {kept}." if kept is not None else ""
+    say(f"Restored.{where} The graph is rebuilt at the next start.")
 
 
 def words(ready: "Restoring") -> list[str]:
@@ -70,18 +70,21 @@ def words(ready: "Restoring") -> list[str]:
     lines = [f"The backup  {_described(there)}"]
     if ready.damaged is not None:
         lines.append(f"Now         cannot be read: {shown(ready.damaged)}")
-        lines.append("What was erased since the backup cannot be told, so it comes back: look, and erase it again.")
+        lines.append(
+            "It cannot be determined what was deleted after the backup, so deleted content may come back. Check, "
+            "and delete it again."
+        )
     elif ready.here is not None:
         lines.append(f"Now         {_described(ready.here)}")
         lines.append(f"Changes     {_changes(ready.here, there)}")
     else:
         lines.append("Now         nothing")
     if ready.another:
-        lines.append("It is the backup of another memory than the one that is here.")
+        lines.append("This is a backup of a different memory.")
     if ready.version < NEWEST:
-        lines.append(f"It is of log version {ready.version}, and is brought to {NEWEST}.")
+        lines.append(f"It has log version {ready.version} and will be upgraded to {NEWEST}.")
     if ready.erased:
-        lines.append(f"What was erased since stays erased ({counted(ready.erased, 'deletion')} made again).")
+        lines.append(f"What was deleted since stays deleted ({counted(ready.erased, 'deletion')} repeated).")
     return lines
 
 
@@ -103,16 +106,16 @@ def _changes(here: "Copied", there: "Copied") -> str:
         (there.sessions - here.sessions, "chat"),
         (there.head - here.head, "event"),
     )
-    told = [f"{counted(abs(more), what)} {'more' if more > 0 else 'less'}" for more, what in pairs if more]
-    return ", ".join(told) or "as many messages, chats and events as now"
+    told = [f"{counted(abs(more), what)} {'more' if more > 0 else 'fewer'}" for more, what in pairs if more]
+    return ", ".join(told) or "the same number of messages, chats and events"
 
 
 def _confirmed(ready: "Restoring") -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         return False
     word = ANOTHER if ready.another else WORD
-    say("What is there now is kept as a backup. The memory is then what it was, but for what was erased.")
-    say(f"Type {word} and press Enter to go on; anything else leaves all as it is.")
+    say("The current memory is kept as a backup. The memory then becomes what it was, except for what was deleted.")
+    say(f"Type {word} and press Enter to continue; anything else cancels.")
     return sys.stdin.readline().strip().lower() == word
 
 

@@ -21,17 +21,19 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def review(
     ctx: typer.Context,
-    promote: Annotated[str | None, typer.Option(metavar="ID", help="Take it into use.")] = None,
-    reject: Annotated[str | None, typer.Option(metavar="ID", help="Say that it is wrong.")] = None,
+    promote: Annotated[str | None, typer.Option(metavar="ID", help="Accept it.")] = None,
+    reject: Annotated[str | None, typer.Option(metavar="ID", help="Reject it as wrong.")] = None,
     edit: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="ID TEXT", help="Take it into use in your own words.")
+        tuple[str, str] | None, typer.Option(metavar="ID TEXT", help="Accept it in your own words.")
     ] = None,
-    restore: Annotated[str | None, typer.Option(metavar="ID", help="Take a decision back: it waits again.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs: a list, or what was decided on.")] = False,
+    restore: Annotated[
+        str | None, typer.Option(metavar="ID", help="Undo a decision: it waits for review again.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, or the decision.")] = False,
 ) -> None:
-    """List what waits for review; with an ID, decide."""
+    """Review uncertain memories. Without options, it lists those waiting for review."""
     if sum(given is not None for given in (promote, reject, edit, restore)) > 1:
-        raise typer.BadParameter("One decision at a time.")
+        raise typer.BadParameter("Only one decision at a time.")
     home = home_of(ctx)
     if promote is None and reject is None and edit is None and restore is None:
         _list(with_agent(home, _waits, client="review") if has_memory(home) else [], as_json)
@@ -51,7 +53,7 @@ def review(
         else:
             await agent.restore(id, "candidate")
             now = (await agent.memory(id)).observation
-            told = "It waits for review again." if now.current else f"It is not rejected any more, and {standing(now)}."
+            told = "It waits for review again." if now.current else f"It is no longer rejected: {standing(now)}."
         return (await agent.memory(id)).observation, told
 
     memory, told = with_agent(home, decide, client="review")
@@ -74,6 +76,6 @@ def _list(found: "list[Observation]", as_json: bool) -> None:
     for each in found:
         put(lines(each))
     if found:
-        say("Decide with --promote ID, --reject ID or --edit ID TEXT; `clew show ID` tells what proves one.")
+        say("Decide with --promote ID, --reject ID or --edit ID TEXT; `clew show ID` shows its proof.")
     else:
-        say("Nothing waits for review.")
+        say("Nothing is waiting for review.")

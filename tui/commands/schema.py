@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """How it is written."""
+    """Output format."""
 
     TABLE = "table"
     JSON = "json"
@@ -34,11 +34,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def schema(
     ctx: typer.Context,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How it is written.")] = Format.TABLE,
+    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
 ) -> None:
-    """List the tables of the memory graph, how much is in each, and their properties: what `clew query` can ask for.
+    """List the tables of the memory graph. It shows their row counts and columns, for use with `clew query`.
 
     Exit codes: 0 done; 1 the graph cannot be asked now; 66 there is no memory or time like that; 75 another clew has
     the memory.

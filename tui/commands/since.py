@@ -24,13 +24,13 @@ def parse_since(text: str, *, now: datetime) -> datetime:
     try:
         moment = datetime.fromisoformat(words)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no time. Write it as {EXAMPLES}.") from error
+        raise ValueError(f"{text!r} is not a valid time. Write it as {EXAMPLES}.") from error
     try:
         return max(EARLIEST, moment.astimezone(UTC))
     except (OverflowError, OSError, ValueError):
         if moment.year < EARLIEST.year:
             return EARLIEST
-        raise ValueError(f"{text!r} is outside the times that can be kept. Write it as {EXAMPLES}.") from None
+        raise ValueError(f"{text!r} is out of range. Write it as {EXAMPLES}.") from None
 
 
 def moment(text: str | None) -> datetime | None:

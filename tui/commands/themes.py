@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tui.commands.output import Narration
 
 MOST = 20
-NONE = "There is too little in the memory for themes yet."
+NONE = "There are too few messages to find themes yet."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -30,12 +30,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def themes(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="How many at most.")] = 6,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="Maximum number.")] = 6,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Name the themes across all conversations of a project or of none, with the messages each rests on."""
+    """Find the themes across all chats. Each comes with the messages it is based on."""
     from graph.reading import LogReader
 
     try:
@@ -55,7 +55,7 @@ def themes(
         def progress(done: int, total: int) -> None:
             narration.tell(f"naming themes: {done} of {total}")
 
-        narration.tell("looking for themes …")
+        narration.tell("finding themes …")
         return await agent.overview(limit=limit, progress=progress, world=of, project=of_project)
 
     _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json, world=of)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graph.values import Progress
 
 AS_OF = "As clew knew it then: 2025-03-01 (the end of that day), 2025-03-01T14:30, 3d; or #EVENT."
-TRUE_AT = "Only what was said by then, in the same forms."
+TRUE_AT = "Only what was said by then; same formats."
 TICK = timedelta(milliseconds=1)
 
 
@@ -42,7 +42,7 @@ def when(text: str | None) -> datetime | int | None:
     """The moment or the event's number that `--as-of` gives, None where it is not given. Raises BadParameter."""
     if text is not None and (number := re.fullmatch(r"\s*#(\d{1,18})\s*", text)):
         return int(number[1])
-    return _moment(text, also=" Or as #EVENT, the number of an event: right after it.")
+    return _moment(text, also=" Or use #EVENT, for the moment right after that event.")
 
 
 def said_by(text: str | None) -> datetime | None:

@@ -22,20 +22,20 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def undo(
     ctx: typer.Context,
     seq: Annotated[
-        int | None, typer.Argument(metavar="SEQ", help="The number of a change; the last one without it.")
+        int | None, typer.Argument(metavar="SEQ", help="The number of a change; without it, the last one.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", "-l", help="List the changes with their numbers.")] = False,
     limit: Annotated[
-        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many are listed at most.")
+        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="Maximum number to list.")
     ] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One object, or a list, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a list.")] = False,
 ) -> None:
-    """Undo a change: a rewind, a fork, a name, what was hidden, pinned, rated, reviewed, stated, put back …
+    """Undo a change. It may be a rewind, fork, rename, or something hidden, pinned, rated or reviewed.
 
-    Given the number of an undoing, the change is made again. A delete cannot be undone.
+    Undoing an undo redoes the change. Deletes cannot be undone.
     """
     if listed and seq is not None:
-        raise typer.BadParameter("Either SEQ or --list.")
+        raise typer.BadParameter("Use either SEQ or --list.")
 
     async def work(agent: "Agent") -> "list[Change]":
         return await agent.changes(limit) if listed else [await agent.undo(seq)]
@@ -44,13 +44,13 @@ def undo(
     if as_json:
         put_json([_json(each) for each in found] if listed else _json(found[0]))
     if not listed:
-        say(f"You {one_line(found[0].what)}; that is undone now.")
+        say(f"You {one_line(found[0].what)}; that has been undone.")
         return
     for each in [] if as_json else found:
         why_not = paint(f"  ({each.why_not})", "2") if each.why_not else ""
         put(fit(f"{each.seq:>7}  {local(each.at)}  {one_line(each.what)}", width()) + why_not)
     if not found:
-        say("Nothing was changed by hand yet.")
+        say("You have not changed anything yet.")
 
 
 def _json(change: "Change") -> dict[str, object]:

@@ -19,15 +19,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def unhide(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The message; 6 characters or more.")],
-    exchange: Annotated[bool, typer.Option("--exchange", help="With all of its exchange.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would come back.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    exchange: Annotated[bool, typer.Option("--exchange", help="The whole exchange: message and reply.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be unhidden.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Bring a hidden message back into its chat, with what was learned from it."""
+    """Unhide a message, with the memories learned from it."""
 
     async def work(agent: "Agent") -> bool:
         plan = await agent.plan_unhide(await turn_of(agent, clean(id).strip()), exchange=exchange)
         return await carry_out(agent, plan, word=None, yes=True, dry_run=dry_run, as_json=as_json)
 
     done = with_agent(home_of(ctx), work, client="unhide")
-    end(done, dry_run=dry_run, said="Brought back.", instead="Nothing was brought back.")
+    end(done, dry_run=dry_run, said="Unhidden.", instead="Nothing was unhidden.")

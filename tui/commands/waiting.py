@@ -9,20 +9,20 @@ from tui.text import counted
 if TYPE_CHECKING:
     from agent.service import Agent
 
-STILL_ERASED = "What was deleted is still being erased; the next start goes on."
+STILL_ERASED = "Deleted content is still being erased; this continues at the next start."
 
 
 def waiting(count: int, *, by_itself: bool = True) -> str:
-    """How many exchanges wait and what takes them up; nothing where none do."""
+    """How many exchanges are waiting and what takes them up; nothing where none do."""
     if not count:
         return ""
-    exchanges = f"{counted(count, 'exchange')} {'waits' if count == 1 else 'wait'}"
-    chat = "the chat does it by itself, `clew reflect` does it now" if by_itself else "`clew reflect` does it"
+    exchanges = f"{counted(count, 'exchange')} {'is' if count == 1 else 'are'} waiting"
+    chat = "the chat does it automatically, `clew reflect` does it now" if by_itself else "`clew reflect` does it now"
     return f"{exchanges} to be learned from: {chat}."
 
 
 async def tell_waiting(agent: "Agent") -> None:
-    """Say on stderr that exchanges wait, if any do."""
+    """Say on stderr that exchanges are waiting, if any do."""
     words = waiting(await agent.unreflected(), by_itself=agent.settings.reflect)
     if words:
         say(words)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.home import Home
     from graph.reading import LogReader
 
-WORLD = "In this what-if, by its id or a chat of it."
+WORLD = "In this what-if, given by its id or by one of its chats."
 
 
 def world_in(reader: "LogReader", named: str | None, *, told: str = "In") -> str:

@@ -35,13 +35,13 @@ def save(layout: Layout, path: Path, *, dark: bool = True) -> Kept:
         if path.suffix.lower() == ".png":
             try:
                 write(path, iter([to_png(layout, dark=dark)]))
-                return Kept(path, f"The drawing is in {one_line(str(path))}.")
+                return Kept(path, f"Drawing saved to {one_line(str(path))}.")
             except (NoFont, TooLarge) as error:
                 why, path = f" as SVG, not PNG: {error}", path.with_suffix(".svg")
         write(path, iter([to_svg(layout, dark=dark).encode("utf-8")]))
     except ExportFailed as error:
         return Kept(None, str(error))
-    return Kept(path, f"The drawing is in {one_line(str(path))}{why or '.'}")
+    return Kept(path, f"Drawing saved to {one_line(str(path))}{why or '.'}")
 
 
 def keep(layout: Layout, *, dark: bool = True) -> Kept:

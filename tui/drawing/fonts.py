@@ -26,7 +26,7 @@ class NoFont(Exception):
     """There is no font here that can write `text`."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"There is no font on this machine for “{text}”.")
+        super().__init__(f"No font on this computer can show “{text}”.")
         self.text = text
 
 

@@ -34,7 +34,7 @@ def about_picture(layout: Layout, width: int, *, zoom: float = 1.0, larger: bool
     if zoom != 1:
         parts.append(f"{zoom:g}×")
     if any(spot.node.mark for spot in layout.spots):
-        parts.append("hollow: not in force")
+        parts.append("hollow: not in use")
     kinds = dict.fromkeys(kind_of(spot.node.ref.table) for spot in layout.spots)
     parts += [f"{kind.sign} {kind.word}" for kind in kinds]
     if layout.only_name:

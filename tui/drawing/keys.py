@@ -5,7 +5,7 @@ from tui.keys import Row, bind
 VIEW = (
     Row(
         "← → ↑ ↓, Tab",
-        "a drawing: the next node that way, the next one",
+        "drawing: next node in that direction, next node",
         (
             *(bind(way, f"move('{way}')") for way in ("up", "down", "left", "right")),
             bind("tab", "next(1)"),
@@ -14,10 +14,10 @@ VIEW = (
         "next node",
         "Tab",
     ),
-    Row("Enter", "a drawing: go on from the chosen node", (bind("enter", "choose"),), "walk"),
+    Row("Enter", "drawing: explore the selected node", (bind("enter", "choose"),), "walk"),
     Row(
         "+ - 0",
-        "larger, smaller, all of it",
+        "zoom in, zoom out, fit",
         (bind("plus,equals_sign", "zoom(1)"), bind("minus", "zoom(-1)"), bind("0", "fit")),
         "zoom",
     ),
@@ -32,6 +32,6 @@ VIEW = (
         ),
         "move",
     ),
-    Row("l", "lay it out otherwise: by force, in layers", (bind("l", "other_layout"),), "layout"),
+    Row("l", "switch layout: force or layered", (bind("l", "other_layout"),), "layout"),
     Row("s", "save the drawing as a picture", (bind("s", "save"),), "save"),
 )

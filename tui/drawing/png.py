@@ -29,7 +29,7 @@ def to_png(layout: Layout, *, dark: bool = True, places: Sequence[Path] | None =
 
     width, height = (side * FINE for side in paper(layout))
     if width * height > MOST_PIXELS:
-        raise TooLarge(f"The picture would have {width} × {height} pixels.")
+        raise TooLarge(f"The picture would be too large ({width} × {height} pixels).")
     smooth = SMOOTH if width * height * SMOOTH**2 <= MOST_PIXELS else 1
     palette = colours(dark=dark)
     fonts = Fonts(ACROSS * 1.6 * FINE * smooth, folders() if places is None else places)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tui.app import ClewApp
     from tui.graph_service import WalksGraph
 
-NO_HOME = "A {} has no place of its own outside the graph; g walks on from it."
+NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
 
 
 async def show_at_home(app: "ClewApp", ref: Ref) -> None:

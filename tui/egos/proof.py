@@ -37,7 +37,7 @@ class ProofScreen(ModalScreen[Way | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page"):
-            yield Static("The words that prove it", classes="dialog-title", markup=False)
+            yield Static("Proof", classes="dialog-title", markup=False)
             yield LongList[ProofStep](self._row, lambda step: str(step.node.ref), classes="page-body")
             yield Foot(signs(PROOF), classes="dialog-keys")
 
@@ -77,4 +77,4 @@ class ProofScreen(ModalScreen[Way | None]):
         if text:
             self.app.push_screen(Reader(one_line(words.NOUNS.get(step.node.ref.table, ("", ""))[0]).capitalize(), text))
         else:
-            self.app.push_screen(Reader("Words", plain("They are hidden or erased.", MUTED)))
+            self.app.push_screen(Reader("Words", plain("Its proof is hidden or deleted.", MUTED)))

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 NAME = 24  # characters of a node on the way that was walked
 WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet
 TALL = 18  # rows from which there are blank lines, as in the style sheet
-ALONE = "Nothing leads to it, and it leads nowhere."
-NO_PROOF = "Only a memory has words that prove it: choose one (◆), then p."
+ALONE = "It has no connections."
+NO_PROOF = "Only memories have proof. Choose one (◆), then press p."
 
 
 class EgoScreen(Screen["Ref | None"]):
@@ -77,7 +77,7 @@ class EgoScreen(Screen["Ref | None"]):
     def compose(self) -> ComposeResult:
         yield Static("", id="ego-way", markup=False)
         yield Static("", id="ego-head", markup=False)
-        yield WordsInput(placeholder="Neighbours with these words", id="ego-words", compact=True)
+        yield WordsInput(placeholder="Filter neighbours", id="ego-words", compact=True)
         with Horizontal(id="ego-body"):
             yield NeighbourList(id="ego-list")
             with Vertical(id="ego-drawing"):
@@ -146,7 +146,7 @@ class EgoScreen(Screen["Ref | None"]):
     def _way(self, width: int) -> Content:
         names = [words.name_of(stop.node, NAME) for stop in reversed(self.walk.trail)]
         way = plain(" ‹ ".join(["", *names]) if names else "", MUTED)
-        found = plain(f"  with “{self.walk.text}” · Esc: all", "$warning") if self.walk.text else Content("")
+        found = plain(f"  with “{self.walk.text}” · Esc to show all", "$warning") if self.walk.text else Content("")
         return Content.assemble(plain("Graph", "bold $primary"), found, way).truncate(width, ellipsis=True)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -223,7 +223,7 @@ class EgoScreen(Screen["Ref | None"]):
     async def _more(self, item: Item) -> None:
         place = self.rows.place
         if item.side is not None and not await self.walk.more(item.side):
-            self.say("More are not shown here: / finds those with some words.")
+            self.say("Not all are shown. Press / to filter.")
         self.rows.fill(items_of(self.walk.ego, self.walk.sides))
         self.rows.choose(place)
 
@@ -240,7 +240,7 @@ class EgoScreen(Screen["Ref | None"]):
         if there:
             self._arrived(chosen)
         else:
-            self.say("This is where the walk began. Esc closes it.")
+            self.say("This is where you started. Press Esc to close.")
 
     def action_side(self, step: int) -> None:
         if self.rows.display:
@@ -336,9 +336,9 @@ class EgoScreen(Screen["Ref | None"]):
         node = await self.service.node(ref)
         text = str(node.details.get("text") or node.title)
         if node.mark == words.HIDDEN_WORDS:
-            self.say("Its words are hidden.")
+            self.say("This message is hidden.")
         elif not text:
-            self.say("Its words were erased.")
+            self.say("Its text was deleted.")
         else:
             noun = words.NOUNS.get(ref.table, (ref.table, ""))[0]
             self.app.push_screen(Reader(one_line(f"{noun[:1].upper()}{noun[1:]}"), text))
@@ -378,4 +378,4 @@ class EgoScreen(Screen["Ref | None"]):
         from tui.widgets.help import keys_content
 
         width = min(88, self.app.size.width - 4) - 6
-        self.app.push_screen(Reader("Keys of the graph's walk", keys_content(HELP, max(1, width))))
+        self.app.push_screen(Reader("Graph keys", keys_content(HELP, max(1, width))))

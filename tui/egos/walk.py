@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MORE = 100  # neighbours that are read when more are asked for
 MOST = 5_000  # neighbours of a side that are ever shown at once
-GONE = "It was deleted meanwhile."
+GONE = "It has been deleted."
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ ERASED = "erased"
 RELATIONS: Mapping[tuple[str, bool], str] = {
     ("IN_WORLD", True): "in the world",
     ("IN_WORLD", False): "chats of it",
-    ("HEAD", True): "stands at",
-    ("HEAD", False): "chats that stand here",
+    ("HEAD", True): "currently at",
+    ("HEAD", False): "chats currently here",
     ("IN", True): "said in",
     ("IN", False): "said in it",
     ("REPLIES_TO", True): "follows",
@@ -38,7 +38,7 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("DERIVED_FROM", True): "learned from",
     ("DERIVED_FROM", False): "proves",
     ("SUPPORTED_BY", True): "also proven by",
-    ("SUPPORTED_BY", False): "proves too",
+    ("SUPPORTED_BY", False): "also proof of",
     ("REINFORCED_BY", True): "came up again in",
     ("REINFORCED_BY", False): "came back to",
     ("RETIRED_BY", True): "contradicted by",
@@ -47,7 +47,7 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("SUPERSEDES", False): "replaced by",
     ("INSTEAD_OF", True): "stands in for",
     ("INSTEAD_OF", False): "its stand-in",
-    ("WORDED_FROM", True): "put together from",
+    ("WORDED_FROM", True): "consolidated from",
     ("WORDED_FROM", False): "went into",
     ("ABOUT", True): "about",
     ("ABOUT", False): "what was learned about it",
@@ -194,7 +194,7 @@ def _particulars(node: "Node", now: datetime) -> str:
             if "project" in details:
                 parts.append(f"project {one_line(str(details['project']))}")
             if details.get("grounded") is False:
-                parts.append("not all of it stands in its words")
+                parts.append("not fully supported by its proof")
         case "Session":
             parts += [f"{label} {one_line(str(details[name]))}" for name, label in _OF_CHATS if name in details]
         case "Document":
@@ -208,7 +208,7 @@ def _particulars(node: "Node", now: datetime) -> str:
     return " · ".join(part for part in parts if part)
 
 
-_OF_CHATS = (("project", "project"), ("model", "answered by"), ("client", "begun in"))
+_OF_CHATS = (("project", "project"), ("model", "answered by"), ("client", "started in"))
 
 
 def _counted(count: Any, noun: str) -> str:

@@ -44,8 +44,8 @@ def as_text(answer: Answer) -> str:
         sizes = accumulate(len(_dumped(record)) + 2 for record in records)
         told[name] = records[: sum(size <= room for size in sizes)]
         said = (
-            f"{len(records) - len(told[name]):,} of {len(records):,} {name} are left out, since an answer has at most "
-            f"{MOST_ANSWER:,} characters: ask for fewer, or for less of each."
+            f"{len(records) - len(told[name]):,} of {len(records):,} {name} are left out, as an answer has at most "
+            f"{MOST_ANSWER:,} characters. Ask for fewer, or for less of each."
         )
         told["left_out"] = f"{told['left_out']} {said}".lstrip()
         text = _dumped(told)

@@ -33,11 +33,11 @@ LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of the
 NODES = ("Entity", "Turn", "Observation", "Session", "Document", "Chunk", "Project")
 UNTOLD = frozenset({"Wording", "World", "CoreBlock"})  # neighbours that are the user's own affair
 OUTCOMES = {
-    "waits": ("waits for review", "It waits for the user's review, and is not in use before."),
+    "waits": ("waits for review", "It waits for the user's review, and is not in use until then."),
     "in use": ("in use", "It is remembered."),
-    "known": ("known already", "That is remembered already; nothing was stored."),
-    "waits already": ("waits already", "That waits for the user's review already; nothing was stored."),
-    "rejected before": ("rejected before", "The user rejected that before; nothing was stored."),
+    "known": ("known already", "That is already remembered. Nothing was stored."),
+    "waits already": ("waits already", "That is already waiting for the user's review. Nothing was stored."),
+    "rejected before": ("rejected before", "The user rejected that before. Nothing was stored."),
 }
 
 
@@ -56,7 +56,7 @@ class Tools:
         from tui.reasons import shared
 
         if not says_anything(asked.query):
-            raise AgentError("There are no words in that query to recall anything for. Nothing was done; say some.")
+            raise AgentError("The query contains no words. Nothing was done.")
         since, until = moment(asked.since), moment(asked.until)
         if not await asyncio.to_thread(self._anything):
             return shapes.Hits(hits=[], by_meaning=False)
@@ -97,7 +97,7 @@ class Tools:
         settings = await asyncio.to_thread(load_settings, self._home.config)
         if settings.mcp_remember == "off":
             raise AgentError(
-                "The user does not let other programs propose memories. Nothing was stored; "
+                "The user does not allow other programs to propose memories. Nothing was stored. "
                 'mcp_remember = "review" in the settings would allow it.'
             )
         kind = ObservationKind(asked.kind) if asked.kind is not None else None
@@ -195,7 +195,7 @@ class Tools:
             with closing(LogReader.open(self._home.memory)) as reader:
                 return project_in(reader, wanted)
         except MemoryMissing as error:
-            raise NotFound(f"There is no project {wanted}: nothing was ever stored here.") from error
+            raise NotFound(f"There is no project {wanted}: the memory is empty.") from error
 
     def _recent(
         self, limit: int, since: datetime | None, until: datetime | None, project: str | None
@@ -233,7 +233,7 @@ class Tools:
 
         wanted = " ".join(name.split())
         if not wanted:
-            raise AgentError("That name is empty. Nothing was done; name a person, place or project.")
+            raise AgentError("The name is empty. Nothing was done. Name a person, place or project.")
         try:
             reader = LogReader.open(self._home.memory)
         except MemoryMissing:

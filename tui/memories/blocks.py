@@ -20,8 +20,8 @@ from tui.widgets.long_list import LongList
 if TYPE_CHECKING:
     from tui.memories.host import Host
 
-TOLD = "It is in every prompt from the next message on. An empty text takes it away."
-OF_PROJECT = "It is in every prompt of the project {} from the next message on. An empty text takes it away."
+TOLD = "Included in every prompt from the next message on. Leave it empty to remove the block."
+OF_PROJECT = "Included in every prompt of the project {} from the next message on. Leave it empty to remove the block."
 
 
 class Blocks(Vertical):
@@ -61,7 +61,7 @@ class Blocks(Vertical):
         block = self.rows.chosen
         words = plain(NO_BLOCKS, MUTED)
         if block is not None:
-            by = "written by you" if block.by == "user" else "written by clew, with your leave"
+            by = "written by you" if block.by == "user" else "written by clew, with your permission"
             by += f" · project {one_line(block.project)}" if block.project is not None else ""
             words = Content.assemble(
                 plain(one_line(block.name), "bold $secondary"), plain(f"  {by}\n\n", MUTED), plain(block.text)
@@ -82,7 +82,7 @@ class Blocks(Vertical):
     async def write(self, name: str) -> str | None:
         """Write a block anew, or another one whose name is asked for."""
         if not name:
-            asked = await self._host.ask_line("Name the new block", placeholder="persona, human, scratchpad …")
+            asked = await self._host.ask_line("Name of the new block", placeholder="persona, human, scratchpad …")
             if asked is None:
                 return None
             name = asked
@@ -101,8 +101,8 @@ class Blocks(Vertical):
         return told
 
     async def _remove(self, block: CoreBlock) -> str | None:
-        words = f"{one_line(block.text)[:300]}\n\nIt leaves the prompt with the next message. u brings it back."
-        if not await self._host.confirm(f"Take the block “{one_line(block.name)}” away?", words, yes="take it away"):
+        words = f"{one_line(block.text)[:300]}\n\nIt is no longer included from the next message on. Press u to undo."
+        if not await self._host.confirm(f"Remove the block “{one_line(block.name)}”?", words, yes="remove"):
             return None
         return await self._host.doing.write_block(block.name, "", block)
 

@@ -22,7 +22,7 @@ from tui.widgets.long_list import LongList
 if TYPE_CHECKING:
     from tui.memories.host import Host
 
-REMOVE_WORDS = "It can be read in again."
+REMOVE_WORDS = "You can add it again later."
 MOST_READ = 400_000  # characters of a document on its page
 
 
@@ -79,23 +79,23 @@ class Documents(Vertical):
             self._host.do(self._remove(document) if what == "remove" else self._read(document), reads=what == "read")
 
     async def _ingest(self) -> None:
-        path = await self._host.ask_line("Read in a file or a folder", placeholder="~/notes")
+        path = await self._host.ask_line("Add a file or folder", placeholder="~/notes")
         if path is not None and await self._host.keeps():
             self._host.ingest(path)
 
     async def _read(self, document: Document) -> None:
         chunks = await self._host.view.chunks(document.id)
         whole = "\n\n".join("\n".join((*chunk.headings[-1:], chunk.text)) for chunk in chunks)
-        more = "\n\n… the file has the rest" if len(whole) > MOST_READ else ""
+        more = "\n\n… see the file for the rest" if len(whole) > MOST_READ else ""
         self._host.read(cut(document.title, 80), whole[:MOST_READ] + more)
 
     async def _remove(self, document: Document) -> str | None:
-        title = f"Let “{cut(document.title, 60)}” go?"
+        title = f"Delete “{cut(document.title, 60)}” permanently?"
         service = self._host.service
         plan = lambda: service.plan_remove_document(document.id)  # noqa: E731
-        if not await self._host.agree(title, plan, yes="let it go for good", words=REMOVE_WORDS):
+        if not await self._host.agree(title, plan, yes="delete permanently", words=REMOVE_WORDS):
             return None
-        return "The document is gone from the memory."
+        return "Document deleted from the memory."
 
 
 def _pieces(document: Document) -> str:

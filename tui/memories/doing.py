@@ -38,12 +38,12 @@ class Doing:
         changes = await self._service.changes(limit=1)
         if changes:
             self._done = [*self._done, (about, undone, changes[0].seq)][-MOST_UNDONE:]
-        return f"{words}. u undoes it."
+        return f"{words}. Press u to undo."
 
     async def undo(self) -> str:
         """Take the last deed back; where nothing was done here, the last change that was made anywhere."""
         if not self._done:
-            return f"You {one_line((await self._service.undo()).what)}; that is undone now."
+            return f"You {one_line((await self._service.undo()).what)}; that has been undone."
         about, undone, seq = self._done.pop()
         await self._service.undo(seq)
         self.follow = about
@@ -54,13 +54,13 @@ class Doing:
     async def promote(self, observation: "Observation") -> str:
         await self._service.promote(observation.id)
         back = "it is under review again"
-        words = "Promoted: it is in use now"
+        words = "Promoted: now in use"
         return await self._keep(observation.series, words, back)
 
     async def reject(self, observation: "Observation") -> str:
         before = _standing(observation)
         await self._service.reject(observation.id)
-        words, back = "Rejected: it is not used", STANDS_AGAIN[before]
+        words, back = "Rejected: no longer used", STANDS_AGAIN[before]
         return await self._keep(observation.series, words, back)
 
     async def edit(self, observation: "Observation", text: str) -> str:
@@ -69,12 +69,15 @@ class Doing:
             await self._service.reword(observation.id, text)
         else:  # the person's own words hold here; where it is of, it goes on waiting
             await self._service.correct(observation.id, text, world=self._view.world)
-        words, back = "Edited: it is in use in your words", f"{STANDS_AGAIN[_standing(observation)]}, as it read before"
+        words, back = (
+            "Edited: now in use in your words",
+            f"{STANDS_AGAIN[_standing(observation)]}, with its earlier text",
+        )
         return await self._keep(observation.series, words, back)
 
     async def correct(self, observation: "Observation", text: str) -> str:
         await self._service.correct(observation.id, text, world=self._view.world)
-        words, back = "Corrected: what it was before is kept behind it", "it reads as it did before you corrected it"
+        words, back = "Corrected: the earlier version is kept", "it has its earlier text again"
         return await self._keep(observation.series, words, back)
 
     async def pin(self, observation: "Observation") -> str:
@@ -83,8 +86,8 @@ class Doing:
             await self._service.unpin_memory(observation.id, world=world)
             return await self._keep(observation.series, "Unpinned", "it is pinned again")
         await self._service.pin_memory(observation.id, world=world)
-        words = "Pinned: it is always given to the model"
-        return await self._keep(observation.series, words, "it is not pinned any more")
+        words = "Pinned: the model will always see it"
+        return await self._keep(observation.series, words, "it is no longer pinned")
 
     # Core blocks, ratings
 
@@ -92,20 +95,20 @@ class Doing:
         """Write a core block, for the project of the chat or for all; an empty text takes it away."""
         project = before.project if before is not None and not text.strip() else self._view.project
         await self._service.write_block(name, text, world=self._view.world, project=project)
-        words = f"“{name}” is written" if text.strip() else f"“{name}” is gone"
+        words = f"“{name}” saved" if text.strip() else f"“{name}” removed"
         was = before.text if before is not None else ""
-        back = f"“{name}” {'reads as it did before' if text.strip() else 'is there again'}"
+        back = f"“{name}” {'has its earlier text again' if text.strip() else 'is back'}"
         if not was.strip():
-            back = f"“{name}” is not there any more"
+            back = f"“{name}” no longer exists"
         return await self._keep(name, words, back)
 
     async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
         identities = [turn.id for turn in turns]
         await self._service.rate(identities, significance)
         one = len(turns) == 1
-        words = f"{'It is' if one else f'{len(turns)} turns are'} rated {significance}"
-        was = "the rating was" if one else f"the rating of {len(turns)} turns was"
-        back = f"{was} {significance}, it is {before} again"
+        words = f"{'Rated' if one else f'{len(turns)} messages rated'} {significance}"
+        was = "the rating was" if one else f"the rating of {len(turns)} messages was"
+        back = f"{was} {significance}, now {before} again"
         return await self._keep(f"{before}", words, back)
 
 

@@ -13,25 +13,23 @@ if TYPE_CHECKING:
     from tui.time_service import Plan
 
 NOTHING_LEARNED = (
-    "Nothing learned yet. Talk a while; what clew understands of it comes to stand here, each with the words that "
-    "prove it.\n\n/remember TEXT tells it something at once."
+    "No memories yet. What clew learns as you chat appears here, each memory with its "
+    "proof.\n\nUse /remember TEXT to add one yourself."
 )
-NOTHING_THEN = "Nothing of this was known then. Esc: now."
-NOTHING_FITS = "Nothing fits these filters. Backspace clears them."
+NOTHING_THEN = "Nothing was known then. Press Esc to return to now."
+NOTHING_FITS = "No memories match these filters. Press Backspace to clear them."
 NOTHING_WAITS = (
-    "Nothing waits for you. What clew is not sure of comes to stand here: a keeps it, e puts it right, x throws it out."
+    "Nothing to review. Memories that clew is unsure about appear here: press a to keep, e to edit or x to reject."
 )
 NO_BLOCKS = (
-    "No core blocks yet. n writes one: a short text that is in every prompt, such as who you are, or how clew is to "
-    "speak with you."
+    "No core blocks yet. Press n to write one: a short text included in every prompt, such as who you "
+    "are or how clew should talk to you."
 )
 NOTHING_RATED = (
-    "Nothing is rated yet. After each exchange clew judges how much it matters: 0 routine, 1 notable, 2 significant, "
-    "3 pivotal."
+    "Nothing is rated yet. After each exchange clew rates how much it matters: 0 routine, 1 notable, "
+    "2 significant, 3 pivotal."
 )
-NO_DOCUMENTS = (
-    "No documents yet. i reads one in, or a folder of them: Markdown, text, code, PDF. /ingest PATH does too."
-)
+NO_DOCUMENTS = "No documents yet. Press i to add a file or folder (Markdown, text, code or PDF), or use /ingest PATH."
 
 
 LEFT = "Nothing was changed."

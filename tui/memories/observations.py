@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from graph.beliefs import Story
     from tui.memories.host import Host
 
-KEPT_BEHIND = "In your own words. What it said before stays readable behind it."
-HERE_ONLY = "It holds in this what-if only."
+KEPT_BEHIND = "The earlier version is kept in its history."
+HERE_ONLY = "Applies only in this what-if."
 PAGE, MOST = 300, 20_000  # observations read at a time, and at most
-FORGET_WORDS = "All its versions go. It is not learned from the same words again."
+FORGET_WORDS = "All its versions are deleted. It will not be learned from the same words again."
 
 
 class Observations(Vertical):
@@ -190,7 +190,7 @@ class Observations(Vertical):
             self._host.do(self._ask_words(), reads=True)
 
     async def _ask_words(self) -> None:
-        text = await self._host.ask_line("Observations with these words", self.wanted.text or "", placeholder="Words")
+        text = await self._host.ask_line("Search memories", self.wanted.text or "", placeholder="Words")
         if text is not None:
             self.narrow(replace(self.wanted, text=text))
 
@@ -210,7 +210,7 @@ class Observations(Vertical):
     def _open(self) -> None:
         proof = self.query_one(Detail).proof
         if proof is None:
-            self._host.say("None of its words can be shown any more.")
+            self._host.say("Its proof can no longer be shown.")
         elif proof.kind == "chunk":
             self._host.read(f"From {cut(proof.speaker, 60)}", proof.text or words.ERASED)
         else:
@@ -235,7 +235,7 @@ class Observations(Vertical):
             case "promote" | "reject" | "edit" if chosen.status != "candidate":
                 if what == "edit":
                     return await self._reword(chosen)
-                return "It is not under review: c corrects it, d forgets it."
+                return "This memory is not under review. Press c to correct it or d to forget it."
             case "promote":
                 return await doing.promote(chosen)
             case "reject":
@@ -246,7 +246,7 @@ class Observations(Vertical):
     async def _reword(self, chosen: Observation) -> str | None:
         told = KEPT_BEHIND if self._host.view.world == MAIN else f"{KEPT_BEHIND} {HERE_ONLY}"
         before = self._host.proposed or chosen.text or ""
-        text = await self._host.ask_text("What is true instead", before, words=told)
+        text = await self._host.ask_text("What is true instead?", before, words=told)
         if text is None or not text.strip() or text.strip() == (chosen.text or "").strip():
             return "Nothing was changed." if text is not None else None
         if not await self._host.keeps():
@@ -259,6 +259,6 @@ class Observations(Vertical):
     async def _forget(self, chosen: Observation) -> str | None:
         service = self._host.service
         plan = lambda: service.plan_forget(chosen.id)  # noqa: E731
-        if not await self._host.agree("Forget this for good?", plan, yes="forget it for good", words=FORGET_WORDS):
+        if not await self._host.agree("Forget this permanently?", plan, yes="forget permanently", words=FORGET_WORDS):
             return None
-        return "Forgotten for good."
+        return "Forgotten permanently."

@@ -116,7 +116,7 @@ class Ratings(Vertical):
         turns = await self._host.view.rated(bar[0], limit=MOST)
         self.turns.fill(turns)
         more = f", the newest {MOST} of them" if bar[1] > len(turns) >= MOST else ""
-        pins = " The newest 8 of each speaker pin themselves." if bar[0] == 3 else ""
+        pins = " The newest 8 of each speaker are pinned automatically." if bar[0] == 3 else ""
         self._tell(f"Rated {bar[0]}, {NAMES[bar[0]]}: {bar[1]:,}{more}.{pins}")
         if not turns and self.turns.has_focus:
             self.rows.focus()
@@ -135,7 +135,7 @@ class Ratings(Vertical):
         if self.turns.items:
             self.turns.focus()
         else:
-            self._host.say("No turn is rated so.")
+            self._host.say("No messages have this rating.")
 
     @on(LongList.Chosen, "#bar-turns")
     def _open(self) -> None:
@@ -156,7 +156,7 @@ class Ratings(Vertical):
         if bar is None or not turns:
             return
         if significance == bar[0]:
-            self._host.say("They are rated so already." if len(turns) > 1 else "It is rated so already.")
+            self._host.say("They already have this rating." if len(turns) > 1 else "It already has this rating.")
             return
         self._host.do(self._host.doing.rate(turns, significance, bar[0]))
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tui.time_service import Plan
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
-NAMES = ("Observations", "Review", "Core blocks", "Significance", "Documents")
-SHORT_NAMES = ("Observations", "Review", "Blocks", "Ratings", "Documents")
+NAMES = ("Memories", "Review", "Core blocks", "Significance", "Documents")
+SHORT_NAMES = ("Memories", "Review", "Blocks", "Ratings", "Documents")
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
 MINE = tuple(row for row in SCREEN if row.foot)
 ALWAYS = signs(MINE[1:])  # help, and the way back
@@ -292,4 +292,4 @@ class MemoriesScreen(Screen[Goal | None]):
     def action_help(self) -> None:
         from tui.widgets.help import MEMORY_SCREEN, keys_content
 
-        self.read("Keys of the memory screen", keys_content(MEMORY_SCREEN, self._clew.page_width))
+        self.read("Memory screen keys", keys_content(MEMORY_SCREEN, self._clew.page_width))

@@ -8,11 +8,11 @@ from tui.worlds import what_if
 if TYPE_CHECKING:
     from tui.memories.screen import MemoriesScreen
 
-PAST_STAYS = "The past stays as it was. Esc: now."
-ONE_WORLD = "There is only the main world. /fork what-if begins another."
-DAY = "As clew knew it on which day?"
+PAST_STAYS = "The past cannot be changed. Press Esc to return to now."
+ONE_WORLD = "There is only the main world. Use /fork what-if to start another."
+DAY = "Show what clew knew on which date?"
 DAYS = "2026-10-01, 2026-10-01 14:30, 3d or 2w"
-LATER = "That is still to come."
+LATER = "That date is in the future."
 
 
 async def tell(screen: "MemoriesScreen") -> None:
@@ -22,9 +22,9 @@ async def tell(screen: "MemoriesScreen") -> None:
     parts = []
     if at is not None:
         local = at.astimezone()
-        parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc: now")
+        parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc for now")
     if world is not None:
-        parts.append(f"the what-if {world.quoted} · w: another world")
+        parts.append(f"the what-if {world.quoted} · w to switch")
     words = " · ".join(parts)
     screen.tell_where(words[:1].upper() + words[1:])
 

@@ -29,8 +29,8 @@ MOST_QUOTED = 400
 ERASED = "erased"
 RELATIONS = {
     "DERIVED_FROM": "",
-    "SUPPORTED_BY": "says the same",
-    "REINFORCED_BY": "echoed it",
+    "SUPPORTED_BY": "same statement",
+    "REINFORCED_BY": "repeated it",
     "RETIRED_BY": "contradicts it",
 }
 
@@ -73,8 +73,8 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
     text = plain(_bounded(observation.text), "bold" if observation.text is not None else f"italic {MUTED}")
     lines = [text, Content(""), _standing(observation), *_facts(observation, now)]
     if len(story.revisions) > 1:
-        lines += [Content(""), plain("How it came about", "bold $secondary"), *_timeline(story, width)]
-    lines += [Content(""), plain("Whose words these are", "bold $secondary")]
+        lines += [Content(""), plain("History", "bold $secondary"), *_timeline(story, width)]
+    lines += [Content(""), plain("Proof", "bold $secondary")]
     found = proofs(story)
     corrected = {id for revision in story.revisions for id in revision.corrected}
     at = 0
@@ -83,7 +83,7 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
             at = sum(_height(line, width) for line in lines)
         lines.append(_quote(proof, width, chosen=number == place, corrected=proof.id in corrected))
     if not found:
-        lines.append(plain("None of them can be shown any more.", MUTED))
+        lines.append(plain("Its proof can no longer be shown.", MUTED))
     return Content("\n").join(lines), at
 
 
@@ -101,7 +101,7 @@ def _hanging(first: Content, words: Content, width: int, indent: int) -> Content
 def _standing(observation: "Observation") -> Content:
     mark, style = STATUS_MARKS[observation.status]
     pin = f" · {PIN} pinned" if observation.pinned else ""
-    gone = "" if observation.live else " · its words are gone from memory"
+    gone = "" if observation.live else " · its proof is no longer in memory"
     return Content.assemble(
         plain(f"{mark} {STATUS_WORDS[observation.status]}", style),
         plain(f" · {observation.kind} · {100 * observation.confidence:.0f} % sure{pin}{gone}", MUTED),
@@ -126,7 +126,7 @@ def _facts(observation: "Observation", now: datetime) -> list[Content]:
         last = when(observation.last_referenced_at, now)
         lines.append(plain(f"came up again {observation.reference_count}×, last {last}", MUTED))
     if not observation.grounded:
-        lines.append(plain("not all of it stands in the words below", "$warning"))
+        lines.append(plain("not fully supported by the proof below", "$warning"))
     return lines
 
 
@@ -158,7 +158,7 @@ def _quote(proof: "Proof", width: int, *, chosen: bool, corrected: bool) -> Cont
     about = (
         RELATIONS[proof.relation],
         "corrected since" if corrected else "",
-        "" if proof.live else "not in memory now",
+        "" if proof.live else "no longer in memory",
     )
     notes = " · ".join(part for part in about if part)
     text = ERASED if proof.text is None else f"“{cut(proof.text[: 2 * MOST_QUOTED], MOST_QUOTED)}”"
@@ -175,7 +175,8 @@ def _bounded(text: str | None) -> str:
     if len(text) <= MOST_SHOWN:
         return shown(text)
     return (
-        f"{shown(text[:MOST_SHOWN])}… {size_of(len(text.encode('utf-8', errors='replace')))} in all; c shows the rest"
+        f"{shown(text[:MOST_SHOWN])}… {size_of(len(text.encode('utf-8', errors='replace')))} in all; press c "
+        "to see the rest"
     )
 
 
@@ -183,11 +184,11 @@ def graph_trouble(state: "State") -> str:
     """What keeps the list from being whole just now; empty where nothing does."""
     graph = state.graph
     if graph is None or graph.state == "opening":
-        return "The memory's graph is still being opened; what was learned is shown when it is."
+        return "The memory graph is still opening. Memories are shown as soon as it is ready."
     if graph.state in ("rebuilding", "catching up"):
         share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
-        return f"The graph is {doing}{share}; what was learned is shown when that is done."
+        return f"The graph is {doing}{share}. Memories are shown when that is done."
     if graph.state == "failed":
-        return "The graph cannot be read, so what was learned cannot be shown. `clew doctor` says what to do."
+        return "The graph cannot be read, so memories cannot be shown. Run `clew doctor` to find out why."
     return ""

@@ -12,8 +12,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 TOKEN = "token"
-ASK = "This is clew, and it is for one browser only: open the address that `clew web` printed, with its token.\n"
-ELSEWHERE = "This address is not clew's. Open the one that `clew web` printed.\n"
+ASK = "Open the address printed by `clew web`, including its token, to use clew in this browser.\n"
+ELSEWHERE = "This is not clew's address. Open the one printed by `clew web`.\n"
 
 
 class Guard:

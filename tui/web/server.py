@@ -28,7 +28,7 @@ HEARTBEAT_S = 15.0
 REQUEST_S = 15.0  # for a request to be there whole, and until the next one on its connection
 LARGEST = 1000  # columns or lines
 FONT_SIZE = 16
-FULL = f"\r\n  {MOST_CHATS} pages of clew are open already. Close one of them, then open clew again.\r\n"
+FULL = f"\r\n  {MOST_CHATS} clew pages are already open. Close one, then reload this page.\r\n"
 
 
 class Pages:

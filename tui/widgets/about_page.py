@@ -43,22 +43,22 @@ class AboutPage(Reader):
 def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:
     """The page, `width` cells wide inside; `beliefs` are what was learned about it."""
     if not about.said and not about.mentioned and not about.turns and not beliefs:
-        return plain(f"Nothing in the memory names {one_line(about.name)}.")
+        return plain(f"Nothing in the memory mentions {one_line(about.name)}.")
     now = datetime.now().astimezone()
     lines = [
         row("said", _messages(about.said), width, NAMES),
-        row("mentioned", f"in the words of {_messages(about.mentioned)} that others said", width, NAMES),
-        row("", "the graph (g) counts the messages that it links to the name instead", width, NAMES),
+        row("mentioned", f"mentioned in {_messages(about.mentioned)} by others", width, NAMES),
+        row("", "the graph (g) counts only the messages linked to the name", width, NAMES),
     ]
     if about.first_at is not None and about.last_at is not None:
         lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, NAMES))
     for _, name, count in about.sessions:
         lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, NAMES))
     if beliefs:
-        lines += [Content(""), plain("What was learned", "bold $secondary")]
+        lines += [Content(""), plain("Memories", "bold $secondary")]
         lines += [_belief(belief, now) for belief in beliefs]
     if about.turns and beliefs:
-        lines += [Content(""), plain("What was said", "bold $secondary")]
+        lines += [Content(""), plain("Messages", "bold $secondary")]
     for turn in about.turns:
         head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
         lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]

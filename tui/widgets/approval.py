@@ -71,7 +71,7 @@ class Approval(Static, can_focus=True):
         words = what if len(what) <= LONGEST else f"{what[:LONGEST]}…"
         buttons = [button(label, place, self._chosen) for place, label in enumerate(BUTTONS)]
         hint = Content("  ").join(buttons) if self.has_focus else HINT_TAB
-        head = plain("The model asks to change your memory\n", "bold $warning")
+        head = plain("The model wants to change your memory\n", "bold $warning")
         self.update(Content.assemble(head, plain(words), "\n", plain("", MUTED), hint))
 
     def watch_has_focus(self, _has_focus: bool) -> None:

@@ -91,7 +91,7 @@ def compose_banner(state: State) -> tuple[Content, bool]:
         case "loading":
             return plain(f"Loading {name} …"), False
         case "failed":
-            return plain(f"{model.message}\n/model chooses another; your messages are safe meanwhile."), True
+            return plain(f"{model.message}\nYour messages are safe. Use /model to choose another."), True
         case _ if state.offer is not None:
             return _offered(state.offer), False
         case _:
@@ -99,7 +99,7 @@ def compose_banner(state: State) -> tuple[Content, bool]:
 
 
 def _offered(choice: "Choice") -> Content:
-    size = "already here" if choice.installed else size_of(choice.size)
+    size = "installed" if choice.installed else size_of(choice.size)
     return Content.assemble(
         plain(f"A better model fits: {one_line(choice.name)}, {size}  ", MUTED),
         plain("F5", "bold"),

@@ -66,7 +66,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         failures: tuple[type[Exception], ...],
         choose: str | None = None,
         height: int = 2,
-        empty: str = "There is nothing here yet.",
+        empty: str = "Nothing here yet.",
         more: Callable[[Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()

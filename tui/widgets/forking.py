@@ -16,8 +16,8 @@ from tui.places import FORK
 from tui.text import MUTED, clean, plain
 from tui.widgets.foot import Foot
 
-WAYS = ("in this world", "as a what-if")
-TELLS = ("What it learns, the other chats know too.", "A world of its own: the other chats never know of it.")
+WAYS = ("as a chat", "as a what-if")
+TELLS = ("Other chats can use what is learned here.", "A separate world: other chats never see it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ForkScreen(ModalScreen[Wanted | None]):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static("", classes="impact-ways", markup=False)
             yield Static("", classes="fork-tells", markup=False)
-            yield Input(placeholder="A name, if you like", compact=True)
+            yield Input(placeholder="Name (optional)", compact=True)
             yield Foot(signs(FORK), classes="dialog-keys")
 
     def on_mount(self) -> None:

@@ -15,7 +15,7 @@ class Greeting(Static):
         words = Content.assemble(
             (NAME, "$primary"),
             "\n\n",
-            ("A chat that remembers, on this computer alone.", "$foreground"),
+            ("A chat that remembers. Everything stays on this computer.", "$foreground"),
             "\n\n",
             ("Enter", "bold"),
             (" sends    ", MUTED),

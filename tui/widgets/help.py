@@ -18,10 +18,8 @@ from tui.widgets.columns import row
 WIDE = 16
 
 MEMORY_SCREEN = (
-    Place("What was learned (F4)", (*memories.SCREEN, memories.UNDO)),
-    Place(
-        "  Observations and review", (*memories.OBSERVATIONS, *memories.REVIEW, *memories.LEARNED, *memories.FILTERS)
-    ),
+    Place("Memories (F4)", (*memories.SCREEN, memories.UNDO)),
+    Place("  Memories and review", (*memories.OBSERVATIONS, *memories.REVIEW, *memories.LEARNED, *memories.FILTERS)),
     Place("  Core blocks", memories.BLOCKS),
     Place("  Significance", (*memories.BARS, *memories.TURNS)),
     Place("  Documents", memories.DOCUMENTS),
@@ -29,7 +27,7 @@ MEMORY_SCREEN = (
 PLACES = (
     Place("Writing", places.COMPOSER),
     Place("Messages (Tab)", places.MESSAGE),
-    Place("Leave that a model asks for", places.APPROVAL),
+    Place("When the model asks for permission", places.APPROVAL),
     Place("List of chats (F2)", places.CHATS),
     Place("Search (Ctrl+F)", places.SEARCH),
     Place("Recalled (F7)", places.PANEL),
@@ -37,17 +35,17 @@ PLACES = (
     *charts.PLACES,
     *queries.PLACES,
     Place("Lists", places.LIST),
-    Place("Going back, branches, marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
+    Place("Going back, branches and marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
     Place("About a person, place or project (/about)", places.ABOUT),
     *egos.PLACES,
-    Place("A drawn graph", drawing.VIEW),
-    Place("Questions before something changes", (*places.ANSWERS, *places.IMPACT, *places.CONFIRM)),
-    Place("A line or a text to write", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
+    Place("Graph drawings", drawing.VIEW),
+    Place("Confirmations", (*places.ANSWERS, *places.IMPACT, *places.CONFIRM)),
+    Place("Text fields", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
     Place("Forking", places.FORK),
     Place("Models (/model)", places.MODELS),
     Place("Settings (F10)", places.SETTINGS),
-    Place("A choice of a few", places.PICK),
-    Place("Pages to read", places.READER),
+    Place("Choosing from a few", places.PICK),
+    Place("Reading pages", places.READER),
 )
 
 

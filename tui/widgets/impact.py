@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 WIDEST, FRAME = 80, 6  # cells, as in styles.tcss; its border and padding
 TALLEST = 22  # rows of the list, as in styles.tcss, before it takes all the height there is
 AROUND = 14  # rows at most for all but the list
-LOOKING = "Looking what it changes …"
+LOOKING = "Checking what this changes …"
 FOR_GOOD = "This cannot be undone."
-UNDONE_BY = "/undo takes it back."
+UNDONE_BY = "/undo undoes this."
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
 KEPT_CHARACTERS = 600
 QUEUED = "Queued"
-HELD = "On hold · Enter sends it · ↑ takes back the last one"
-UNANSWERED = "no reply yet · /retry answers it"
+HELD = "On hold · Enter send · ↑ edit the last one"
+UNANSWERED = "no reply yet · /retry to get one"
 FLASH_S = 2.0
 
 
@@ -34,7 +34,7 @@ class HiddenNote(Static):
     """Stands in the place of a message that is hidden."""
 
     def __init__(self) -> None:
-        super().__init__("hidden · h shows it again", classes="hidden-note", markup=False)
+        super().__init__("hidden · h to unhide", classes="hidden-note", markup=False)
 
 
 class WithheldNote(Static):
@@ -189,7 +189,7 @@ class Said(Message):
         head = "\n".join(self._text[:KEPT_CHARACTERS].split("\n")[:KEPT_LINES])
         lines = self._text.count("\n") + 1
         size = size_of(len(self._text.encode("utf-8", errors="replace")))
-        rest = f"… {size}, {lines:,} line{'s' if lines > 1 else ''} in all · Enter opens it"
+        rest = f"… {size}, {lines:,} line{'s' if lines > 1 else ''} in all · Enter to open"
         return plain(head) + plain("\n") + plain(rest, f"italic {MUTED}")
 
     def wait(self, *, queued: bool, held: bool = False) -> None:
@@ -324,13 +324,13 @@ def how_it_ended(stop_reason: str | None, error: str | None, *, empty: bool = Fa
         case "stopped":
             return "stopped" if not empty else "stopped before the first word"
         case "length":
-            return "cut off: it reached the longest reply allowed (max_tokens)"
+            return "cut off at the maximum reply length (max_tokens)"
         case "crashed":
-            return "cut off when clew was ended; this is what had been written"
+            return "cut off when clew was closed; this is the partial reply"
         case "failed":
             return f"failed: {error}" if error else "failed"
         case _:
-            return "an empty reply" if empty else ""
+            return "empty reply" if empty else ""
 
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)

@@ -35,7 +35,7 @@ class ModelPicker(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield Input(placeholder="Search, or the path of any GGUF file", compact=True)
+            yield Input(placeholder="Search, or enter the path of a GGUF file", compact=True)
             yield OptionList(markup=False, compact=True, classes="page-body")
             yield Foot(signs(MODELS), classes="dialog-keys")
 
@@ -78,7 +78,7 @@ class ModelPicker(ModalScreen[str | None]):
 def _row(choice: Choice, current: bool) -> Content:
     mark = "●" if current else "○" if choice.installed else "↓"
     style = "bold $primary" if current else "" if choice.installed else MUTED
-    place = "" if choice.installed else " to fetch"
+    place = "" if choice.installed else " not installed"
     return Content.assemble(
         plain(f"{mark} {one_line(choice.name):<24}", style),
         plain(f" {size_of(choice.size):>7}{place}\n  ", MUTED),

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 PAGE = 50  # results at first; as many more each time more are asked for
 MOST = 500
 MATCH = "bold underline $primary"
-HINT = "Words in any order; the last one may be a beginning. All worlds, alternatives and hidden messages are searched."
+HINT = (
+    "Words in any order; the last may be incomplete. Searches all chats, including what-ifs, other versions "
+    "and hidden messages."
+)
 
 Search = Callable[[str, int], Awaitable["list[Found]"]]
 
@@ -75,8 +78,8 @@ class SearchScreen(ModalScreen["Found | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page search"):
-            yield Static("Search everything ever said", classes="dialog-title", markup=False)
-            yield SearchInput(shown(self.text), placeholder="Words to look for", compact=True, select_on_focus=True)
+            yield Static("Search all messages", classes="dialog-title", markup=False)
+            yield SearchInput(shown(self.text), placeholder="Search", compact=True, select_on_focus=True)
             yield Static(HINT, classes="search-note", markup=False)
             yield Rows(markup=False, compact=True, classes="page-body")
             yield Foot(signs(SEARCH), classes="dialog-keys")
@@ -152,10 +155,10 @@ def _count(text: str, found: int, limit: int, *, more: bool) -> str:
     if not text.strip():
         return HINT
     if more:
-        return f"the first {found} · more at the end of the list"
+        return f"first {found} · more at the end of the list"
     if found >= limit:
-        return f"the first {found}: add a word to narrow it down"
-    return f"{found} found" if found else "Nothing was ever said with these words."
+        return f"first {found}: add a word to narrow the search"
+    return f"{found} found" if found else "No messages match."
 
 
 def _row(found: "Found", now: datetime, what_if: str) -> Content:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graph.values import Session
 
 UNTITLED, PRIVATE = "New chat", "Private chat"
-NO_MATCH = "No title has these words.\nCtrl+F searches all chats."
+NO_MATCH = "No titles match.\nPress Ctrl+F to search all messages."
 
 
 class SessionList(Vertical):

@@ -9,9 +9,9 @@ from tui.widgets.columns import row
 
 NAMES = 26  # cells for the names
 LABELS = {
-    "home": "kept in",
+    "home": "home folder",
     "starts": "times opened",
-    "uptime_s": "running for",
+    "uptime_s": "uptime",
     "events": "events in the log",
     "turns": "messages",
     "sessions": "chats",
@@ -39,7 +39,7 @@ def _rows(facts: object, graph: str) -> Iterator[tuple[str, str]]:
         value = getattr(facts, name)
         match value:
             case dict() if name == "rewrites":
-                yield from ((f"prompts made anew: {cause}", f"{count:,}") for cause, count in value.items())
+                yield from ((f"prompts rebuilt: {cause}", f"{count:,}") for cause, count in value.items())
             case dict():
                 yield from ((LABELS.get(str(key), str(key)), f"{count:,}") for key, count in value.items())
             case _:
@@ -51,7 +51,7 @@ def _told(name: str, value: object, graph: str) -> str:
         case None:
             return "none"
         case bool() if name == "graph_ready":
-            return "has everything" if value else f"not ready ({graph})"
+            return "up to date" if value else f"not ready ({graph})"
         case float():
             return f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"
         case int():

@@ -24,7 +24,7 @@ class Title(Static):
     ) -> None:
         if private:
             self.update(
-                Content.assemble(("clew", "bold $primary"), plain("  Private chat: nothing of it is kept", "$warning"))
+                Content.assemble(("clew", "bold $primary"), plain("  Private chat: nothing is saved", "$warning"))
             )
             return
         title = plain(f"  {one_line(name or (NEW if what_if is None else NEW_WHAT_IF))}", MUTED)

@@ -30,7 +30,7 @@ class ToolBlock(Message):
         head = plain(f"{mark} {line_of(self.call)}", "$text-error" if self.call.error else MUTED)
         if self.folded:
             return head
-        nothing = "It answered nothing." if self.call.done else "…"
+        nothing = "It returned nothing." if self.call.done else "…"
         return Content.assemble(head, "\n", plain(whole(self.call) or nothing, MUTED))
 
     def tell(self, call: Call) -> None:

@@ -150,7 +150,7 @@ async def test_what_is_wrong_twice_is_not_taken(make_agent: MakeAgent, wrong: st
 
 
 async def test_a_model_that_says_nothing_usable_is_told_of(make_agent: MakeAgent) -> None:
-    with pytest.raises(NotUnderstood, match="No query came of this question"):
+    with pytest.raises(NotUnderstood, match="No query was written for this question"):
         await (await ready(make_agent, Writing(), trusted=True)).translate(QUESTION)
 
 

@@ -58,7 +58,7 @@ async def test_damage_is_told_once(make_agent: MakeAgent) -> None:
     await agent.close()
     await listening
     assert [each for each in told if "damaged" in each] == [
-        "In the history of queries 2 lines are damaged and left out. Everything else is there."
+        "In the history of queries 2 lines are damaged and left out. The rest is fine."
     ]
 
 

@@ -35,14 +35,14 @@ EXPECTED: dict[str, list[tuple[Any, ...]]] = {
         (SPRING.format(1), "assistant", "A garden is a fine thing.", "Gardens"),
         (SPRING.format(0), "you", "Anna Berg planted a garden with Ben.", "Gardens"),
     ],
-    "Turns nobody recalled": [
+    "Messages never recalled": [
         ("I moved from Oslo to Bergen.", AUTUMN.format(2)),
         ("Ben likes planning boats, and I like tea.", AUTUMN.format(0)),
         ("Anna Berg's gardens are in Oslo. ANNA BERG!", SPRING.format(2)),
     ],
     "Path between two people": [(["anna", "a1", "ben"], 2)],
     "Most mentioned people": [("Anna Berg", 2, SPRING.format(2)), ("Ben", 2, AUTUMN.format(0))],
-    "People named together": [("Anna Berg", "Ben", 1)],
+    "People mentioned together": [("Anna Berg", "Ben", 1)],
     "Busiest chats": [
         ("Sailing", 4, AUTUMN.format(0), AUTUMN.format(4)),
         ("Gardens", 4, SPRING.format(0), SPRING.format(3)),

@@ -207,7 +207,7 @@ def test_where_the_disk_is_full_what_was_kept_stays(store: QueryStore) -> None:
     kept, told = done.stdout.splitlines()
     assert kept == "False"
     assert "cannot be written" in told
-    assert "as they were" in told
+    assert "are unchanged" in told
     assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
 
 
@@ -215,7 +215,7 @@ def test_a_folder_that_cannot_be_made_refuses_in_words(tmp_path: Path) -> None:
     (tmp_path / "queries").write_text("in the way")
     store = QueryStore(tmp_path / "queries")
     assert not store.keep(ran(1))
-    with pytest.raises(QueriesUnwritable, match="as they were"):
+    with pytest.raises(QueriesUnwritable, match="are unchanged"):
         store.save(Saved("a", "RETURN 1"))
     assert (store.history().entries, store.saved().entries) == ([], [])
 

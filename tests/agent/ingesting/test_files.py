@@ -52,16 +52,16 @@ def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("scan.pdf", pdf(None), "no text, only pictures"),
+        ("scan.pdf", pdf(None), "only images of text"),
         ("locked.pdf", pdf("secret", password="x"), "encrypted"),
-        ("broken.pdf", b"%PDF-1.7 and then nothing", "damaged PDF"),
-        ("picture.pdf", b"\x89PNG....", "damaged PDF, or none"),
-        ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is no text"),
-        ("zeros.md", b"abc\0def", "no text, but a file of bytes"),
+        ("broken.pdf", b"%PDF-1.7 and then nothing", "damaged or not a PDF"),
+        ("picture.pdf", b"\x89PNG....", "damaged or not a PDF"),
+        ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is not a text file"),
+        ("zeros.md", b"abc\0def", "a binary file, not text"),
         ("faulty.txt", "größe".encode() + b"\xff", "not UTF-8 text (byte 7)"),
         ("control.txt", b"gr\xf6\xdfe\x02", "not UTF-8 text (byte 2)"),
-        ("empty.md", b"", "has no words"),
-        ("blank.md", b" \n\n\t\n", "has no words"),
+        ("empty.md", b"", "contains no text"),
+        ("blank.md", b" \n\n\t\n", "contains no text"),
     ],
 )
 def test_what_is_no_document_is_refused_with_why(tmp_path: Path, name: str, data: bytes, why: str) -> None:
@@ -72,7 +72,7 @@ def test_what_is_no_document_is_refused_with_why(tmp_path: Path, name: str, data
         read(path)
 
     assert why in str(refused.value)
-    assert "Nothing of it was taken in" in str(refused.value)
+    assert "It was not added" in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(Path, "open", open_and_grow)
 
-    with pytest.raises(DocumentUnreadable, match="changes while it is read"):
+    with pytest.raises(DocumentUnreadable, match="changing while it is being read"):
         read(path)
 
 
@@ -139,7 +139,7 @@ def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path)
 def test_a_path_that_is_none_is_refused_with_why(tmp_path: Path, path: str) -> None:
     (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
     (tmp_path / "notes.md").write_text("words")
-    with pytest.raises(DocumentUnreadable, match=r"Nothing (was changed|of it was taken in)"):
+    with pytest.raises(DocumentUnreadable, match=r"Nothing was changed|It was not added"):
         locate(Path(path) if path.startswith("~") else tmp_path / path)
 
 

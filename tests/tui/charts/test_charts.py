@@ -38,8 +38,8 @@ def test_each_chart_tells_its_numbers() -> None:
     assert told["Messages"].startswith("1,093 in all, ")
     assert told["Memories"].startswith("74 in use or under review, 6 of them from")
     assert told["How much it matters"] == "67 messages are rated, 12 are not yet"
-    assert told["Speed of replies"].startswith("19.5 tokens a second in the middle of the last 20 replies")
-    assert told["Until the first word"].startswith("0.50 s")
+    assert told["Speed of replies"].startswith("19.5 tokens per second (median of the last 20 replies")
+    assert told["Time to first word"].startswith("0.50 s")
 
 
 def test_of_an_empty_memory_each_says_so_and_draws_nothing() -> None:
@@ -100,7 +100,7 @@ async def test_f1_tells_the_keys(chat: Running) -> None:
         await pilot.press("f9")
         await wait_until(pilot, lambda: "F1 help" in screen_text(app))
         await pilot.press("f1")
-        await wait_until(pilot, lambda: "Keys of the charts" in screen_text(app) and "count again" in screen_text(app))
+        await wait_until(pilot, lambda: "Chart keys" in screen_text(app) and "refresh" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, ChartsScreen))
 

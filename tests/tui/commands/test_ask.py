@@ -58,9 +58,9 @@ def test_a_pipe_alone_is_enough(spawn: Run) -> None:
     [
         ((), b"", 2, "The message is empty"),
         (("  \n",), b"\n \t", 2, "The message is empty"),
-        (("hi", "--session", "last"), b"", 66, "There is no chat yet"),
+        (("hi", "--session", "last"), b"", 66, "There is no chat to continue"),
         (("hi", "--model", "no-such-model"), b"", 69, "There is no model called"),
-        (("hi", "--model", "no-such.gguf"), b"", 69, "there is no such file"),
+        (("hi", "--model", "no-such.gguf"), b"", 69, "the file does not exist"),
         (("hi", "--model"), b"", 2, "requires an argument"),
         (("hi", "--nonsense"), b"", 2, "No such option"),
     ],
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_chat_model_is_69_before_anything_is_stored(
     (tmp_path / "text.gguf").write_text("no model at all")
     for model, why in (
         (str(tmp_path / "text.gguf"), "is not a GGUF model"),
-        (str(models_folder / entry(DEFAULT_EMBEDDER).file), "it cannot chat"),
+        (str(models_folder / entry(DEFAULT_EMBEDDER).file), "cannot chat"),
     ):
         ended = spawn("ask", "hi", "--model", model)
         assert ended.code == 69, ended.err
@@ -113,7 +113,7 @@ def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answe
     assert "is not a GGUF model" in ended.err
     (kept,) = spawn("log", "--json").json
     assert (kept["said"], kept["reply"]) == ("hi", None)
-    assert f"`clew --session {kept['session']}` opens its chat, where /retry answers it" in ended.err
+    assert f"`clew --session {kept['session']}` opens its chat, where use /retry to get a reply" in ended.err
 
 
 def test_a_second_clew_is_75_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:

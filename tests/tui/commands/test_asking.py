@@ -146,9 +146,9 @@ def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_
     (tmp_path / "a.md").write_text("the plan")
     (tmp_path / "b.bin").write_bytes(b"\xff")
     for named, code, says in (
-        ("@nosuch.md", 66, "There is no file nosuch.md in"),
+        ("@nosuch.md", 66, "File not found: nosuch.md (in"),
         ("@/etc", 66, "/etc is a folder"),
-        ("@b.bin", 65, "@b.bin is no UTF-8 text."),
+        ("@b.bin", 65, "@b.bin is not UTF-8 text."),
     ):
         for command in (("ask", "sum", "up", named), ("edit", "01ARZ3", named)):
             ended = clew(*command)
@@ -297,7 +297,7 @@ def test_a_reply_that_breaks_off_is_kept_and_ends_1(ask: Run, place: Home, capsy
     assert exchange.reply is not None
     assert exchange.reply.stop_reason == StopReason.FAILED
     assert out == f"{exchange.reply.text}\n"
-    assert "broke off" in err
+    assert "The reply failed" in err
 
 
 def test_a_reply_cut_at_its_longest_is_no_failure_but_said(ask: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -317,7 +317,7 @@ def test_a_model_that_cannot_be_loaded_is_69_and_the_message_is_kept(
     out, err = capsys.readouterr()
     assert out == ""
     assert "is not a GGUF model" in err
-    assert "Your message is kept" in err
+    assert "Your message is saved" in err
     assert [exchange.turn.text for exchange in exchanges(place)] == ["Hello?"]
 
 

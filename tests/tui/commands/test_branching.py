@@ -82,7 +82,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, rem
     assert path(home, said.session) == [said.turn, said.reply]
     forward = clew("rewind", second.reply)
     assert "`clew undo` takes it back" in forward.err
-    assert "2 messages will come back" in forward.out
+    assert "2 messages will be unhidden" in forward.out
     assert clew("rewind", "start", "--session", said.session).code == 0
     assert path(home, said.session) == []
 
@@ -95,9 +95,9 @@ def test_a_rewind_to_what_is_no_place_is_refused_by_name(clew: Run, remember: Ru
     record(TurnHidden(turn=said.turn), TurnDeleted(turn=said.reply))
     for turn, why in (
         ((said.turn,), "is hidden"),
-        ((said.reply,), "deleted for good"),
-        ((foreign.turn, "--session", said.session), "none of this chat"),
-        ((second.reply,), "stands there already"),
+        ((said.reply,), "deleted permanently"),
+        ((foreign.turn, "--session", said.session), "belongs to another chat"),
+        ((second.reply,), "is already there"),
     ):
         ended = clew("rewind", *turn)
         assert ended.code == 1, turn
@@ -133,7 +133,7 @@ def test_a_fork_needs_a_place(clew: Run, remember: Run) -> None:
     elsewhere = remember("two")
     assert clew("fork", "--at", "01NOTHING").code == 66
     ended = clew("fork", said.session, "--at", elsewhere.turn)
-    assert (ended.code, "none of this chat" in ended.err) == (1, True)
+    assert (ended.code, "belongs to another chat" in ended.err) == (1, True)
 
 
 def test_a_tree_is_drawn_with_its_path_its_head_and_what_is_beside(
@@ -197,7 +197,7 @@ def test_an_empty_id_means_nothing(clew: Run, remember: Run, command: tuple[str,
     remember("Hello.", "Hi.")
     ended = clew(*command)
     assert (ended.code, ended.out) == (2, "")
-    assert "An empty id means nothing" in ended.err
+    assert "The id is empty" in ended.err
 
 
 @pytest.mark.parametrize("command", ["tree", "fork", "regenerate"])
@@ -207,6 +207,6 @@ def test_where_there_is_no_chat_it_is_said_how_to_begin_one(clew: Run, remember:
     assert clew("delete", said.session, "--yes").code == 0
     ended = clew(command)
     assert ended.code == 66
-    assert "There is no chat yet" in ended.err
-    assert "`clew ask` begins one" in ended.err
+    assert "There are no chats yet" in ended.err
+    assert "Start one with `clew`" in ended.err
     assert "--session" not in ended.err

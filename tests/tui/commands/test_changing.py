@@ -38,10 +38,10 @@ def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
     record(learned(one.turn))
     ended = clew("delete", one.turn)
     assert ended.code == ExitCode.FAILED
-    assert "1 message will be deleted for good:" in ended.out
+    assert "1 message will be deleted:" in ended.out
     assert "“Sails from Lisbon”" in ended.out
     assert "cannot be undone" in ended.out
-    assert "Nothing was deleted. --yes deletes it." in ended.err
+    assert "Nothing was deleted. Use --yes to delete it." in ended.err
     dry = clew("delete", one.turn, "--dry-run")
     assert (dry.code, dry.out) == (ExitCode.OK, ended.out)
     assert {"The ferry leaves at nine.", "Sails from Lisbon"} <= texts(home)
@@ -61,7 +61,7 @@ def test_delete_of_a_message_erases_it_and_what_was_learned_and_keeps_the_reply(
     assert texts(home) == {"Noted."}
     again = clew("delete", one.turn, "--yes")
     assert again.code == ExitCode.FAILED
-    assert "deleted already" in again.err
+    assert "already deleted" in again.err
 
 
 @pytest.mark.restarts
@@ -155,7 +155,7 @@ def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Rememb
     assert "will be used again" in back.out
     assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
     undone = clew("undo", "--json")
-    assert undone.json["what"].startswith("brought back the message")
+    assert undone.json["what"].startswith("unhid the message")
     assert clew("memories", "--json").json == []
     listed: list[dict[str, Any]] = clew("undo", "--list", "--json").json
     assert [each["what"].split(":")[0].split(" ")[0] for each in listed] == ["undid", "brought", "hid"]
@@ -172,7 +172,7 @@ def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, rememb
     clew("delete", one.turn, "--yes")
     ended = clew("undo")
     assert ended.code == ExitCode.FAILED
-    assert f"`clew undo {hidden}` undoes that" in ended.err
+    assert f"`clew undo {hidden}` undoes it" in ended.err
     assert "(A delete cannot be undone" in clew("undo", "--list").out
     assert clew("undo", "1").code == ExitCode.NOT_FOUND
 
@@ -184,11 +184,11 @@ def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember:
     assert [each["name"] for each in clew("marks", "--json").json] == ["before the trip"]
     clew("hide", one.turn)
     shown = clew("marks", "--show", mark["id"])
-    assert (shown.code, "1 message will come back:" in shown.out) == (ExitCode.OK, True)
+    assert (shown.code, "1 message will be unhidden:" in shown.out) == (ExitCode.OK, True)
     assert clew("marks", "--restore", mark["id"]).code == ExitCode.FAILED
     done = clew("marks", "--restore", mark["id"], "--yes", "--json").json
     assert done["done"] is True
-    assert done["notes"] == ["1 message is shown again."]
+    assert done["notes"] == ["1 message is unhidden."]
     assert [each["reason"] for each in clew("marks", "--json").json] == ["restore", "named"]
     assert clew("undo").code == ExitCode.OK
     assert clew("marks", "--rm", mark["id"]).code == ExitCode.OK
@@ -206,7 +206,7 @@ def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -
     for preview in (clew("unhide", one.turn, "--dry-run"), clew("marks", "--show", mark)):
         assert "you: The ferry leaves at nine." in preview.out
         assert "(hidden)" not in preview.out
-    assert clew("unhide", one.turn, "-n").out.startswith("Bring back the message “The ferry leaves at nine.”")
+    assert clew("unhide", one.turn, "-n").out.startswith("Unhide the message “The ferry leaves at nine.”")
     back = clew("unhide", one.turn, "-n", "--json").json["impact"]["back"]
     assert [turn["text"] for turn in back] == ["The ferry leaves at nine."]
     again = clew("delete", one.turn, "--dry-run")
@@ -236,11 +236,11 @@ def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, reme
 @pytest.mark.restarts
 def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
     remember("The ferry leaves at nine.", "Noted.")
-    assert clew("marks", "--add", "").err == "clew: A mark needs a name. Nothing was marked.\n"
+    assert clew("marks", "--add", "").err == "clew: A mark needs a name. No mark was set.\n"
     one = clew("marks", "--add", "here", "--json").json["id"]
     again = clew("marks", "--add", " here ")
     assert again.code == ExitCode.FAILED
-    assert f"There is a mark of that name ({one})." in again.err
+    assert f"There is already a mark with that name ({one})." in again.err
     assert len(clew("marks", "--json").json) == 1
     clew("marks", "--rm", one)
     assert clew("marks", "--add", "here").code == ExitCode.OK

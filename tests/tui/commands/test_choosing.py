@@ -43,10 +43,10 @@ def test_a_whole_id_beats_the_longer_ones_and_the_beginning_is_enough_in_any_cas
 
 
 def test_what_fits_several_or_none_is_refused(reader: LogReader, record: Run) -> None:
-    with pytest.raises(Ambiguous, match="3 sessions begin with 01J"):
+    with pytest.raises(Ambiguous, match="3 chats have ids starting with 01J"):
         reader.session_named("01J")
     for wanted in ("02", "", "  ", "01JAAAZZZZ", "\udcff", "%"):
-        with pytest.raises(NotFound, match="There is no session"):
+        with pytest.raises(NotFound, match="There is no chat"):
             reader.session_named(wanted)
     record(SessionDeleted(session="01JAAB"))
     with pytest.raises(NotFound):
@@ -54,7 +54,7 @@ def test_what_fits_several_or_none_is_refused(reader: LogReader, record: Run) ->
 
 
 def test_last_is_where_a_person_spoke_last(reader: LogReader, record: Run, home: Path) -> None:
-    with pytest.raises(NotFound, match="There is no chat yet"):
+    with pytest.raises(NotFound, match="There is no chat to continue"):
         reader.session_named("last")
     record(said("t1", "01JAA"), said("t2", "01JAAB"))
     assert reader.last_session() == "01JAAB"

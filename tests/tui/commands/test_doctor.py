@@ -75,8 +75,8 @@ def test_a_chat_model_not_fetched_yet_is_no_illness_but_nothing_fetches_an_embed
     assert ended.code == 1
     checks = named(ended.json)
     assert [name for name, check in checks.items() if not check["ok"]] == ["embedder"]
-    assert "is fetched when the first chat begins" in checks["model"]["detail"]
-    assert "not by meaning" in checks["embedder"]["detail"]
+    assert "will be downloaded when the first chat starts" in checks["model"]["detail"]
+    assert "by words only" in checks["embedder"]["detail"]
     assert "clew models pull minilm-l6" in checks["embedder"]["advice"]
 
 

@@ -34,10 +34,10 @@ def wrong(checks: list[Check]) -> dict[str, Check]:
     [
         (LogNewer("newer"), "Update clew"),
         (LogDamaged("damaged"), "restore a backup"),
-        (LogUnwritable("full"), "Free some space, or make the home writable"),
-        (OSError(errno.ENOSPC, "No space left on device"), "Free some space"),
+        (LogUnwritable("full"), "Free some disk space, or make the home folder writable"),
+        (OSError(errno.ENOSPC, "No space left on device"), "Free some disk space"),
         (GraphFailure("broken"), "clew rebuild"),
-        (NoRoom("nearly full"), "Free some space"),
+        (NoRoom("nearly full"), "Free some disk space"),
         (ValueError("odd"), "report it"),
     ],
 )
@@ -66,8 +66,8 @@ def test_on_a_full_disk_nothing_is_advised_that_refuses_there(
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1 << 20))
     found = wrong(looked_over(home))
     assert set(found) == {"disk", "graph"}
-    assert "Backups (900 KB): `clew backup --list` names them" in found["disk"].advice
-    assert "Free some space" in found["graph"].advice
+    assert "Backups (900 KB): `clew backup --list` lists them" in found["disk"].advice
+    assert "Free some" in found["graph"].advice
     advised = " ".join(check.advice for check in found.values())
     assert not any(refused in advised for refused in ("clew delete", "clew rebuild", "kv_mb"))
 
@@ -98,7 +98,7 @@ def test_a_log_that_cannot_be_written_is_still_read(home: Path, remember: Run, m
     monkeypatch.setattr(Memory, "open", fail)
     checks = looked_over(home)
     assert {check.name for check in checks if check.ok} >= {"chain", "texts", "words"}
-    assert "nothing that was stored is lost" in wrong(checks)["log"].advice
+    assert "Nothing stored is lost" in wrong(checks)["log"].advice
 
 
 @pytest.mark.restarts
@@ -127,7 +127,7 @@ def test_queries_that_cannot_be_read_are_told_with_what_to_do(home: Path, rememb
     assert finding.detail == (
         f"{store.history_file} has 2 lines that cannot be read; {store.saved_file} has 1 line that cannot be read"
     )
-    assert "Mend these lines" in finding.advice
+    assert "Fix these lines" in finding.advice
     assert [each.name for each in store.saved().entries] == ["mine"]
     store.history_file.unlink()
     store.saved_file.unlink()

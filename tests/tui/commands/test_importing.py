@@ -69,9 +69,9 @@ def test_a_file_that_is_none_changes_nothing(clew: Clew, tmp_path: Path, file: P
     broken = tmp_path / "broken.json"
     broken.write_text('[{"chat_messages": []},\n{"chat_messages": ]')
     for path, code, says in (
-        (tmp_path / "gone.json", ExitCode.NOT_FOUND, "There is no file"),
+        (tmp_path / "gone.json", ExitCode.NOT_FOUND, "File not found"),
         (tmp_path, ExitCode.BAD_DATA, "is a folder"),
-        (broken, ExitCode.BAD_DATA, "broken at line 2, column 19"),
+        (broken, ExitCode.BAD_DATA, "not valid at line 2, column 19"),
     ):
         ended = clew("import", str(path))
         assert (ended.code, ended.out) == (code, "")

@@ -27,9 +27,9 @@ def test_a_folder_that_is_not_there_is_66_and_changes_nothing(clew: Run, folder:
     for options in ((), ("--prune",), ("--json", "--prune")):
         ended = clew("ingest", str(folder), "--no-embed", *options)
         assert (ended.code, ended.out) == (66, "")
-        assert f"There is no file or folder {folder}. Nothing was changed. The 2 documents that were read" in ended.err
+        assert f"File or folder not found: {folder}. Nothing was changed. The 2 documents that were read" in ended.err
     assert clew("ingest", "--json").json == before
-    assert clew("undo", "--list", "--json").json[0]["what"] == "read in 2 documents"
+    assert clew("undo", "--list", "--json").json[0]["what"] == "added 2 documents"
 
 
 @pytest.mark.restarts
@@ -43,14 +43,14 @@ def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
         ended = clew("ingest", str(folder), "--no-embed")
         assert ended.code == 0
         assert "1 unchanged, 1 gone from the disk" in ended.out
-        assert "Take the document “Cheese” out of the memory\n" in ended.out
+        assert "Remove the document “Cheese” from the memory\n" in ended.out
         assert f"\n{folder / 'a.md'}\n" in ended.out
         assert "They stay in the memory. --prune takes them out." in ended.err
     typed(monkeypatch, "yes\n")
     assert "They are out of the memory." in clew("ingest", str(folder), "--no-embed").err
     assert [each["chunks"] for each in clew("ingest", "--json").json if each["title"] == "Cheese"] == [0]
     assert "not in use    Cheese" in clew("ingest").out
-    assert "took the document “Cheese” out of the memory" in clew("undo").err
+    assert "removed the document “Cheese” from the memory" in clew("undo").err
     assert "1 piece" in clew("ingest").out
     pruned = clew("ingest", str(folder), "--no-embed", "--prune", "--json").json
     assert (pruned["missing"], pruned["removed"]) == ([], [str(folder / "a.md")])

@@ -125,9 +125,9 @@ def test_a_message_without_a_reply_says_so(clew: Run, remember: Run, home: Any) 
 @pytest.mark.parametrize(
     ("argv", "code", "says"),
     [
-        (("--since", "soon"), 2, "'soon' is no time"),
-        (("--session", "02NOSUCH"), 66, "There is no session 02NOSUCH"),
-        (("--session", "0"), 2, "2 sessions begin with 0"),
+        (("--since", "soon"), 2, "'soon' is not a valid time"),
+        (("--session", "02NOSUCH"), 66, "There is no chat 02NOSUCH"),
+        (("--session", "0"), 2, "2 chats have ids starting with 0"),
         (("--limit", "many"), 2, "Invalid value for '--limit'"),
     ],
 )

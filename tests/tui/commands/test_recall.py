@@ -77,7 +77,7 @@ def test_filters_narrow_it_down(clew: Run, crete: Any, remember: Run) -> None:
     assert set(found("--project", "Travel")) == set(found("--session", boat.session)) == {boat.turn, boat.reply}
     assert not {boat.turn, boat.reply} & set(found())
     assert found("--session", boat.session, "--project", "travel") == found("--session", boat.session)
-    assert clew("recall", "boat").err.count("outside of projects; --project NAME looks into one") == 1
+    assert clew("recall", "boat").err.count("outside of projects; use --project NAME for one") == 1
     assert clew("recall", "boat", "--project", "trains").code == 66
     assert found("--until", "2020-01-01") == []
     assert crete.turn in found("--since", "1h")
@@ -125,7 +125,7 @@ def test_without_a_memory_and_with_an_empty_one_it_says_so_and_makes_none(
 ) -> None:
     ended = clew(*command)
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err.startswith(("Nothing", "There is too little"))
+    assert ended.err.startswith(("Nothing", "There are too few"))
     assert not (home / "memory" / "log.sqlite").exists()
     Memory.open(home / "memory", command="test").close()
     ended = clew(*command)
@@ -235,7 +235,7 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Run, crete: Any, h
     assert "recalled for the reply: 2" in out
     assert "The tide pools at Falassarna" in out
     assert "by its words (1st), by its meaning (3rd); you are named" in out
-    assert "(hidden or erased since)" in out
+    assert "(now hidden or deleted)" in out
     stored = clew("show", reply, "--json").json["reply"]["recalled"]
     assert [item["id"] for item in stored] == [crete.turn, crete.reply]
     assert stored[0]["ranks"] == {"lexical": 1, "semantic": 3}

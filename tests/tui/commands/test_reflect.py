@@ -15,7 +15,7 @@ from tui.commands.waiting import waiting
 from tui.exit_codes import ExitCode
 
 Clew = Callable[..., Ended]
-WAITS = "1 exchange waits to be learned from: the chat does it by itself, `clew reflect` does it now."
+WAITS = "1 exchange is waiting to be learned from: the chat does it automatically, `clew reflect` does it now."
 NOTHING = {"reflected": 0, "learned": 0, "review": 0, "left": 0, "stopped": False}
 
 
@@ -143,10 +143,10 @@ def test_the_doctor_finds_that_exchanges_wait_and_that_this_is_well(clew: Clew, 
 
     assert learning() == {"name": "learning", "ok": True, "detail": WAITS, "advice": ""}
     clew("reflect", "--no-model")
-    assert learning()["detail"] == "nothing waits to be learned from"
+    assert learning()["detail"] == "nothing is waiting to be learned from"
 
 
 def test_how_many_wait_is_said_in_plain_words_and_not_that_the_chat_does_it_where_it_does_not() -> None:
     assert waiting(0) == ""
-    assert waiting(1_200).startswith("1,200 exchanges wait to be learned from: the chat does it by itself")
-    assert waiting(2, by_itself=False) == "2 exchanges wait to be learned from: `clew reflect` does it."
+    assert waiting(1_200).startswith("1,200 exchanges are waiting to be learned from: the chat does it automatically")
+    assert waiting(2, by_itself=False) == "2 exchanges are waiting to be learned from: `clew reflect` does it now."

@@ -229,7 +229,7 @@ def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
     assert f"Cheese › Salt · document piece {hit['id']}\n    Brine keeps it." in told
     assert f"memory {learned}\n    I eat cheese daily." in told
     assert "persona · core block" in told
-    assert "hidden or erased" not in told
+    assert "hidden or deleted" not in told
     context = clew("show", said.reply, "--json").json["context"]
     assert [(each["kind"], each["hidden"], each["text"]) for each in context] == [
         ("chunk", False, "Brine keeps it."),

@@ -92,8 +92,8 @@ def test_recall_brings_up_what_it_would_have_then(clew: Run, boats: int) -> None
 def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Run, boats: int, command: Any) -> None:
     ended = clew(*command, "--as-of", "1999-12-31")
     assert (ended.code, ended.out) == (66, "")
-    assert "There was nothing yet at 1999-12-31" in ended.err
-    assert "The first event is of" in ended.err
+    assert "There was nothing at 1999-12-31" in ended.err
+    assert "The first event is from" in ended.err
     assert clew(*command, "--as-of", "#99999").code == 66
     wrong = clew(*command, "--as-of", "once upon a time")
     assert wrong.code == 2

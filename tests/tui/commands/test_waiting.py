@@ -13,7 +13,7 @@ from graph.memory import Memory
 from tests.graph.teach import read
 
 Run = Callable[..., Any]
-SAID = "What was deleted is still being erased; the next start goes on."
+SAID = "Deleted content is still being erased; this continues at the next start."
 
 
 @pytest.fixture(autouse=True)

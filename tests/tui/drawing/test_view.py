@@ -185,7 +185,7 @@ async def test_no_word_of_the_foot_is_cut() -> None:
         async with drawn(SHAPES["pieces"], size=(width, 27)) as (app, _):
             parts = text_of(app).splitlines()[-1].strip().split(BETWEEN)
             whole = [f"{kind.sign} {kind.word}" for kind in map(kind_of, TABLES)]
-            assert set(parts[1:]) <= {*whole, "▸ mentions", "hollow: not in force"}
+            assert set(parts[1:]) <= {*whole, "▸ mentions", "hollow: not in use"}
 
 
 async def test_a_view_that_was_given_nothing_yet_does_not_say_that_there_is_nothing() -> None:

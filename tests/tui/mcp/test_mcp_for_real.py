@@ -192,7 +192,7 @@ async def test_the_user_decides_what_becomes_of_proposals(
             assert len((await ask(client, "recall", query="bees"))["hits"]) == 1
         else:
             told = await refused(client, "remember", text="The user keeps bees.")
-            assert told.startswith("The user does not let other programs propose memories. Nothing was stored")
+            assert told.startswith("The user does not allow other programs to propose memories. Nothing was stored")
 
 
 async def test_beside_a_chat_it_names_who_holds_the_memory_and_what_works(connect: Connect, chat: Chat) -> None:
@@ -207,7 +207,7 @@ async def test_beside_a_chat_it_names_who_holds_the_memory_and_what_works(connec
             ):
                 told = await refused(client, tool, **arguments)
                 assert told.startswith("The memory is in use by `clew (chat)` (process ")
-                assert "The tools recent and about work meanwhile" in told
+                assert "The tools recent and about still work" in told
             assert len((await ask(client, "recent"))["exchanges"]) == 1
             assert (await ask(client, "about", name="Biscuit"))["mentioned"] == 1
         assert (await ask(client, "recall", query="beagle"))["hits"]  # it lives on
@@ -229,9 +229,9 @@ WRONG: tuple[tuple[str, dict[str, object], str], ...] = (
     ("recall", {"query": "x", "limit": 500}, "limit: input should be less than or equal to 50"),
     ("recall", {"query": "x", "world": "w"}, "world: extra inputs are not permitted"),
     ("recall", {"query": "x" * 5000}, "query: string should have at most 4000 characters"),
-    ("recall", {"query": "…"}, "There are no words in that query"),
-    ("recent", {"since": "yesteryear"}, "'yesteryear' is no time"),
-    ("about", {"name": "  "}, "That name is empty"),
+    ("recall", {"query": "…"}, "The query contains no words"),
+    ("recent", {"since": "yesteryear"}, "'yesteryear' is not a valid time"),
+    ("about", {"name": "  "}, "The name is empty"),
     ("remember", {"text": " \n "}, "The message is empty"),
     ("remember", {"text": "\u200b"}, "The message is empty"),
     ("remember", {"text": "\u3164 \U000e0041\ufe0f"}, "The message is empty"),

@@ -115,7 +115,7 @@ async def test_what_is_no_message_is_answered_or_passed_over_and_the_server_goes
             await wire.send(line)
         assert (await wire.call("ping", {}))["result"] == {}
         unknown = await wire.call("tools/call", {"name": "erase", "arguments": {}})
-        assert unknown["error"]["message"].startswith("There is no tool 'erase'. There are: recall, recent,")
+        assert unknown["error"]["message"].startswith("Unknown tool 'erase'. Available tools: recall, recent,")
         for params in ({}, {"name": 5}, {"name": "recall", "arguments": []}, {"name": "recall", "arguments": "x"}):
             assert "error" in await wire.call("tools/call", params)
         assert "error" in await wire.call("nothing/known", {})

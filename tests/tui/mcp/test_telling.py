@@ -15,7 +15,7 @@ def test_of_many_long_rows_as_many_are_told_as_an_answer_holds_and_the_rest_is_c
     told = json.loads(text)
     assert MOST_ANSWER - 2 * MOST_TEXT < len(text) <= MOST_ANSWER
     kept = len(told["rows"])
-    assert told["left_out"].startswith(f"{500 - kept} of 500 rows are left out, since an answer has at most 64,000")
+    assert told["left_out"].startswith(f"{500 - kept} of 500 rows are left out, as an answer has at most 64,000")
     cell = told["rows"][0][0]
     assert (cell[:3], len(cell), cell[-1]) == ("0: ", MOST_TEXT + 1, "…")
 
@@ -37,4 +37,4 @@ def test_chats_give_way_before_the_messages_do() -> None:
     told = json.loads(text)
     assert len(text) <= MOST_ANSWER
     assert (len(told["messages"]), 0 < len(told["chats"]) < 1_000) == (50, True)
-    assert told["left_out"].endswith("ask for fewer, or for less of each.")
+    assert told["left_out"].endswith("Ask for fewer, or for less of each.")

@@ -42,10 +42,10 @@ async def test_a_small_terminal_draws_forty_nodes_with_the_query_folded_and_tell
         await shows(pilot, app, "Tab next node Enter walk e leave it + - 0 zoom")
         assert screen.editor.size.height == 1
         await pilot.press("s")
-        await shows(pilot, app, "The drawing is in")
+        await shows(pilot, app, "Drawing saved to")
         assert not app._notifications
         await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, Reader) and "larger, smaller" in told(app.screen))
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader) and "zoom in, zoom out" in told(app.screen))
         await pilot.press("escape", "e")
         await wait_until(pilot, lambda: screen.editor.has_focus and screen.editor.size.height >= 4)
         assert "LIMIT 40" in words(app)

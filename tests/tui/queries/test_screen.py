@@ -547,7 +547,7 @@ async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatc
         await pilot.press("2")
         await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
         await pilot.press("x", "enter")
-        await shows(pilot, app, "The drawing is in")
+        await shows(pilot, app, "Drawing saved to")
         assert (tmp_path / "drawing.svg").read_text(encoding="utf-8").startswith("<svg")
 
 

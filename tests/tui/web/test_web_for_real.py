@@ -323,7 +323,7 @@ def test_a_port_that_is_taken_is_an_error_that_says_what_to_do(blank: Path) -> N
         )
     assert done.returncode == ExitCode.FAILED
     assert done.stdout == ""
-    assert f"Another program listens on port {port} already. Nothing was started" in done.stderr
+    assert f"Port {port} is already in use by another program. Nothing was started" in done.stderr
     assert "--port 0" in done.stderr
 
 
@@ -337,4 +337,4 @@ def test_without_a_home_that_can_be_made_nothing_is_served(tmp_path: Path) -> No
         env=os.environ | {"NO_COLOR": "1"},
     )
     assert done.returncode == ExitCode.CANNOT_CREATE
-    assert "cannot make its folder" in done.stderr
+    assert "cannot create its folder" in done.stderr

@@ -14,11 +14,13 @@ from typing import Any, Literal
 from graph.events import MAIN_WORLD
 from graph.querying.apart import Apart
 from graph.querying.grammar import checked
+from graph.querying.headings import headings
 from graph.querying.lexing import Sort, parameters_of, tokens_of
 from graph.querying.paging import paged
 from graph.querying.parameters import given
 from graph.querying.plain import packed
 from graph.querying.plain import plain as plain
+from graph.querying.regexes import regexes_of
 
 MOST_ROWS = 100_000
 MOST_BYTES = 16 << 20  # of the rows as JSON: as values they take four times that
@@ -77,6 +79,7 @@ def ask(
     limit = max(0, min(limit, MOST_ROWS))
     pages = paged(statement, limit + 1)  # one more tells whether there are more
     request = _request(cypher, statement, pages.first, asked, timeout_s)
+    request |= {"regexes": [regex for regex, _ in regexes_of(cypher, asked)]}
     request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
     found = _Found(time.perf_counter())
     total: int | None = None
@@ -84,7 +87,9 @@ def ask(
         for told in said:
             match told:
                 case {"columns": columns, "took_s": took_s}:
-                    found = _Found(time.perf_counter() - took_s, tuple(columns))  # without the wait for an engine
+                    found = _Found(
+                        time.perf_counter() - took_s, headings(cypher, tuple(columns))
+                    )  # without the wait for an engine
                 case {"rows": rows}:
                     found.rows += map(tuple, rows)
                 case {"there": there, "cut": cut}:
@@ -124,6 +129,7 @@ def _request(query: str, statement: str, cypher: str, parameters: dict[str, Any]
         "cypher": cypher,
         "counted": None,
         "counting": [],
+        "regexes": [],
         "parameters": {name: packed(value) for name, value in parameters.items()},
         "timeout_s": timeout_s,
         "bytes": MOST_BYTES,

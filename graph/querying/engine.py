@@ -19,7 +19,9 @@ from typing import Any
 
 from graph.errors import EngineEnded, GraphFailure, QueryFailed, QueryTimeout
 from graph.querying.lexing import WORLD
+from graph.querying.plain import unpacked
 from graph.querying.refusing import refusal
+from graph.querying.regexes import not_a_regex
 
 START_S = 60.0  # a machine that is busy with other things
 PATIENCE_S = 1.0  # beyond the time a query may take
@@ -121,6 +123,9 @@ class Engine:
             case "memory":
                 self.kill()  # it may have lost more than it knows
                 return EngineEnded(TOO_MUCH)
+            case "regex":
+                values = {name: unpacked(value) for name, value in request["parameters"].items()}
+                return not_a_regex(request["query"], values, told["failed"])
             case "size":
                 return QueryFailed(f"A value of the answer is too large to be shown: {told['failed']}")
             case _:

@@ -1,8 +1,9 @@
 """The functions that a query may use: those that only compute, each with how it is called and what it does, in a line.
 
-What is not here is refused. Left out on purpose: what reads files or sequences, changes settings, raises errors of its
-own, makes texts as long as one likes (repeat, lpad, rpad), hangs (factorial, gamma), brings the engine
-down (uuid), or answers wrongly (array_extract takes a list for its text).
+Most are the engine's; those of `_CYPHER` are made into them by `graph.querying.dialect`. What is not here is refused.
+Left out on purpose: what reads files or sequences, changes settings, raises errors of its own, makes texts as long as
+one likes (repeat, lpad, rpad), hangs (factorial, gamma), brings the engine down (uuid), or answers wrongly
+(array_extract takes a list for its text).
 """
 
 _AGGREGATES = """
@@ -59,7 +60,7 @@ negate(number) | with the other sign
 pi() | 3.14159 …
 pow(base, exponent) | base to the power of exponent
 radians(degrees) | an angle in radians
-round(number, places) | rounded to so many places
+round(number, places) | rounded to so many places; to none without them
 sign(number) | -1, 0 or 1
 sin(radians) | sine
 sqrt(number) | the square root
@@ -83,12 +84,12 @@ regexp_extract_all(text, pattern) | all parts that fit, as a list
 regexp_full_match(text, pattern) | whether all of it fits, the same as =~
 regexp_matches(text, pattern) | whether a part of it fits
 regexp_replace(text, pattern, new) | the first part that fits replaced; all with a fourth argument 'g'
-regexp_split_to_array(text, pattern) | cut where it fits, as a list
+regexp_split_to_array(text, pattern) | cut where it fits, as a list; empty pieces are left out
 reverse(text) | back to front
 right(text, n) | its last n characters
 rtrim(text) | without blanks at its end
 sha256(text) | its SHA-256 hash
-size(text) | how many characters, or how many items of a list
+size(text) | how many characters, items of a list, or times a pattern is there
 split_part(text, between, n) | the n-th part between these, from 1
 starts_with(text, start) | whether it starts so
 stem(word, language) | the stem of a word: stem('boats', 'english')
@@ -96,8 +97,8 @@ str_split(text, between) | the same as string_split
 string(value) | the same as to_string
 string_split(text, between) | cut at these, as a list
 string_to_array(text, between) | the same as string_split
-substr(text, from, n) | the same as substring
-substring(text, from, n) | n characters from the one at from, counted from 1
+substr(text, from, n) | n characters from the one at from, counted from 1
+substring(text, from, n) | n characters from the one at from, counted from 0; all without n
 suffix(text, end) | whether it ends so
 tolower(text) | the same as lower
 toupper(text) | the same as upper
@@ -148,8 +149,8 @@ _OF_TIMES = """
 century(time) | the number of the century
 current_date() | today, in UTC
 current_timestamp() | now, in UTC
-date(text) | a day: date('2026-01-31')
-date_part(part, time) | a part as a number: 'year', 'month', 'day', 'hour', 'dow' …
+date(text) | a day: date('2026-01-31'), date(t.at); today without one
+date_part(part, time) | a part as a number: 'year', 'month', 'week', 'day', 'hour' …
 date_trunc(part, time) | the beginning of its 'year', 'month', 'week', 'day', 'hour'
 datepart(part, time) | the same as date_part
 datetrunc(part, time) | the same as date_trunc
@@ -170,6 +171,35 @@ to_months(n) | a span of n months
 to_seconds(n) | a span of n seconds
 to_timestamp(seconds) | a time of UTC seconds
 to_years(n) | a span of n years
+"""
+_CYPHER = """
+datetime(text) | a time: datetime('2026-01-31T12:00:00'); now without one
+day(time) | the day of the month
+dayofweek(time) | the day of the week: Monday is 1
+dayofyear(time) | the day of the year
+elementid(node) | the same as id
+head(list) | its first value
+hour(time) | the hour
+isempty(list) | whether there is nothing in it
+last(list) | its last value
+localdatetime(text) | the same as datetime
+minute(time) | the minute
+month(time) | the month as a number
+quarter(time) | the quarter of the year
+reduce(sum = 0, x IN list | …) | its values put together from left to right
+replace(text, part, new) | with a part replaced wherever it is
+second(time) | the second
+split(text, between) | cut at these, as a list
+tail(list) | all but its first value
+toboolean(text) | true or false
+tofloat(value) | as a number
+toint(value) | the same as tointeger
+tointeger(value) | as a whole number, what is behind the point left out
+tostring(value) | as a text
+type(relationship) | its name: REPLIES_TO, MENTIONS …
+week(time) | the week of the year, as ISO 8601 counts
+weekday(time) | the same as dayofweek
+year(time) | the year
 """
 _OTHERS = """
 cast(value AS type) | the value as STRING, INT64, DOUBLE, DATE, TIMESTAMP …
@@ -197,12 +227,11 @@ typeof(value) | the name of its type
 
 def _told(lines: str) -> dict[str, tuple[str, str]]:
     """Name, and how it is called with what it does."""
-    rows = (line.split(" | ") for line in lines.strip().splitlines())
+    rows = (line.rsplit(" | ", 1) for line in lines.strip().splitlines())
     return {signature.partition("(")[0]: (signature, meaning) for signature, meaning in rows}
 
 
-# By name, in small letters: the signature, and one line of what it does.
-FUNCTION_HELP: dict[str, tuple[str, str]] = {
+_ENGINE: dict[str, tuple[str, str]] = {
     **_told(_AGGREGATES),
     **_told(_OF_GRAPHS),
     **_told(_OF_NUMBERS),
@@ -211,7 +240,9 @@ FUNCTION_HELP: dict[str, tuple[str, str]] = {
     **_told(_OF_TIMES),
     **_told(_OTHERS),
 }
-FUNCTIONS = frozenset(FUNCTION_HELP)
+# By name, in small letters: the signature, and one line of what it does.
+FUNCTION_HELP = _ENGINE | _told(_CYPHER)
+FUNCTIONS = frozenset(_ENGINE)  # that may reach the engine
 AGGREGATES = frozenset(_told(_AGGREGATES))
 WITH_LAMBDAS = frozenset(("list_filter", "list_reduce", "list_transform"))  # elsewhere one brings the engine down
 # So does a bare null, which has no type, in one of these.
@@ -221,24 +252,12 @@ NEVER_OF_NULL = (frozenset(_told(_OF_GRAPHS)) | frozenset(_told(_OF_LISTS))) - {
 INSTEAD: dict[str, str] = {
     "apoc": "nothing of APOC is here",
     "count_if": "sum(CASE WHEN … THEN 1 ELSE 0 END)",
-    "datetime": "timestamp('2026-01-31 12:00:00')",
+    "datetime": "datetime('2026-01-31T12:00:00')",
     "exists": "EXISTS { MATCH … }, or x IS NOT NULL",
-    "head": "list[1]",
-    "last": "list[-1]",
-    "localdatetime": "timestamp('2026-01-31 12:00:00')",
     "now": "current_timestamp()",
-    "percentilecont": "avg(x)",
     "rand": "hash(x.id)",
-    "reduce": "list_reduce(list, (x, y) -> x + y)",
+    "reduce": "reduce(sum = 0, x IN list | sum + x)",
     "repeat": "the text itself",
-    "replace": "regexp_replace(text, pattern, new, 'g')",
     "shortestpath": "MATCH p = (a)-[* SHORTEST 1..5]-(b)",
-    "split": "string_split(text, ',')",
-    "tail": "list[2:]",
-    "toboolean": "to_bool(text)",
-    "tofloat": "to_double(x)",
-    "toint": "to_int64(x)",
-    "tointeger": "to_int64(x)",
-    "tostring": "to_string(x)",
-    "type": "label(r)",
+    "stdev": "sqrt(avg(x * x) - avg(x) * avg(x))",
 }

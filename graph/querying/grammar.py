@@ -6,20 +6,19 @@ attaches others and changes settings.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from graph.errors import Refused
+from graph.querying.dialect import MILLISECONDS, translated
 from graph.querying.functions import AGGREGATES, FUNCTIONS, NEVER_OF_NULL, WITH_LAMBDAS
-from graph.querying.lexing import Sort, Token, refused, tokens_of, written
+from graph.querying.lexing import BEGINNINGS, Sort, Token, refused, words, written
+from graph.querying.lexing import CLAUSES as CLAUSES
+from graph.querying.lexing import KEYWORDS as KEYWORDS
 from graph.querying.nearness import meant_function
-from graph.schema import RELS
+from graph.querying.trees import CLOSING, DEEPEST
 
-DEEPEST = 30  # brackets inside brackets: the engine's parser takes exponentially long, and cannot be stopped
 DEEPEST_CASE = 5
-MOST_SAID = 60  # characters of a query in a sentence about it
-MILLISECONDS = frozenset(("at", "first_seen", "last_at", "started_at"))  # too large as seconds: the engine goes down
 TIMES = {  # the first and the last number that is a time of the years 1 to 9999
     "make_date": (1, 9_999),
     "to_timestamp": (-62_135_596_800, 253_402_300_799),
@@ -28,22 +27,9 @@ TIMES = {  # the first and the last number that is a time of the years 1 to 9999
 OF_TEXTS = frozenset(("date", "timestamp", "to_date"))
 LONGEST_RANGE = 100_000  # the engine makes a list of a range before it looks at the time
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-BEGINNINGS = _words("MATCH OPTIONAL WITH UNWIND RETURN")
-CLAUSES = BEGINNINGS | _words("WHERE ORDER SKIP LIMIT UNION")
-OPERATORS = _words("AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS BY")
-OTHERS = _words(
-    "ALL ANY NONE SINGLE DISTINCT CASE WHEN THEN ELSE END NULL TRUE FALSE ASC ASCENDING DESC DESCENDING EXISTS COUNT "
-    "SHORTEST WSHORTEST TRAIL ACYCLIC"
-)
-KEYWORDS = CLAUSES | OPERATORS | OTHERS
-ENDING = _words("NULL TRUE FALSE END")  # after which an expression is complete
+ENDING = words("NULL TRUE FALSE END")  # after which an expression is complete
 # What writes, reaches out or changes a setting begins with one of these: refused wherever one stands bare.
-REACHING = _words(
+REACHING = words(
     "ALTER ANALYZE ATTACH BEGIN CALL CHECKPOINT COMMIT COPY CREATE DELETE DETACH DROP EXPLAIN EXPORT FOREACH IMPORT "
     "INSTALL LOAD MERGE PROFILE REMOVE ROLLBACK SET TRUNCATE UNINSTALL UPDATE USE YIELD"
 )
@@ -51,15 +37,10 @@ REACHING = _words(
 BEFORE_BRACKETS = KEYWORDS - ENDING  # words that no function's name is: "WHERE (a OR b)"
 SCHEMA = re.compile(r"(?:show_tables\(\)|(?:table_info|show_connection)\('\w+'\))\Z", re.IGNORECASE)
 
-RELATIONSHIPS_IN_BACKTICKS = KEYWORDS & {each.name for each in RELS}
-_CLOSING = {")": "(", "]": "[", "}": "{"}
-
 
 def checked(query: str) -> str:
     """The query as the engine is to get it. Raises Refused for what is wrong, or would do more than read."""
-    tokens = tokens_of(query)
-    if tokens and tokens[-1].text == ";":
-        tokens.pop()
+    tokens = translated(query)
     if not tokens:
         raise refused(query, 0, "There is no query here. Say one: MATCH (t:Turn) RETURN t.text LIMIT 10")
     if tokens[0].upper == "CALL":
@@ -67,16 +48,6 @@ def checked(query: str) -> str:
     else:
         _Reading(query, tokens).check()
     return written(query, tokens)
-
-
-def _closes_last(tokens: Sequence[Token]) -> bool:
-    """Whether the bracket at the beginning is closed by the last token."""
-    depth = 0
-    for at, token in enumerate(tokens):
-        depth += (token.text in _CLOSING.values()) - (token.text in _CLOSING)
-        if not depth:
-            return at == len(tokens) - 1
-    return False
 
 
 def _check_schema(query: str, tokens: list[Token]) -> None:
@@ -100,7 +71,7 @@ class _Reading:
     complete: bool = False  # whether what stands before is a whole expression
     open: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)  # of each open bracket: the function it belongs to, or nothing
-    cases: list[bool] = field(default_factory=list)  # of each open CASE: does it ask for a condition at every WHEN?
+    cases: int = 0  # that are open
     counted: set[bool] = field(default_factory=set)  # of the aggregates of this projection: is it of distinct values?
     returned: bool = False
     matched: bool = False  # whether this part of a UNION has rows of the graph, or of a list
@@ -129,19 +100,20 @@ class _Reading:
     def _sign(self, token: Token) -> None:
         match token.text:
             case "(" | "[" | "{":
-                self._check_other_dialects(token)
                 self.open.append(token.text)
                 self.calls.append(self._called() if token.text == "(" else "")
                 if len(self.open) > DEEPEST:
                     raise self._wrong(token, f"Brackets go {DEEPEST} deep at most")
                 self.complete = False
             case ")" | "]" | "}":
-                if not self.open or self.open.pop() != _CLOSING[token.text]:
+                if not self.open or self.open.pop() != CLOSING[token.text]:
                     raise self._wrong(token, f"This {token.text!r} closes nothing")
                 self.calls.pop()
                 self.complete = True
             case "*":
                 self.complete = self._before() in ("(", "RETURN", "WITH", "DISTINCT")
+            case "!=":
+                raise self._wrong(token, "Say <> for what is not the same")
             case ";":
                 raise self._wrong(token, "One statement at a time")
             case "-" if self._after() == ">" and self._before() not in ("-", "]") and not self._in(WITH_LAMBDAS):
@@ -156,8 +128,6 @@ class _Reading:
         if before == "." and not called:
             self.complete = True  # a property
         elif not called and ((before == ":" and inside != "{") or (before == "|" and inside == "[")):
-            if word in RELATIONSHIPS_IN_BACKTICKS:
-                raise self._wrong(token, f"{word} is a word of the language too: write :`{word}`")
             self.complete = True  # a label
         elif inside == "{" and before in ("{", ",") and self._after() == ":":
             self.complete = True  # a key
@@ -176,13 +146,11 @@ class _Reading:
 
     def _keyword(self, token: Token, word: str) -> None:
         if word == "CASE":
-            self.cases.append(self._after().upper() == "WHEN")
-            if len(self.cases) > DEEPEST_CASE:
+            self.cases += 1
+            if self.cases > DEEPEST_CASE:
                 raise self._wrong(token, f"CASE goes {DEEPEST_CASE} deep at most")
-        if word == "WHEN" and self.cases and self.cases[-1]:
-            self._check_condition(token)
         if word == "END" and self.cases:
-            self.cases.pop()
+            self.cases -= 1
         if word == "NULL":
             self._check_null(token)
             if (
@@ -203,9 +171,6 @@ class _Reading:
         self.complete = word in ENDING
 
     def _operand(self, token: Token) -> None:
-        inside = self.open[-1] if self.open else ""
-        if inside == "(" and [each.text for each in self.tokens[max(0, self.at - 3) : self.at : 2]] == [":", "|"]:
-            raise self._wrong(token, "Nodes of several tables are written (t:Turn:Session) here")
         if self.complete:
             raise self._wrong(token, f"{token.text} cannot stand here")
         if token.text in self.nulls and self._in(NEVER_OF_NULL):
@@ -237,15 +202,6 @@ class _Reading:
             why = "Aggregates of DISTINCT values go with no others here: count the others in a WITH before"
             raise self._wrong(token, why)
 
-    def _check_other_dialects(self, token: Token) -> None:
-        """What other dialects have in brackets and the engine does not know, which it tells of in misleading words."""
-        inside = [each.upper for each in self.tokens[self.at + 1 : self.at + 3]]
-        if token.text == "[" and inside[1:] == ["IN"] and self.tokens[self.at + 1].sort is Sort.WORD:
-            why = "Lists are not made like this here: say list_transform(list, x -> …) or list_filter(list, x -> …)"
-            raise self._wrong(token, why)
-        if token.text == "{" and inside[:1] == ["."]:
-            raise self._wrong(token, "Maps are not made like this here: say {id: t.id, text: t.text}")
-
     def _check_seconds(self, token: Token) -> None:
         """A time thousands of years ahead, which milliseconds taken for seconds are, brings the engine down."""
         found = re.match(r"(\w+\.`?(\w+)`?)\)", "".join(each.text for each in self.tokens[self.at + 2 : self.at + 6]))
@@ -261,33 +217,6 @@ class _Reading:
         found = re.match(r"['\"]\s*(\d+)-" if name in OF_TEXTS else r"(-?\d+)(?=[,)]|$)", text)
         if found is not None and not least <= int(found[1]) <= most:
             raise self._wrong(token, "Times go from the year 1 to the year 9999 here")
-
-    def _check_condition(self, token: Token) -> None:
-        """The engine answers with the wrong rows where a yes or no that is nothing but looked up is a condition."""
-        condition = self._until_then()
-        while len(condition) > 2 and condition[0].text == "(" and _closes_last(condition):
-            condition = condition[1:-1]
-        looked_up = all(
-            each.text == "." or each.sort in (Sort.QUOTED, Sort.PARAMETER) or (each.sort is Sort.WORD and not known)
-            for at, each in enumerate(condition)
-            for known in [each.upper in KEYWORDS and (at == 0 or condition[at - 1].text != ".")]
-        )
-        if condition and (looked_up or condition[0].upper == "CASE"):
-            said = "".join(each.text for each in condition) if looked_up else "CASE … END"
-            why = f"The engine would lose rows here: say WHEN {said} = true"
-            raise self._wrong(token, why if len(said) <= MOST_SAID else "The engine would lose rows here: compare it")
-
-    def _until_then(self) -> Sequence[Token]:
-        """The tokens from the one after this to the THEN that belongs to it."""
-        cases = 0
-        for end in range(self.at + 1, len(self.tokens)):
-            before, word = self.tokens[end - 1].text, self.tokens[end].upper
-            if before == ".":
-                continue
-            if word == "THEN" and not cases:
-                return self.tokens[self.at + 1 : end]
-            cases += (word == "CASE") - (word == "END")
-        return ()
 
     def _check_null(self, token: Token) -> None:
         """A null that stands for itself has no type, and some of the engine's functions go down with it."""

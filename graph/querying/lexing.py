@@ -8,7 +8,7 @@ nothing is passed on in the hope that the engine reads it the same.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,6 +24,21 @@ _RESERVED = (
     "SHORTEST SINGLE STARTS TABLE THEN TRAIL TRUE UNION UNWIND WHEN WHERE WITH WSHORTEST XOR"
 )
 NO_PARAMETERS = frozenset(_RESERVED.split())
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a line."""
+    return frozenset(text.split())
+
+
+BEGINNINGS = words("MATCH OPTIONAL WITH UNWIND RETURN")
+CLAUSES = BEGINNINGS | words("WHERE ORDER SKIP LIMIT UNION")
+OPERATORS = words("AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS BY")
+OTHERS = words(
+    "ALL ANY NONE SINGLE DISTINCT CASE WHEN THEN ELSE END NULL TRUE FALSE ASC ASCENDING DESC DESCENDING EXISTS COUNT "
+    "SHORTEST WSHORTEST TRAIL ACYCLIC"
+)
+KEYWORDS = CLAUSES | OPERATORS | OTHERS
 
 
 class Sort(StrEnum):
@@ -75,7 +90,7 @@ _TOKEN = re.compile(
     | (?P<quoted> `[^`]+` )
     | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | \.\d+(?:[eE][-+]?\d+)? )
     | (?P<word> [A-Za-z_][A-Za-z0-9_]* )
-    | (?P<sign> <> | <= | >= | =~ | << | >> | \.\. | /(?!\*) | [-()\[\]{{}}<>=+*%^,.:;|&] )
+    | (?P<sign> <> | != | <= | >= | =~ | << | >> | \.\. | /(?!\*) | [-()\[\]{{}}<>=+*%^,.:;|&] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -108,16 +123,50 @@ def parameters_of(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each[1:] for each in asked if each != WORLD))
 
 
-def written(query: str, tokens: list[Token]) -> str:
-    """The query with nothing but its tokens, each in its place; in strings only quotes and backslashes escaped.
+def written(query: str, tokens: Sequence[Token]) -> str:
+    """A statement of nothing but these tokens; in strings only quotes and backslashes are escaped.
 
-    It is as long as the query: a place in it is one in the query, though the line may be another.
+    What the query has itself stands where it stands there, as far as there is room: what was put for it may be longer.
     """
-    blank = ["\n" if each == "\n" else " " for each in query]
+    laid_out = "".join(f"{blank}{text}" for blank, text, _ in _laid_out(query, tokens))
+    return laid_out + _blank(query[len(laid_out) :])
+
+
+def place_in(query: str, tokens: Sequence[Token], place: int) -> int:
+    """The place in a query of what stands at a place of the statement that was written of its tokens."""
+    end, found = 0, 0
+    for blank, text, token in _laid_out(query, tokens):
+        start, end = end + len(blank), end + len(blank) + len(text)
+        if place < start:
+            break
+        found = token.place + (place - start if start == token.place else min(place - start, len(token.text)))
+    return found
+
+
+def text_of(token: Token) -> str:
+    """What a string stands for."""
+    return _ESCAPED.sub(lambda escape: chr(_code(escape[0])), token.text[1:-1])
+
+
+def _laid_out(query: str, tokens: Sequence[Token]) -> Iterator[tuple[str, str, Token]]:
+    """Each token with the blanks before it, and as it is written."""
+    length, last = 0, Token(Sort.SIGN, "", 0)
     for token in tokens:
-        text = _ESCAPED.sub(_unescaped, token.text) if token.sort is Sort.STRING else token.text
-        blank[token.place : token.place + len(token.text)] = text.ljust(len(token.text))
-    return "".join(blank)
+        text = _ESCAPED.sub(_unescaped, token.text).ljust(len(token.text)) if token.sort is Sort.STRING else token.text
+        blank, end = "", last.place + len(last.text)
+        if end == token.place and query.startswith(last.text, last.place):
+            pass  # so it is written
+        elif end < token.place or {last.upper, token.upper} & KEYWORDS:
+            blank = _blank(query[length : token.place]) or (" " if length else "")
+        elif last.text and last.sort is not Sort.SIGN and token.sort is not Sort.SIGN:
+            blank = " "
+        yield blank, text, token
+        length, last = length + len(blank) + len(text), token
+
+
+def _blank(text: str) -> str:
+    """As many blanks, on as many lines."""
+    return "".join("\n" if each == "\n" else " " for each in text)
 
 
 def _tokens(query: str) -> Iterator[Token]:
@@ -154,8 +203,6 @@ def _unknown(query: str, place: int) -> str:
             return "This comment does not end"
         case "$":
             return "A parameter is a dollar sign and a name: $name"
-        case "!" if query.startswith("!=", place):
-            return "Say <> for what is not the same"
         case other if other.isalpha():
             return f"Write names with letters like {other!r} in backticks"
         case other:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.errors import QueryFailed
-from graph.querying.lexing import line_and_column, tokens_of
+from graph.querying.dialect import translated
+from graph.querying.lexing import line_and_column, place_in, tokens_of
 from graph.querying.mending import mended, sort_of, value_meant
 from graph.querying.nearness import plainly
 
@@ -25,7 +26,7 @@ def refusal(
         lines = statement.split("\n")
         line = min(max(1, int(found[1]) - lines_before), len(lines))
         place = sum(len(each) + 1 for each in lines[: line - 1]) + min(int(found[2]), len(lines[line - 1]))
-        at = line_and_column(query, place)
+        at = line_and_column(query, place_in(query, translated(query), place))
         if words.startswith("Parser exception"):
             return _failed("it cannot be read on from here", *at)
         return _failed(words[: found.start()].strip(), *at)

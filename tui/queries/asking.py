@@ -7,12 +7,10 @@ shown before it began stays until its first rows are there.
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tui.queries.desk import Asked
-from tui.queries.headings import headings
 from tui.queries.parameters import AskParameters
 from tui.text import in_chat, one_line
 
@@ -115,7 +113,7 @@ class Asking:
         self._begin(self._guarded(fetch(), answer, asked), "fetching all rows")
         assert self._task is not None
         await asyncio.wait([self._task])
-        return _headed(found[0], asked) if found else None
+        return found[0] if found else None
 
     async def _guarded(self, fetch: Any, answer: "Answer", asked: Asked) -> None:
         results = self._screen.results
@@ -164,7 +162,6 @@ class Asking:
 
         def first(answer: "Answer") -> None:
             if screen.is_mounted and not shown:
-                answer = _headed(answer, asked)
                 shown.append(answer)
                 self._doing = "counting the rows"
                 screen.show(answer, asked)
@@ -187,7 +184,6 @@ class Asking:
             if keep:
                 self._keep(asked, error=one_line(str(error)))
             return
-        answer = _headed(answer, asked)
         if shown and len(shown[0].rows) == len(answer.rows):
             screen.settle(answer, asked)
         else:
@@ -217,11 +213,6 @@ class Asking:
         ran = Ran(asked.cypher, datetime.now(UTC), asked.parameters, rows, took_ms, error)
         screen = self._screen
         screen.clew.run_worker(screen.clew.guarded(_kept(screen, ran)))
-
-
-def _headed(answer: "Answer", asked: Asked) -> "Answer":
-    """An answer whose columns are called as the query calls them."""
-    return replace(answer, columns=headings(asked.cypher, answer.columns))
 
 
 async def _kept(screen: "QueryScreen", ran: "Ran") -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.asking.english import by_template
 from agent.asking.phrases import PHRASES
+from agent.asking.pieces import _one
 from agent.asking.question import Asking
 from agent.asking.templates import QUERIES, Made
 from agent.asking.values import Translation
@@ -87,7 +88,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "which places did I mention most in November?": [("Bergen", 1), ("Oslo", 1)],
     "who is mentioned together with anna berg": [("Ben", 1)],
     "who is mentioned together with anna": [("Ben", 1)],
-    "how often did I mention gardens?": [(1, SPRING.format(2), SPRING.format(2))],
+    "how often did I mention gardens?": [(2, SPRING.format(0), SPRING.format(2))],
     "how often did I mention the garden?": [(2, SPRING.format(0), SPRING.format(2))],
     "how often did we mention the garden?": [(3, SPRING.format(0), SPRING.format(2))],
     "how often did I mention ANNA": [(2, SPRING.format(0), SPRING.format(2))],
@@ -267,3 +268,13 @@ def test_now_is_seen_from_here() -> None:
     found = by_template("what changed today?", now=datetime(2026, 11, 22, 23, 30, tzinfo=UTC), zone=OSLO)
     assert found is not None
     assert found.parameters["since"] == "2026-11-23T00:00:00+01:00"
+
+
+@pytest.mark.process
+def test_what_is_asked_of_several_is_looked_for_as_one_too(told: Memory) -> None:
+    ones = {
+        "boats": "boat", "big boats": "big boat", "cities": "city", "boxes": "box", "glasses": "glass", "cows": "cow",
+        "boat": "boat", "news": "news", "bus": "bus", "glass": "glass", "this": "this", "paris": "paris", "tea": "tea",
+    }  # fmt: skip
+    asked = told.console(f"UNWIND $words AS wanted RETURN wanted, {_one('wanted')}", parameters={"words": list(ones)})
+    assert dict(asked.rows) == ones

@@ -1,7 +1,7 @@
 """What the tests of people's queries share: a memory to ask, files that must not be read, and all that could change."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,8 @@ import pytest
 from graph.memory import Memory
 from graph.querying.apart import FOLDER
 from graph.schema import META, NODES, RELS
+from tests.graph.conftest import ignore
+from tests.graph.querying import known as known_data
 from tests.graph.querying.hostile import CANARY, FILES
 from tests.graph.talk import talk
 from tests.graph.teach import observed
@@ -22,6 +24,16 @@ def spoken(whole: Memory) -> Memory:
     talk(whole, 6)
     whole.append(observed("m", "s0", origin="user", confidence=0.5, text='It\'s called "Wren"'))
     return whole
+
+
+@pytest.fixture(scope="session")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory of which all is known, made once and only asked."""
+    memory = Memory.open(tmp_path_factory.mktemp("known") / "memory", command="test")
+    memory.open_graph(ignore)
+    known_data.tell(memory)
+    yield memory
+    memory.close()
 
 
 @pytest.fixture

@@ -296,7 +296,7 @@ RESOURCES = (
     "/*" + "x" * LONGEST + "*/ RETURN 1",
 )
 CRASHES = (
-    "MATCH (t:Turn) RETURN t.session, count(DISTINCT t.role), collect(t.id)",
+    "MATCH (t:Turn) RETURN t.session, sum(DISTINCT t.at), collect(t.id)",
     "MATCH (t:Turn) WITH t.session AS s, max(t.at) AS at, sum(DISTINCT t.at) AS x RETURN at",
     "WITH 1 AS x WHERE x > 0 RETURN x",
     "RETURN 1 AS x UNION WITH 2 AS x WHERE x > 0 RETURN x",
@@ -314,11 +314,8 @@ CRASHES = (
     "MATCH (t:Turn) RETURN to_timestamp(t.at)",
     "MATCH (t:Turn) RETURN to_timestamp(t.`at`)",
     "MATCH (s:Session) RETURN s.id, to_timestamp(s.last_at)",
-    "MATCH (t:Turn) WHERE t.index > 2 RETURN t.id, CASE WHEN t.live THEN 1 ELSE 2 END",
-    "MATCH (t:Turn) WHERE t.index > 2 RETURN t.id, CASE WHEN (t.`live`) THEN 1 ELSE 2 END",
-    "MATCH (t:Turn) WHERE t.index > 2 RETURN CASE WHEN 1 = 2 THEN 0 WHEN t.live THEN 1 ELSE 2 END",
-    "MATCH (t:Turn) WHERE t.index > 2 RETURN CASE WHEN $flag THEN 1 ELSE 2 END",
-    "MATCH (t:Turn) RETURN CASE WHEN CASE WHEN t.index > 1 THEN t.live ELSE false END THEN 1 ELSE 2 END",
+    "MATCH (t:Turn) RETURN t.id, list_transform(list_filter([1, 2], x -> x > t.index), x -> x * 2), t.index",
+    "MATCH (t:Turn) RETURN t.id, any(x IN [y IN [1, 2] WHERE y > t.index] WHERE x = 1)",
 )
 SPELLED = (
     "ＣＲＥＡＴＥ (:Turn {id: 'x'})",

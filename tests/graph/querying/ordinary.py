@@ -31,7 +31,7 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "RETURN list_transform([1, 2], x -> x + 1), size([1, 2]), [1, 2, 3][2:3], {set: 1, `create`: 2}.set":
         [([2, 3], 2, [2, 3], 1)],
     "RETURN all(x IN [1, 2] WHERE x > 0), any(x IN [1] WHERE x > 3), none(x IN [1] WHERE x = 2)": [(True, False, True)],
-    "RETURN upper('wren'), 'a' + 'b', substring('harbour', 1, 3), 'it\\'s', 'x' =~ '.', 'abc' STARTS WITH 'a'":
+    "RETURN upper('wren'), 'a' + 'b', substring('harbour', 0, 3), 'it\\'s', 'x' =~ '.', 'abc' STARTS WITH 'a'":
         [("WREN", "ab", "har", "it's", True, True)],
     "RETURN date('2026-01-31') + interval('1 day'), date_part('year', date('2026-01-31')), CAST(1 AS STRING)":
         [("2026-02-01", 2026, "1")],
@@ -74,7 +74,7 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "toupper('a') AS f": [('a', 'a', 'a', 'A', 'A', 'A')],
     "RETURN trim(' a '), ltrim(' a '), rtrim(' a '), levenshtein('boat', 'bolt'), size('abc'), "
     "stem('boats', 'english')": [('a', 'a ', ' a', 1, 3, 'boat')],
-    "RETURN substring('harbour', 1, 3), substr('harbour', 4, 2), split_part('a-b', '-', 2)": [('har', 'bo', 'b')],
+    "RETURN substring('harbour', 0, 3), substr('harbour', 4, 2), split_part('a-b', '-', 2)": [('har', 'bo', 'b')],
     "RETURN string_split('a-b', '-') AS a, str_split('a-b', '-') AS b, string_to_array('a-b', '-') AS "
     "c, regexp_split_to_array('a1b', '[0-9]') AS d": [(['a', 'b'], ['a', 'b'], ['a', 'b'], ['a', 'b'])],
     "RETURN regexp_extract('a12', '[0-9]+'), regexp_extract_all('a1b2', '[0-9]'), "

@@ -102,7 +102,8 @@ def told(memory: Memory, cypher: str) -> str:
     """All that an engine says of a statement which nobody looked at."""
     request = {
         "query": "RETURN 1", "statement": "RETURN 1", "lines_before": 0, "cypher": cypher,
-        "counted": cypher, "counting": [], "parameters": {}, "timeout_s": 3.0, "limit": 100, "bytes": 1 << 20,
+        "counted": cypher, "counting": [], "regexes": [], "parameters": {},
+        "timeout_s": 3.0, "limit": 100, "bytes": 1 << 20,
     }  # fmt: skip
     try:
         return repr(list(memory._apart.ask(request, live_in=None)))

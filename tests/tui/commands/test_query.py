@@ -105,7 +105,7 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember
         ("MATCH (t:Turns) RETURN t", "There is no table Turns; did you mean Turn?"),
         ("MATCH (t:Turn) RETURN t.txet", "t has no property txet; did you mean text?"),
         ("MATCH (t:Turn) RETURN u.text", "Nothing is called u here"),
-        ("MATCH (t:Turn) RETURN type(t)", "here it is label(r)"),
+        ("MATCH (t:Turn) RETURN stdev(t.index)", "here it is sqrt("),
     ):
         ended = clew("query", cypher)
         assert (ended.code, ended.out) == (2, "")

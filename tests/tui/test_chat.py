@@ -59,7 +59,7 @@ async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_s
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
         await wait_until(pilot, lambda: "2 queued" in screen_text(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "2 queued messages are on hold. Press Enter sends them" in screen_text(app))
+        await wait_until(pilot, lambda: "2 queued messages are on hold. Press Enter to send them" in screen_text(app))
         await wait_until(pilot, lambda: screen_text(app).count("On hold") == 2)
         await wait_until(pilot, lambda: agent.answering is None)
         await pilot.press(*"D", "enter")
@@ -194,7 +194,7 @@ async def test_a_message_typed_before_the_memory_is_open_waits_and_is_then_sent(
     agent.opening.clear()
     async with chat(agent, opened=False) as (app, pilot):
         await pilot.press(*"early", "enter")
-        await wait_until(pilot, lambda: "being opened" in screen_text(app))
+        await wait_until(pilot, lambda: "still opening" in screen_text(app))
         assert app.composer.text == "early"
         agent.opening.set()
         await wait_until(pilot, lambda: texts(app) == ["early", "Hello there."])

@@ -124,10 +124,10 @@ async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: R
         assert screen_of(app).page_name == "documents"
 
 
-def test_the_help_says_what_cannot_be_undone() -> None:
+def test_the_help_says_what_is_permanent() -> None:
     told = {row.label: row.words for row in (keys.UNDO, *keys.OBSERVATIONS, *keys.DOCUMENTS)}
-    assert "cannot be undone" in told["d or Del"]
-    assert "cannot be undone" in told["x or Del"]
+    assert "permanently (asks first)" in told["d or Del"]
+    assert "permanently (asks first)" in told["x or Del"]
     order = list(told)
     assert order.index("u") < order.index("d or Del")
 

@@ -53,7 +53,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await pilot.press("f4", "4", "down", "down")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I got married today" in words(app))
         await pilot.press("enter", "3")
-        await wait_until(pilot, lambda: "It is rated 3" in words(app))
+        await wait_until(pilot, lambda: "Rated 3" in words(app))
         assert [turn.id for turn in await agent.rated(3)] == [message.turn]
         await pilot.press("left", "3", "n", *"human", "enter")
         await wait_until(pilot, lambda: "Core block: human" in words(app))
@@ -115,7 +115,7 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
         assert await held() == {"Gorges": 0, "Gulls": 0}
         notes.rename(tmp_path / "elsewhere")
         await type_in(f"/ingest {notes}", "File or folder not found")
-        await type_in('/ingest ""', "The path is empty")
+        await type_in('/ingest ""', "No path given")
 
 
 async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
         await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
         assert len(agent.memory_of.observations) == 3
         await pilot.press(*"/forget the", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 have these words" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 memories match" in words(app))
 
 
 async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Running) -> None:
@@ -137,11 +137,9 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
 async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -> None:
     async with chat(learned_agent(), size=(80, 40)) as (app, pilot):
         await pilot.press(*"/about Ada", "enter")
-        await wait_until(pilot, lambda: "What was learned" in words(app))
+        await wait_until(pilot, lambda: "Memories" in words(app))
         said = words(app)
-        assert (
-            said.index("Has a sister called Ada") < said.index("What was said") < said.index("Ada carried everything")
-        )
+        assert said.index("Has a sister called Ada") < said.index("Messages") < said.index("Ada carried everything")
         assert "? Wants to learn the cello" in said
 
 
@@ -215,7 +213,7 @@ async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> 
         assert app.composer.text == "/correct cats: I have two cats"
         app.composer.put("/correct the: A cello")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 have these words" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 memories match" in words(app))
         await pilot.press("c")
         await wait_until(pilot, lambda: isinstance(app.screen, AskText))
         assert app.screen.query_one(TextArea).text == "A cello"

@@ -95,12 +95,12 @@ def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() ->
 @pytest.mark.parametrize(
     ("notices", "words"),
     [
-        ([], "still being opened"),
+        ([], "still opening"),
         ([GraphProgress("rebuilding", 43, 100)], "being rebuilt (43 %)"),
         ([GraphProgress("failed", message="x")], "clew doctor"),
         ([GraphProgress("ready"), EmbeddingProgress("loading", "m")], "embedder is still loading"),
-        ([GraphProgress("ready"), EmbeddingProgress("failed", "m", message="x")], "no embedder"),
-        ([GraphProgress("ready"), EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 turns"),
+        ([GraphProgress("ready"), EmbeddingProgress("failed", "m", message="x")], "No embedder"),
+        ([GraphProgress("ready"), EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 messages"),
     ],
 )
 def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: list[Any], words: str) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graph.beliefs import Story
     from tui.memories.host import Host
 
-KEPT_BEHIND = "The earlier version is kept in its history."
+KEPT_BEHIND = "The earlier version is kept."
 HERE_ONLY = "Applies only in this what-if."
 PAGE, MOST = 300, 20_000  # observations read at a time, and at most
 FORGET_WORDS = "All its versions are deleted. It will not be learned from the same words again."

@@ -145,7 +145,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await pilot.press(*"/marks all well", "enter")
         await wait_until(pilot, lambda: "Marked: “all well”" in words(app))
         await pilot.press(*"/marks", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing to restore: everything stands" in words(app))
         assert len(app.screen_stack) == 1

@@ -106,7 +106,7 @@ def _changes(here: "Copied", there: "Copied") -> str:
         (there.sessions - here.sessions, "chat"),
         (there.head - here.head, "event"),
     )
-    told = [f"{counted(abs(more), what)} {'more' if more > 0 else 'fewer'}" for more, what in pairs if more]
+    told = [counted(abs(more), f"{'more' if more > 0 else 'fewer'} {what}") for more, what in pairs if more]
     return ", ".join(told) or "the same number of messages, chats and events"
 
 

@@ -207,6 +207,6 @@ def test_where_there_is_no_chat_it_is_said_how_to_begin_one(clew: Run, remember:
     assert clew("delete", said.session, "--yes").code == 0
     ended = clew(command)
     assert ended.code == 66
-    assert "There are no chats yet" in ended.err
+    assert "There is no chat to continue yet" in ended.err
     assert "Start one with `clew`" in ended.err
     assert "--session" not in ended.err

@@ -58,5 +58,5 @@ def test_a_model_that_is_missing_is_named_and_not_fetched(
     remember("The boat is at Whitby", "Noted.")
     ended = clew(*command)
     assert (ended.code, ended.out) == (69, "")
-    assert "clew: smollm2-135m is not installed. Fetch it with `clew models pull smollm2-135m`." in ended.err
+    assert "clew: smollm2-135m is not installed. Download it with `clew models pull smollm2-135m`." in ended.err
     assert list((tmp_path / "none").iterdir()) == []

@@ -104,7 +104,7 @@ def test_any_words_may_be_recalled_for(clew: Run, crete: Any, query: str) -> Non
         (("recall", "x", "--until", "soonish"), "soonish"),
         (("recall", "x", "-k", "0"), "'-k'"),
         (("recent", "--since", "soonish"), "soonish"),
-        (("recent", "--kind", "wizard"), "There are: turn, session, observation"),
+        (("recent", "--kind", "wizard"), "Choose from: turn, session, observation"),
         (("about", " "), "clew about Ada"),
         (("themes", "--limit", "0"), "'--limit'"),
     ],

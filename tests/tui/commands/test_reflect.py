@@ -53,7 +53,7 @@ def test_an_exchange_can_be_learned_from_again_and_nothing_is_learned_twice(clew
         )
     assert sorted(each["proof_count"] for each in clew("memories", "--all", "--json").json) == [1, 1]
     clew("hide", turn)
-    for unknown, why in ((turn, "is hidden"), ("nothing", "There is no turn nothing")):
+    for unknown, why in ((turn, "is hidden"), ("nothing", "There is no message nothing")):
         ended = clew("reflect", "--again", unknown, "--no-model")
         assert (ended.code, ended.out) == (ExitCode.NOT_FOUND, "")
         assert why in ended.err

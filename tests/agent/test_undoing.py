@@ -146,7 +146,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: 
     await agent.hide(one.turn)
     hidden = (await agent.changes())[0]
     await agent.carry_out(await agent.plan_delete(one.turn))
-    with pytest.raises(AgentError, match="deleted since"):
+    with pytest.raises(AgentError, match="since been deleted"):
         await agent.undo(hidden.seq)
 
 

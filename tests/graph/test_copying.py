@@ -118,7 +118,7 @@ def test_a_target_that_cannot_be_one_is_refused_and_stays(memory: Memory, folder
     for target, replace, says in (
         (there, False, "already exists.*--force"),
         (tmp_path, False, "is a folder"),
-        (tmp_path / "no" / "copy", False, "There is no folder"),
+        (tmp_path / "no" / "copy", False, "Folder not found"),
         (folder / LOG, True, "is the log itself"),
         (link, True, "is the log itself"),
     ):

@@ -123,7 +123,7 @@ async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Run
         await pilot.press("right")
         await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
         await pilot.press("j", "k", "p", "h", "enter", "u")
-        await wait_until(pilot, lambda: "nothing to undo" in screen_text(app))
+        await wait_until(pilot, lambda: "Nothing to undo" in screen_text(app))
         await pilot.press("escape")
         assert app.focused is app.composer
 
@@ -189,7 +189,7 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await pilot.press("u")
         await wait_until(pilot, lambda: not agent.turn(turn).pinned)
         await pilot.press("u")
-        await wait_until(pilot, lambda: "nothing to undo" in screen_text(app))
+        await wait_until(pilot, lambda: "Nothing to undo" in screen_text(app))
         await wait_until(pilot, lambda: panel_of(app).pack.pinned == ())
 
 

@@ -36,7 +36,7 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert "/better never" in screen_text(app)
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "qwen3-4b answers from now on" in screen_text(app))
+        await wait_until(pilot, lambda: "qwen3-4b is now the model" in screen_text(app))
         assert (backstage.fetched, agent.used, backstage.kept) == (["qwen3-4b"], ["qwen3-4b"], {"model": "qwen3-4b"})
         await pilot.press(*"more", "enter")
         await wait_until(pilot, lambda: len(agent.turns["S000"]) == 4)

@@ -129,7 +129,7 @@ async def test_more_are_shown_when_asked_for(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
-        await wait_until(pilot, lambda: f"the first {PAGE}" in screen_text(app))
+        await wait_until(pilot, lambda: f"first {PAGE}" in screen_text(app))
         rows = app.screen.query_one(Rows)
         assert rows.option_count == PAGE + 1
         rows.highlighted = PAGE

@@ -64,7 +64,7 @@ async def test_in_a_tiny_terminal_the_question_keeps_its_keys_in_view(chat: Runn
         await wait_until(pilot, lambda: "Delete" in screen_text(app))
         words = " ".join(screen_text(app).split())
         assert "[ Cancel ]" in words
-        assert "[ Delete it" in words
+        assert "[ Delete perm" in words
         await pilot.press("escape")
 
 

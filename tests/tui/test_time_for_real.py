@@ -145,9 +145,9 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await pilot.press(*"/marks all well", "enter")
         await wait_until(pilot, lambda: "Marked: “all well”" in words(app))
         await pilot.press(*"/marks", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to put back ·" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Nothing to restore: everything stands" in words(app))
+        await wait_until(pilot, lambda: "Nothing to restore: everything is still" in words(app))
         assert len(app.screen_stack) == 1
         await agent.rewind(session, (await agent.thread(session))[1].id)
         await agent.hide((await agent.thread(session))[1].id)
@@ -167,7 +167,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
         assert app.focused is app.composer
         await pilot.press(*"/undo", "enter")
-        await wait_until(pilot, lambda: "You went back to " in words(app) and "that has been undone." in words(app))
+        await wait_until(pilot, lambda: "You restored a mark" in words(app) and "that has been undone." in words(app))
         assert await standing() == after
         await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
 

@@ -225,7 +225,7 @@ async def test_a_model_that_goes_away_meanwhile_is_told_of(make_agent: MakeAgent
             raise EngineClosed
 
     agent = await ready(make_agent, Leaving())
-    with pytest.raises(NotUnderstood, match="ask again"):
+    with pytest.raises(NotUnderstood, match="Ask again"):
         await agent.translate(QUESTION)
     assert await agent.translates_by_model() is None
 

@@ -84,7 +84,7 @@ async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: Mak
     assert [each.name for each in await agent.saved_queries()] == ["harmless"]
     await agent.close()
     await listening
-    assert "Words of what was deleted were in a saved query, which went with them." in told
+    assert "Deleted words were also in a saved query, which was deleted too." in told
 
 
 @pytest.mark.restarts

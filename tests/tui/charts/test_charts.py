@@ -36,7 +36,7 @@ def counted(what: Statistics | str) -> FakeAgent:
 def test_each_chart_tells_its_numbers() -> None:
     told = {each.title: each.told for each in charts_of(FULL)}
     assert told["Messages"].startswith("1,093 in all, ")
-    assert told["Memories"].startswith("74 in use or under review, 6 of them from")
+    assert told["Memories"].startswith("74 in use or under review, 6 of them in")
     assert told["How much it matters"] == "67 messages are rated, 12 are not yet"
     assert told["Speed of replies"].startswith("19.5 tokens per second (median of the last 20 replies")
     assert told["Time to first word"].startswith("0.50 s")

@@ -158,7 +158,7 @@ def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Rememb
     assert undone.json["what"].startswith("unhid the message")
     assert clew("memories", "--json").json == []
     listed: list[dict[str, Any]] = clew("undo", "--list", "--json").json
-    assert [each["what"].split(":")[0].split(" ")[0] for each in listed] == ["undid", "brought", "hid"]
+    assert [each["what"].split(":")[0].split(" ")[0] for each in listed] == ["undid", "unhid", "hid"]
     assert clew("undo", str(listed[0]["seq"])).code == ExitCode.OK
     assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
 
@@ -173,7 +173,7 @@ def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, rememb
     ended = clew("undo")
     assert ended.code == ExitCode.FAILED
     assert f"`clew undo {hidden}` undoes it" in ended.err
-    assert "(A delete cannot be undone" in clew("undo", "--list").out
+    assert "(Deletes cannot be undone" in clew("undo", "--list").out
     assert clew("undo", "1").code == ExitCode.NOT_FOUND
 
 

@@ -100,7 +100,7 @@ async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(
         assert await past.recall("sextant") != []
         await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=ended.turn))
         assert files(agent) == []
-        with pytest.raises(GraphFailure, match="Check again"):
+        with pytest.raises(GraphFailure, match="Open it again"):
             await past.recall("sextant")
     async with agent.past(datetime.now(UTC)) as past:
         assert await past.memories() == []

@@ -97,7 +97,7 @@ async def test_a_model_that_fails_the_probe_is_never_asked_again(make_agent: Mak
     model = Writing({QUESTION: [GOOD]}, wrong=2)
     agent = await ready(make_agent, model)
     for _ in range(2):
-        with pytest.raises(NotUnderstood, match="The model writing was tried"):
+        with pytest.raises(NotUnderstood, match="The model writing was tested"):
             await agent.translate(QUESTION)
     assert probed(model) == 2  # the bar was out of reach then
     assert len(model.asked) == 2
@@ -144,7 +144,7 @@ async def test_what_is_wrong_is_told_to_the_model_once(make_agent: MakeAgent, fi
 async def test_what_is_wrong_twice_is_not_taken(make_agent: MakeAgent, wrong: str) -> None:
     model = Writing({QUESTION: [wrong, wrong, GOOD]})
     agent = await ready(make_agent, model, trusted=True)
-    with pytest.raises(NotUnderstood, match=r"would not do: .*Nothing was run"):
+    with pytest.raises(NotUnderstood, match=r"could not be used: .*Nothing was run"):
         await agent.translate(QUESTION)
     assert model.others[QUESTION] == [GOOD]
 

@@ -146,11 +146,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: 
     await agent.hide(one.turn)
     hidden = (await agent.changes())[0]
     await agent.carry_out(await agent.plan_delete(one.turn))
-<<<<<<< HEAD
     with pytest.raises(AgentError, match="has since been deleted"):
-=======
-    with pytest.raises(AgentError, match="since been deleted"):
->>>>>>> 643bca2228b82e4c5ce387ab0981241ca9162070
         await agent.undo(hidden.seq)
 
 

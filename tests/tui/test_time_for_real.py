@@ -147,11 +147,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
         await pilot.press("enter")
-<<<<<<< HEAD
         await wait_until(pilot, lambda: "Nothing to restore: everything is still as it was" in words(app))
-=======
-        await wait_until(pilot, lambda: "Nothing to restore: everything is still" in words(app))
->>>>>>> 643bca2228b82e4c5ce387ab0981241ca9162070
         assert len(app.screen_stack) == 1
         await agent.rewind(session, (await agent.thread(session))[1].id)
         await agent.hide((await agent.thread(session))[1].id)
@@ -171,11 +167,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
         assert app.focused is app.composer
         await pilot.press(*"/undo", "enter")
-<<<<<<< HEAD
         await wait_until(pilot, lambda: "You restored a mark; that has been undone." in words(app))
-=======
-        await wait_until(pilot, lambda: "You restored a mark" in words(app) and "that has been undone." in words(app))
->>>>>>> 643bca2228b82e4c5ce387ab0981241ca9162070
         assert await standing() == after
         await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
 

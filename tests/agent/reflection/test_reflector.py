@@ -399,7 +399,7 @@ async def test_only_what_is_there_and_was_answered_can_be_reflected_on_again(mak
     noted = (await agent.remember("I keep bees.")).sources[0]
     await agent.withhold(turn)
     await agent.idle()
-    for id, why in ((turn, "kept out of memory"), (noted, "no reply"), ("01NOTHING", "no turn")):
+    for id, why in ((turn, "kept out of memory"), (noted, "no reply"), ("01NOTHING", "no message")):
         with pytest.raises(NotFound, match=why):
             await agent.reflect_again(id)
 

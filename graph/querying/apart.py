@@ -24,7 +24,7 @@ from graph.querying.engine import LOOK_EVERY_S, Engine, Idle, Stopped
 
 FOLDER = "apart"  # in the memory's, or in that of a past
 CLOSING = "The memory is closing."
-ERASED = "Something was deleted for good while the query ran, which ended it. Nothing else is lost; ask again."
+ERASED = "Something was deleted permanently while the query ran, which ended it. Nothing else is lost. Run it again."
 CANCELLED = "The query was stopped. Nothing was changed."
 
 

@@ -27,16 +27,16 @@ def about(
     ctx: typer.Context,
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="A person, place or project.")],
     limit: Annotated[
-        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="How many messages at most.")
+        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="Maximum number of messages.")
     ] = 20,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show what there is about somebody or something: how much, where, and the newest messages."""
+    """Show everything about a person, place or project."""
     wanted = clean(" ".join(name)).strip()
     if not wanted:
-        raise typer.BadParameter("Say a name: clew about Ada")
+        raise typer.BadParameter("Give a name: clew about Ada")
     from graph.reading import LogReader
 
     of, elsewhere = MAIN, ""
@@ -53,7 +53,7 @@ def about(
     if as_json:
         put_json(_whole(found) | {"world": of})
     elif not (found.said or found.mentioned or found.turns):
-        say(f"Nothing in the memory names {one_line(wanted)}{elsewhere}.")
+        say(f"Nothing in the memory mentions {one_line(wanted)}{elsewhere}.")
     else:
         put(_page(found))
 

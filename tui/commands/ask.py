@@ -21,35 +21,33 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def ask(
     ctx: typer.Context,
     message: Annotated[
-        list[str] | None, typer.Argument(metavar="MESSAGE", help="What to say; what comes through a pipe follows it.")
+        list[str] | None, typer.Argument(metavar="MESSAGE", help="The message; piped text is added to it.")
     ] = None,
     session: Annotated[
         str | None,
         typer.Option(
             metavar="ID",
-            help="Go on with this session, or with the `last` one; without it a new one begins.",
+            help="Continue this chat, or the `last` one; without it, start a new chat.",
             autocompletion=complete_session,
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME|PATH", help="The model that answers; a session with its own changes to it."),
+        typer.Option(metavar="NAME|PATH", help="The model that answers; a chat with its own model changes to it."),
     ] = None,
-    project: Annotated[str | None, typer.Option(metavar="NAME", help="The project of a new session.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="The project of a new chat.")] = None,
     system: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the session tells the model first, from here on.")
+        str | None, typer.Option(metavar="TEXT", help="The system prompt of the chat, from here on.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Allow what the model asks to change in the memory; else it may not.")
+        bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
     ] = False,
-    no_attach: Annotated[
-        bool, typer.Option("--no-attach", help="Send `@file` in MESSAGE as words; attach nothing.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs, when the reply is whole.")] = False,
+    no_attach: Annotated[bool, typer.Option("--no-attach", help="Send `@file` in MESSAGE as plain text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
 ) -> None:
-    """Ask something, and print the reply as it comes. `@file` in MESSAGE attaches the text of that file.
+    """Ask something and print the reply. `@file` in MESSAGE attaches the text of that file.
 
-    `accepted TURN` on stderr tells that the message is durable. Ctrl+C stops the reply and keeps what came.
+    `accepted TURN` on stderr means that the message is saved. Ctrl+C stops the reply and keeps the partial reply.
     """
     text = message_of(message or [], attached=not no_attach)
     from agent.settings import load_settings

@@ -25,17 +25,19 @@ def fork(
         typer.Argument(metavar="SESSION", help="The chat; without it the last one.", autocompletion=complete_session),
     ] = None,
     at: Annotated[
-        str | None, typer.Option(metavar="TURN", help="The turn where the new chat leaves; without it the last one.")
+        str | None, typer.Option(metavar="TURN", help="Where the new chat starts; without it, the last message.")
     ] = None,
     what_if: Annotated[
         bool, typer.Option("--what-if", help="In a world of its own: what is said there is remembered only there.")
     ] = False,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for the new chat.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Begin a new chat with the past of another, up to a turn: nothing is copied, and the other stays as it is.
+    """Start a new chat with the past of another.
 
-    Prints the new chat's id: `clew --session ID` opens it, `clew ask --session ID` goes on with it.
+    Nothing is copied, and the other chat stays as it is.
+
+    Prints the new chat's id: `clew --session ID` opens it, `clew ask --session ID` continues it.
     """
     from graph.errors import NotFound
     from graph.reading import LogReader
@@ -45,7 +47,7 @@ def fork(
     origin, turn = aim(reader, at, session) if at is not None else aim(reader, session)
     reader.close()
     if turn is None and at is not None:
-        raise NotFound(f"{at} is a chat, not a turn of one. `clew show {at}` lists its turns.")
+        raise NotFound(f"{at} is a chat, not a message. `clew show {at}` lists its messages.")
     leaves = turn.id if turn is not None else None
 
     async def work(agent: "Agent") -> "Session":
@@ -59,7 +61,7 @@ def fork(
         return
     put(made.id)
     say(
-        "A what-if: the other chats see nothing of it, and it sees nothing that is said in them from now on."
+        "This is a what-if: other chats see nothing of it, and it sees nothing said in them from now on."
         if what_if
         else "Both chats share what was said so far, and each remembers what the other says."
     )

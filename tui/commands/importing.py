@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graph.brought import Merged
 
 CLIENT = "import"
-GO_ON = "What was imported stays, and the same command goes on from there."
+GO_ON = "What was imported stays; run the same command again to continue."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -42,9 +42,11 @@ def import_(
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Import chats: clew's own, ChatGPT's and Claude's exports, LoCoMo-shaped JSON, or lines of role, text and time.
+    """Import chats from clew, ChatGPT, Claude or JSON Lines.
+
+    Also reads LoCoMo-shaped JSON, and lines of role, text and time.
 
     Importing a file again, or a newer export of the same chats, adds only what is new; what was deleted here stays
     deleted. Times without an offset are taken as UTC. Ctrl+C loses nothing that was imported.
@@ -190,7 +192,7 @@ def _told_of_events(merged: "Merged") -> list[str]:
         first = "; ".join(f"line {number}: {one_line(why)}" for number, why in merged.first_refused)
         left = merged.refused.total() - len(merged.first_refused)
         more = f"; and {left:,} more" if left > 0 else ""
-        lines.append(f"{counted(merged.refused.total(), 'event')} could not be taken in ({first}{more}).")
+        lines.append(f"{counted(merged.refused.total(), 'event')} could not be imported ({first}{more}).")
     return lines
 
 
@@ -247,5 +249,5 @@ def _broken(report: "ImportReport") -> list[str]:
     more = f"; and {report.bad_count - len(report.bad):,} more" if report.bad_count > len(report.bad) else ""
     return [
         f"{counted(report.bad_count, 'line')} broken, left out ({first}{more}).",
-        "Mend them and import the file again: only they will be added.",
+        "Fix them and import the file again: only they will be added.",
     ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CLIENT = "ingest"
 WORD = "yes"
 NOT_IN_USE = "not in use"  # taken out, or not read to its end
-NO_PATH = "The path is empty. Nothing was taken in; name a file or a folder (`.` is the one you are in)."
+NO_PATH = "The path is empty. Nothing was added; give a file or a folder (`.` is the current one)."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -32,24 +32,22 @@ def ingest(
     path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder with all below it.")] = None,
     project: Annotated[str | None, typer.Option("--project", metavar="NAME", help="The project it belongs to.")] = None,
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="WORD", help="A word to find it by; can be given again.")
+        list[str] | None, typer.Option("--tag", metavar="WORD", help="A tag to find it by; repeatable.")
     ] = None,
     no_embed: Annotated[
         bool, typer.Option("--no-embed", help="Leave the embedding to the next chat, which does it in the background.")
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Take documents whose files are gone out of the memory; do not ask.")
+        bool, typer.Option("--prune", help="Remove documents whose files are gone, without asking.")
     ] = False,
-    remove: Annotated[
-        str | None, typer.Option("--remove", metavar="ID", help="Let a document go for good, with its pieces.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Delete a document permanently.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Ingest Markdown, text, source code and PDF, to be recalled and cited; without a path, list what is there.
+    """Add documents: Markdown, text, source code and PDF.
 
-    Again on the same path, unchanged files are skipped and changed ones refreshed. Where files are gone, it asks first
-    whether to take their documents out of the memory. `clew undo` takes all that back. Ctrl+C loses no file that was
-    read.
+    They are recalled and cited in chats. Without a path, the documents are listed. Run it again to read only what
+    changed; if files are gone, it asks before it removes their documents. `clew undo` undoes an ingest. Ctrl+C keeps
+    the files read so far.
     """
     if path is not None and not path.strip():
         raise typer.BadParameter(NO_PATH)
@@ -101,7 +99,7 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
         put_json([_document(each) for each in documents])
         return True
     if not documents:
-        say("No documents yet. `clew ingest PATH` takes in a file or a folder.")
+        say("No documents yet. `clew ingest PATH` adds a file or a folder.")
     for each in documents:
         pieces = counted(each.chunks, "piece").rjust(12) if each.chunks else NOT_IN_USE
         put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
@@ -115,7 +113,7 @@ async def _remove(agent: "Agent", id: str, *, as_json: bool) -> bool:
     if as_json:
         put_json({"removed": _document(document)})
     else:
-        put(f"{one_line(document.title)} is gone from the memory for good; the file stays.")
+        put(f"{one_line(document.title)} was deleted from the memory permanently; the file stays.")
     end_purge(purged)
     return True
 
@@ -125,7 +123,7 @@ async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_j
     plan = await agent.plan_take_out(missing)
     if not as_json:
         done = await carry_out(agent, plan, word=WORD, yes=prune, dry_run=False, as_json=False)
-        say("They are out of the memory." if done else "They stay in the memory. --prune takes them out.")
+        say("They were removed from the memory." if done else "They stay in the memory. Use --prune to remove them.")
         return done
     if prune:
         await agent.carry_out(plan)
@@ -180,7 +178,7 @@ def words(report: "IngestReport") -> list[str]:
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
     lines += [f"Not UTF-8, read as Windows-1252 (Latin-1): {one_line(path)}" for path in report.guessed]
     if report.others:
-        lines.append(f"Passed over, as clew reads Markdown, text, code and PDF: {by_ending(report.others)}.")
+        lines.append(f"Skipped, because clew reads Markdown, text, code and PDF: {by_ending(report.others)}.")
     if report.stopped:
-        lines.append("Stopped. What was read stays, and the same command goes on from there.")
+        lines.append("Stopped. What was read stays; run the same command again to continue.")
     return lines

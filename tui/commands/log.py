@@ -35,20 +35,18 @@ def log(
         typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
     ] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
-    client: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only what was said there: `chat` or `ask`.")
-    ] = None,
+    client: Annotated[str | None, typer.Option(metavar="NAME", help="Only from this client: `chat` or `ask`.")] = None,
     since: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2025-03-01T14:30 (your clock), 2h, 3d."),
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"How many at most, up to {MOST}.")
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"Maximum number, up to {MOST}.")
     ] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List what was said, newest first."""
+    """List exchanges, newest first."""
     from graph.reading import LogReader
 
     from_then, before = moment(since), moment(until)
@@ -77,7 +75,7 @@ def put_exchanges(found: "list[Exchange]", *, as_json: bool, world: str | None =
     for exchange in found:
         put(lines_of(exchange))
     if not found:
-        say("Nothing was said that fits.")
+        say("No matching messages.")
 
 
 def _in_view(reader: "LogReader", exchanges: "list[Exchange]") -> "list[Exchange]":

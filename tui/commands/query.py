@@ -61,7 +61,7 @@ def query(
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST_ROWS, help="Rows to write at most.")
+        int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST_ROWS, help="Maximum number of rows.")
     ] = 500,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.001, max=LONGEST_S, help="Seconds the query may take.")
@@ -167,9 +167,9 @@ def summary(answer: "Answer") -> str:
         told = counted(answer.total, "row")
     why = {
         "": "",
-        "rows": " (--limit takes more)",
-        "bytes": " (the others are too large to be taken along)",
-        "time": " (the time was up before the others came; --timeout gives more)",
+        "rows": " (use --limit for more)",
+        "bytes": " (the others are too large)",
+        "time": " (the time ran out before the others came; use --timeout for more)",
     }
     return f"{told}, {answer.took_ms:.0f} ms{why[answer.cut]}"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST = 100
 MOST_BYTES = 1 << 20
 ROLES = ("user", "assistant", "note", "tool")
-NOTHING = "Nothing in the memory fits{}."
+NOTHING = "Nothing in the memory matches{}."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -40,13 +40,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def recall(
     ctx: typer.Context,
     words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What to recall; `-` reads it.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST, help="Maximum number.")] = 10,
     session: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Only this session (or `last`).", autocompletion=complete_session),
     ] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
-    person: Annotated[str | None, typer.Option(metavar="NAME", help="Only what that person said.")] = None,
+    person: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this person said.")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     role: Annotated[
@@ -55,9 +55,9 @@ def recall(
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     true_at: Annotated[str | None, typer.Option("--true-at", metavar="TIME", help=TRUE_AT)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs, with all scores.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, with all scores.")] = False,
 ) -> None:
-    """Show what would be recalled for some words, the best first, each with why."""
+    """Show what would be recalled for some words, and why."""
     query = read_query(words or [])
     from_then, before = moment(since), moment(until)
     at, by = when(as_of), said_by(true_at)
@@ -125,14 +125,14 @@ def read_query(words: list[str]) -> str:
 
     query = clean(text).strip()
     if not says_anything(query):
-        raise typer.BadParameter('There are no words to recall anything for. Say some: clew recall "the tide pools"')
+        raise typer.BadParameter('There is nothing to search for. Give some words: clew recall "the tide pools"')
     return query
 
 
 def _roles(given: list[str]) -> frozenset[str]:
     wanted = frozenset(part.strip().lower() for word in given for part in word.split(",") if part.strip())
     if unknown := sorted(wanted - set(ROLES)):
-        raise typer.BadParameter(f"{unknown[0]!r} is no role. There are: {', '.join(ROLES)}.")
+        raise typer.BadParameter(f"{unknown[0]!r} is not a role. Roles: {', '.join(ROLES)}.")
     return wanted
 
 

@@ -33,19 +33,20 @@ def recent(
     ctx: typer.Context,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help=f"Nodes of this kind; may be given more than once: {', '.join(KINDS)}."),
+        typer.Option(metavar="KIND", help=f"Nodes of this kind (repeatable): {', '.join(KINDS)}."),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"How many at most, up to {MOST}.")
+        int, typer.Option("--limit", "-k", metavar="N", min=0, help=f"Maximum number, up to {MOST}.")
     ] = 20,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 2025-03-01, 2h, 3d.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help=PROJECT)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
-    """List the newest exchanges of all chats; unlike `log`, only what recall may find, and imported chats by their own
-    time. With --kind, list other parts of the memory.
+    """List the newest exchanges that recall can find.
+
+    Unlike `log`, imported chats come by their own time. With --kind, list other parts of the memory.
     """
     from graph.reading import LogReader
 
@@ -83,4 +84,4 @@ def _put_nodes(found: "list[Newest]", *, as_json: bool, world: str, elsewhere: s
         put(paint(fit(f"{each.id}  {local(each.at)}  {each.kind}{of}", width()), "2"))
         put(f"  {fit(each.text, width() - 2)}")
     if not found:
-        say(f"Nothing of that kind is in the memory{elsewhere}.")
+        say(f"There is nothing of that kind in the memory{elsewhere}.")

@@ -36,30 +36,33 @@ class Counts:
     def words(self) -> str:
         """The counts for people."""
         if not self.reflected:
-            return "Nothing was reflected on." if self.left else "Nothing waits to be learned from."
+            return "Nothing was reflected on." if self.left else "Nothing is waiting to be learned from."
         exchanges = counted(self.reflected, "exchange")
         learned = counted(self.learned, "thing") if self.learned else "nothing new"
-        review = f", {self.review:,} for you to decide on with `clew review`" if self.review else ""
-        return f"Reflected on {exchanges} and learned {learned}{review}. `clew memories` lists what is known."
+        review = f", {self.review:,} waiting for `clew review`" if self.review else ""
+        return f"Reflected on {exchanges} and learned {learned}{review}. `clew memories` lists them."
 
 
 @app.command()
 def reflect(
     ctx: typer.Context,
     no_model: Annotated[
-        bool, typer.Option("--no-model", help="Ask no model: keep what you told about yourself, word for word.")
+        bool, typer.Option("--no-model", help="Use no model: keep what you said about yourself, word for word.")
     ] = False,
     again: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Once more from the exchange of this message; nothing is learned twice."),
+        typer.Option(metavar="ID", help="Reflect again on the exchange of this message; nothing is learned twice."),
     ] = None,
     no_reinforce: Annotated[
         bool,
-        typer.Option("--no-reinforce", help="Make nothing surer because it was said again."),
+        typer.Option("--no-reinforce", help="Do not strengthen memories that are repeated."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object with the counts, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with the counts.")] = False,
 ) -> None:
-    """Learn now from what was said, asked or imported and waits; the chat does it by itself. Ctrl+C loses nothing."""
+    """Learn now from exchanges that are waiting.
+
+    The chat does it automatically. Ctrl+C loses nothing.
+    """
     from tui.commands.opened import with_memory
 
     home = home_of(ctx)
@@ -71,7 +74,7 @@ def reflect(
     again = None if again is None else clean(again)
     try:
         if again is not None and not has_memory(home):
-            raise NotFound(f"There is no turn {again}: nothing was ever stored here.")
+            raise NotFound(f"There is no message {again}: the memory is empty.")
         if has_memory(home):
             with_memory(home, work, client="reflect", by_meaning=not no_model, brief=False)
     except typer.Exit:
@@ -82,7 +85,7 @@ def reflect(
     else:
         put(counts.words())
     if counts.stopped:
-        say("Stopped. What was learned stays, and the same command goes on from there.")
+        say("Stopped. What was learned stays; run the same command again to continue.")
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 

@@ -27,7 +27,7 @@ def rewind(
         str,
         typer.Argument(
             metavar="TURN|start",
-            help="The turn to go on from, or `start`: before the first message of --session or the last chat.",
+            help="The message to continue from, or `start`: before the first message of --session or the last chat.",
             autocompletion=complete_shown,
         ),
     ],
@@ -36,11 +36,12 @@ def rewind(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", hidden=True)] = False,  # it can be undone, so nothing is asked
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Go back to a turn, with the memory: what was said after it is out of both, until you go forward again.
+    """Go back to an earlier message.
 
-    It shows what changes and asks nothing, since nothing is lost: `clew undo` takes it back.
+    Later messages leave the chat and the memory until you go forward again. Nothing is lost, so it does not ask:
+    `clew undo` undoes it.
     """
     from graph.errors import NotFound
     from graph.reading import LogReader
@@ -50,7 +51,7 @@ def rewind(
     of, meant = aim(reader, None if turn == START else turn, session)
     reader.close()
     if meant is None and turn != START:
-        raise NotFound(f"{turn} is a chat, not a turn of one. `clew show {of.id}` lists its turns.")
+        raise NotFound(f"{turn} is a chat, not a message. `clew show {of.id}` lists its messages.")
     target = meant.id if meant is not None else None
 
     async def work(agent: "Agent") -> "Plan":
@@ -67,4 +68,4 @@ def rewind(
     put(paint(plan.what, "1"))
     for line in (*lines_of(plan.impact), *plan.notes):
         put(line)
-    say("Nothing was changed." if dry_run else "Done; nothing is lost. `clew undo` takes it back.")
+    say("Nothing was changed." if dry_run else "Done. Nothing is lost; `clew undo` undoes it.")

@@ -19,9 +19,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def sessions(
     ctx: typer.Context,
-    archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-k", metavar="N", min=0, help="How many at most.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list for programs.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="List archived chats instead.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-k", metavar="N", min=0, help="Maximum number.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List the chats, newest activity first."""
     from graph.reading import LogReader
@@ -32,7 +32,7 @@ def sessions(
         known = []
     found = [each for each in known if each.archived == archived]
     if not (found or as_json):
-        say("There are no archived chats." if archived else "There are no chats yet. `clew` begins one.")
+        say("There are no archived chats." if archived else "There are no chats yet. `clew` starts one.")
     found = found[:limit]
     if as_json:
         put_json([summary(session) for session in found])

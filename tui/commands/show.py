@@ -38,11 +38,11 @@ def show(
     ctx: typer.Context,
     id: Annotated[
         str,
-        typer.Argument(metavar="ID", help="A turn, a session (or `last`), or a memory.", autocompletion=complete_shown),
+        typer.Argument(metavar="ID", help="A message, a chat (or `last`), or a memory.", autocompletion=complete_shown),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show one exchange, all of a session, or the story of a memory, with all its figures."""
+    """Show an exchange, a chat or a memory in full."""
     from graph.reading import LogReader
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
@@ -71,8 +71,7 @@ def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: boo
         story = with_agent(home_of(ctx), ask, client="show")
     except NotFound:
         raise NotFound(
-            f"There is no turn, no session and no memory {id}. `clew log`, `clew sessions` and `clew memories` list "
-            "them."
+            f"There is no message, chat or memory {id}. `clew log`, `clew sessions` and `clew memories` list them."
         ) from missing
     if as_json:
         put_story_json(story)

@@ -44,9 +44,12 @@ def tree(
         str | None,
         typer.Argument(metavar="SESSION", help="The chat; without it the last one.", autocompletion=complete_session),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show how a chat branches: its path (●), what is beside it (○), where it stands, and the forks that leave it."""
+    """Show the branches of a chat.
+
+    ● is on the current path, ○ on another branch; forks are listed where they leave.
+    """
     from graph.reading import LogReader
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
@@ -98,7 +101,7 @@ def _drawn(line: Line) -> str:
     dot = "●" if branch.on_path else "○"
     words = "(hidden)" if branch.hidden else branch.text if branch.text is not None else "(erased)"
     place = f"‹{line.place}› " if line.place else ""
-    tail = "  ◀ the chat stands here" if branch.head else ""
+    tail = "  ◀ the chat is here" if branch.head else ""
     head = f"{line.lead}{dot} {one_line(branch.turn)}  "
     text = fit(f"{place}{who(branch.role, branch.speaker)}: {words}", max(12, width() - len(head) - len(tail)))
     return paint(head, "36" if branch.on_path else "2") + text + paint(tail, "1")

@@ -42,7 +42,7 @@ def state_in_words(state: "State") -> str:
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up with what was said"
         return f"The graph is {doing}{share}. Ask again when that is done; what you wrote stays here."
     if graph.state == "failed":
-        return "The graph cannot be read just now; every word is safe. `clew doctor` says what to do."
+        return "The graph cannot be read now; everything is safe. `clew doctor` says what to do."
     return ""
 
 
@@ -77,12 +77,12 @@ class Asking:
         if answer is None or asked is None:
             return
         if asked.sample or answer.cut not in MORE:
-            self._screen.say("All rows that can be had are here.")
+            self._screen.say("All available rows are here.")
             return
         from graph.querying.console import MOST_ROWS
 
         if len(answer.rows) >= MOST_ROWS:
-            self._screen.say("More rows cannot be had at once. SKIP and LIMIT in the query get the others.")
+            self._screen.say("No more rows can be shown at once. Use SKIP and LIMIT in the query for the others.")
             return
         limit = min(MOST_ROWS, max(asked.limit, len(answer.rows)) * STEP)
         self._begin(
@@ -217,7 +217,7 @@ class Asking:
 
 async def _kept(screen: "QueryScreen", ran: "Ran") -> None:
     if not await screen.service.keep_query(ran, private=screen.private):
-        screen.clew.say("This query could not be written into the history; its rows are here.")
+        screen.clew.say("This query could not be added to the history; its rows are here.")
 
 
 async def values_for(screen: "QueryScreen", cypher: str, known: Mapping[str, Any]) -> dict[str, Any] | None:

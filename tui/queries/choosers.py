@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agent.asking.values import Ran, Ready, Saved
     from tui.queries.screen import QueryScreen
 
-NO_HISTORY = "Nothing was run yet. Each query that you run comes to stand here, with how many rows it had."
-NOTHING_SAVED = "Nothing is saved yet. Ctrl+S saves the query in the editor under a name."
+NO_HISTORY = "No queries yet. The queries you run are listed here, with their row counts."
+NOTHING_SAVED = "No saved queries yet. Ctrl+S saves the query in the editor."
 MOST = 500
 KEYS = (Key(TAKE, "take"), Key(RUN, "run"))
 REMOVE_KEY = Key(REMOVE, "remove")

@@ -37,9 +37,9 @@ def target_of(said: str, folder: Path, *, drawn: bool = False) -> Target:
     """The file that a person means; a picture only where there is a drawing. Raises ExportFailed, saying what to do."""
     name = said.strip()
     if not name:
-        raise ExportFailed("Name a file, such as answer.csv.")
+        raise ExportFailed("Enter a file name, such as answer.csv.")
     if "\0" in name:
-        raise ExportFailed("No file can have such a name. Name another one.")
+        raise ExportFailed("That is not a valid file name. Choose another one.")
     try:
         path = Path(name).expanduser()
     except RuntimeError as error:  # of a user who is not there
@@ -50,12 +50,14 @@ def target_of(said: str, folder: Path, *, drawn: bool = False) -> Target:
         raise ExportFailed("A picture is written of the drawing: press 2 first. Rows go to .csv or .json.")
     if ending not in (*ROWS, *PICTURES):
         kinds = ".csv, .json, .svg or .png" if drawn else ".csv or .json"
-        raise ExportFailed(f"The end of the name says what is written: {kinds}.")
+        raise ExportFailed(f"The file name must end in one of: {kinds}.")
     try:
         if path.is_dir():
             raise ExportFailed(f"{one_line(str(path))} is a folder. Name a file in it.")
         if not path.parent.is_dir():
-            raise ExportFailed(f"There is no folder {one_line(str(path.parent))}. Make it first, or name another one.")
+            raise ExportFailed(
+                f"There is no folder {one_line(str(path.parent))}. Create it first, or choose another one."
+            )
         exists = os.path.lexists(path)
     except OSError as error:
         raise ExportFailed(f"{one_line(str(path))}: {error.strerror}. Name another file.") from error

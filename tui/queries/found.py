@@ -78,7 +78,7 @@ def _standing(value: Mapping[str, Any]) -> str:
     if value.get("withheld"):
         return "kept out"
     if value.get("live") is False:
-        return "off the path"
+        return "on another branch"
     match value.get("status"):
         case "candidate":
             return "under review"

@@ -5,21 +5,21 @@ from tui.keys import Place, Row, bind
 
 SCREEN = (
     Row("F5 or Ctrl+Enter", "run the query", (bind("f5,ctrl+enter", "run", priority=True),), "run", "F5"),
-    Row("Ctrl+L", "ready queries, to run or to learn from", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
+    Row("Ctrl+L", "ready-made queries", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
     Row(
         "Ctrl+T",
-        "ask in words: they become a query, which is shown before it runs",
+        "ask in plain words; the query is shown before it runs",
         (bind("ctrl+t", "ask", priority=True),),
         "ask in words",
         "^T",
     ),
-    Row("F2", "the tables of the graph; again: away with them", (bind("f2", "tables", priority=True),), "tables"),
+    Row("F2", "show or hide the tables of the graph", (bind("f2", "tables", priority=True),), "tables"),
     Row("Ctrl+R", "what was run before, to run it again", (bind("ctrl+r", "history", priority=True),), "history", "^R"),
     Row("Ctrl+S", "save this query under a name", (bind("ctrl+s", "save", priority=True),), "save", "^S"),
-    Row("Ctrl+O", "queries that you saved", (bind("ctrl+o", "saved", priority=True),), "saved", "^O"),
+    Row("Ctrl+O", "saved queries", (bind("ctrl+o", "saved", priority=True),), "saved", "^O"),
     Row("F6", "from the query to the rows, to the tables, and back", (bind("f6", "pane(1)", priority=True),)),
     Row("F1", "these keys", (bind("f1", "help", priority=True),)),
-    Row("Esc or F3", "stop the query that is running; else back to the chat", (bind("escape,f3,ctrl+c", "leave"),)),
+    Row("Esc or F3", "stop the running query; otherwise back to the chat", (bind("escape,f3,ctrl+c", "leave"),)),
 )
 EDITOR = (
     Row(
@@ -28,10 +28,10 @@ EDITOR = (
         (bind("tab", "complete"), bind("shift+tab", "backwards")),
         "complete, rows",
     ),
-    Row("Ctrl+Space", "all that can be written here", (bind("ctrl+@,ctrl+at,ctrl+space", "offer"),)),
+    Row("Ctrl+Space", "show all completions", (bind("ctrl+@,ctrl+at,ctrl+space", "offer"),)),
     Row("↑ ↓", "a line up, a line down; choose what to write", (bind("up", "up"), bind("down", "down"))),
-    Row("Ctrl+_", "undo what was written", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
-    Row("? words", "a question in words instead of a query; F5 makes one of it"),
+    Row("Ctrl+_", "undo typing", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
+    Row("? words", "a question in words instead of a query; F5 turns it into one"),
 )
 EDIT = Row(
     "e",
@@ -47,9 +47,9 @@ RESULTS = (
     ),
     Row("m", "more rows", (bind("m", "more"),), "more"),
     Row("x", "write all rows, or the drawing, to a file", (bind("x", "export"),), "export"),
-    Row("y", "copy what is chosen", (bind("y", "copy"),), "copy"),
+    Row("y", "copy the selection", (bind("y", "copy"),), "copy"),
     Row("Y", "copy all rows that are here", (bind("Y", "copy_all"),)),
-    Row("g", "walk the graph from what is chosen", (bind("g", "ego"),), "graph"),
+    Row("g", "explore the connections of the selection", (bind("g", "ego"),), "graph"),
     EDIT,
     Row(
         "Tab",
@@ -64,7 +64,7 @@ TABLE = (
         (bind("up,k", "move(-1)"), bind("down,j", "move(1)"), bind("left,h", "aside(-1)"), bind("right,l", "aside(1)")),
     ),
     Row("Enter", "read the cell whole", (bind("enter", "open"),), "read"),
-    Row("s", "sort by this column; again: downwards; once more: as it came", (bind("s", "sort"),), "sort"),
+    Row("s", "sort by this column: ascending, descending, original order", (bind("s", "sort"),), "sort"),
     Row("PgUp PgDn", "a page up, a page down", (bind("pageup", "page(-1)"), bind("pagedown", "page(1)"))),
     Row("Home End", "the first row, the last", (bind("home", "end(-1)"), bind("end", "end(1)"))),
 )
@@ -87,7 +87,7 @@ PARAMETERS = (
 )
 TAKE = Row("Enter", "put it into the editor", (bind("enter", "answer('enter')"),), "take it")
 RUN = Row("F5", "run it at once", (bind("f5", "answer('f5')"),), "run it")
-REMOVE = Row("d", "remove it, after asking", (bind("d", "answer('d')"),), "remove")
+REMOVE = Row("d", "remove it (asks first)", (bind("d", "answer('d')"),), "remove")
 LEAVING = Row("e or F6", "out of the drawing: to the query, to the next part", foot="leave it", sign="e")
 ALWAYS = (("F1", "help"), ("Esc", "back"))
 RUNNING = (("Esc", "stop it"),)

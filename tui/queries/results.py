@@ -33,9 +33,9 @@ FIRST_WORDS = (
     "Ask your memory in Cypher: it is a graph of what was said and learned. Nothing you write here can change it.\n\n"
     "Ctrl+L has ready queries, F2 shows the tables there are, and Ctrl+T makes a query of a question in words."
 )
-NO_ROWS = "No rows: nothing in the memory fits this query."
+NO_ROWS = "No rows: nothing in the memory matches this query."
 LOOKING = "Looking for what can be drawn …"
-NOTHING_DRAWN = "There is nothing to draw: these rows have no nodes. Return a node or a path itself, as in RETURN t."
+NOTHING_DRAWN = "Nothing to draw: these rows have no nodes. Return a node or a path, as in RETURN t."
 
 
 class Results(Vertical):

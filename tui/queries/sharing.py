@@ -38,11 +38,11 @@ def left_out(answer: "Answer") -> str:
     if answer.total is not None and answer.total <= len(answer.rows):
         return ""
     if answer.cut == "bytes":
-        why = "the rest is too large to be had at once"
+        why = "the rest is too large to show at once"
     elif answer.cut == "time":
-        why = "the time was up before the others came"
+        why = "the time ran out before the others came"
     elif answer.cut == "rows":
-        why = "more cannot be had at once"
+        why = "more cannot be shown at once"
     else:
         return ""
     there = f" of {rows_of(answer.total)}" if answer.total is not None else ""

@@ -45,7 +45,7 @@ class Taking:
         """Put the query for a question into the editor; whether it runs is for the person to say."""
         screen = self._screen
         if not question:
-            screen.say("Say what you want to know after the question mark.")
+            screen.say("Type your question after the question mark.")
             return
         screen.say("Looking for a query …")
         found = await screen.service.translate(question)

@@ -181,7 +181,7 @@ def test_what_the_import_cannot_take_is_told_and_the_exit_code_says_so(
     ended = clew("import", str(out), "--no-embed", "--home", str(tmp_path / "other"))
     assert ended.code == ExitCode.BAD_DATA
     assert "1 line broken, left out (line 3: Expecting" in ended.out
-    assert "1 event could not be taken in (line 5: there is no turn or chunk" in ended.out
+    assert "1 event could not be imported (line 5: there is no turn or chunk" in ended.out
 
 
 def test_an_export_is_no_way_to_overwrite_something(clew: Clew, remember: Remember, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Run, rem
     assert [turn["id"] for turn in done.json["impact"]["gone"]] == [second.turn, second.reply]
     assert path(home, said.session) == [said.turn, said.reply]
     forward = clew("rewind", second.reply)
-    assert "`clew undo` takes it back" in forward.err
+    assert "`clew undo` undoes it" in forward.err
     assert "2 messages will be unhidden" in forward.out
     assert clew("rewind", "start", "--session", said.session).code == 0
     assert path(home, said.session) == []
@@ -154,7 +154,7 @@ def test_a_tree_is_drawn_with_its_path_its_head_and_what_is_beside(
         f"├─ ○ {said.reply}  ‹1/2› clew: I.",
         f"│  ○ {second.turn}  you: (hidden)",
         f"│  ○ {second.reply}  clew: II.",
-        "└─ ● OTHER  ‹2/2› clew: Uno.␛[31m  ◀ the chat stands here",
+        "└─ ● OTHER  ‹2/2› clew: Uno.␛[31m  ◀ the chat is here",
     ]
 
 

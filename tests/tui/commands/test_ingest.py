@@ -45,9 +45,9 @@ def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
         assert "1 unchanged, 1 gone from the disk" in ended.out
         assert "Remove the document “Cheese” from the memory\n" in ended.out
         assert f"\n{folder / 'a.md'}\n" in ended.out
-        assert "They stay in the memory. --prune takes them out." in ended.err
+        assert "They stay in the memory. Use --prune to remove them." in ended.err
     typed(monkeypatch, "yes\n")
-    assert "They are out of the memory." in clew("ingest", str(folder), "--no-embed").err
+    assert "They were removed from the memory." in clew("ingest", str(folder), "--no-embed").err
     assert [each["chunks"] for each in clew("ingest", "--json").json if each["title"] == "Cheese"] == [0]
     assert "not in use    Cheese" in clew("ingest").out
     assert "removed the document “Cheese” from the memory" in clew("undo").err
@@ -68,7 +68,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, answer: str | None) -> None:
 def test_an_empty_path_is_not_the_folder_one_is_in(clew: Run, folder: Path, path: str) -> None:
     ended = clew("ingest", path)
     assert ended.code == 2
-    assert "The path is empty. Nothing was taken in" in ended.err
+    assert "The path is empty. Nothing was added" in ended.err
 
 
 def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> Non
     (folder / "alt.txt").write_bytes("Größe".encode("latin-1"))
     ended = clew("ingest", str(folder), "--no-embed")
     assert ended.code == 0
-    assert "Passed over, as clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
+    assert "Skipped, because clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
     assert f"Not UTF-8, read as Windows-1252 (Latin-1): {folder / 'alt.txt'}" in ended.out
 
 

@@ -77,7 +77,7 @@ def test_the_limit_is_twenty_unless_told_and_zero_is_an_empty_list(clew: Run, re
 def test_a_home_without_a_memory_has_an_empty_log(clew: Run, home: Any) -> None:
     ended = clew("log", "--json")
     assert (ended.code, ended.json) == (0, [])
-    assert clew("log").err == "Nothing was said that fits.\n"
+    assert clew("log").err == "No matching messages.\n"
     assert not (home / "memory" / "log.sqlite").exists()
 
 

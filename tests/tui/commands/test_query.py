@@ -83,10 +83,10 @@ def test_a_table_that_is_piped_has_every_word() -> None:
 
 def test_a_summary_says_why_rows_are_missing() -> None:
     assert summary(Answer(("x",), ((1,),), 1, 1.2)) == "1 row, 1 ms"
-    assert summary(Answer(("x",), ((1,),), 9_000, 1.2, "rows")) == "1 of 9,000 rows, 1 ms (--limit takes more)"
+    assert summary(Answer(("x",), ((1,),), 9_000, 1.2, "rows")) == "1 of 9,000 rows, 1 ms (use --limit for more)"
     assert summary(Answer(("x",), ((1,), (2,)), None, 1.2)) == "the first 2 rows, and there may be more, 1 ms"
-    assert "too large to be taken along" in summary(Answer(("x",), ((1,),), 2, 1.2, "bytes"))
-    assert "the time was up before the others came" in summary(Answer(("x",), ((1,),), 2, 1.2, "time"))
+    assert "the others are too large" in summary(Answer(("x",), ((1,),), 2, 1.2, "bytes"))
+    assert "the time ran out before the others came" in summary(Answer(("x",), ((1,),), 2, 1.2, "time"))
 
 
 @pytest.mark.process

@@ -97,9 +97,9 @@ def test_any_words_may_be_recalled_for(clew: Run, crete: Any, query: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("recall", " "), "no words to recall"),
-        (("recall", '""'), "no words to recall"),
-        (("recall", "x", "--role", "wizard"), "'wizard' is no role"),
+        (("recall", " "), "nothing to search for"),
+        (("recall", '""'), "nothing to search for"),
+        (("recall", "x", "--role", "wizard"), "'wizard' is not a role"),
         (("recall", "x", "--since", "soonish"), "soonish"),
         (("recall", "x", "--until", "soonish"), "soonish"),
         (("recall", "x", "-k", "0"), "'-k'"),
@@ -125,7 +125,7 @@ def test_without_a_memory_and_with_an_empty_one_it_says_so_and_makes_none(
 ) -> None:
     ended = clew(*command)
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err.startswith(("Nothing", "There are too few"))
+    assert ended.err.startswith(("Nothing", "No matching", "There is nothing", "There are too few"))
     assert not (home / "memory" / "log.sqlite").exists()
     Memory.open(home / "memory", command="test").close()
     ended = clew(*command)
@@ -175,7 +175,7 @@ def test_recent_shows_any_kind_of_node_and_several_at_once(clew: Run, crete: Any
     assert [each["at"] for each in entries] == sorted((each["at"] for each in entries), reverse=True)
     assert {each["kind"] for each in clew("recent", "--kind", "Session", "--json").json} == {"session"}
     assert "  I keep bees.\n" in clew("recent", "--kind", "observation").out
-    assert clew("recent", "--kind", "document").err == "Nothing of that kind is in the memory.\n"
+    assert clew("recent", "--kind", "document").err == "There is nothing of that kind in the memory.\n"
     memory = Memory.open(home / "memory", command="clew (chat)")
     try:
         assert len(clew("recent", "--kind", "turn", "--kind", "session", "--json").json) > 2
@@ -192,7 +192,7 @@ def test_about_tells_how_much_where_and_what(clew: Run, crete: Any) -> None:
     page = clew("about", "Falassarna").out
     assert "named in 1 other " in page
     assert "The tide pools at Falassarna" in page
-    assert "Nothing in the memory names Nobody." in clew("about", "Nobody").err
+    assert "Nothing in the memory mentions Nobody." in clew("about", "Nobody").err
 
 
 def test_words_come_through_a_pipe_where_they_are_asked_for(spawn: Run, crete: Any) -> None:
@@ -202,7 +202,7 @@ def test_words_come_through_a_pipe_where_they_are_asked_for(spawn: Run, crete: A
         assert json.loads(ended.out)[0]["id"] == crete.turn
     ended = spawn("recall", "-", stdin=b" \n ")
     assert ended.code == 2
-    assert "no words to recall" in " ".join(ended.err.split())
+    assert "nothing to search for" in " ".join(ended.err.split())
     ended = spawn("recall", "-", stdin=b"x" * (1 << 20) + b"xx")
     assert ended.code == 65
     assert "longer than 1 MiB" in ended.err

@@ -36,9 +36,9 @@ def waits(clew: Clew, tmp_path: Path) -> None:
 def test_what_waits_is_learned_from_once(clew: Clew, waits: None) -> None:
     ended = clew("reflect", "--no-model")
     assert (ended.code, ended.err) == (ExitCode.OK, "")
-    assert ended.out == "Reflected on 1 exchange and learned 2 things. `clew memories` lists what is known.\n"
+    assert ended.out == "Reflected on 1 exchange and learned 2 things. `clew memories` lists them.\n"
     assert {each["text"] for each in clew("memories", "--json").json} == {"I live in Oslo.", "My name is Wilma."}
-    assert clew("reflect", "--no-model").out == "Nothing waits to be learned from.\n"
+    assert clew("reflect", "--no-model").out == "Nothing is waiting to be learned from.\n"
 
 
 @pytest.mark.restarts
@@ -49,7 +49,7 @@ def test_an_exchange_can_be_learned_from_again_and_nothing_is_learned_twice(clew
         ended = clew("reflect", "--again", turn.lower(), "--no-model", "--no-reinforce")
         assert (ended.code, ended.out) == (
             ExitCode.OK,
-            "Reflected on 1 exchange and learned nothing new. `clew memories` lists what is known.\n",
+            "Reflected on 1 exchange and learned nothing new. `clew memories` lists them.\n",
         )
     assert sorted(each["proof_count"] for each in clew("memories", "--all", "--json").json) == [1, 1]
     clew("hide", turn)

@@ -92,7 +92,7 @@ def test_an_id_of_nothing_is_66(clew: Run, remember: Run, id: str) -> None:
     remember("one")
     ended = clew("show", "--", id)
     assert (ended.code, ended.out) == (66, "")
-    assert "There is no turn, no session and no memory" in ended.err
+    assert "There is no message, chat or memory" in ended.err
 
 
 def test_a_home_without_a_memory_has_nothing_to_show(clew: Run) -> None:

@@ -45,11 +45,11 @@ def test_json_holds_every_row_and_tells_equal_names_apart(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("", "Name a file"),
-        ("answer.txt", "The end of the name says what is written"),
+        ("", "Enter a file name"),
+        ("answer.txt", "The file name must end in"),
         ("nowhere/answer.csv", "There is no folder"),
         ("folder.csv", "is a folder"),
-        ("a\0b.csv", "No file can have such a name"),
+        ("a\0b.csv", "That is not a valid file name"),
         ("~nobody-is-called-so/a.csv", "There is no folder"),
         (f"{'x' * 300}.csv", "File name too long"),
     ],

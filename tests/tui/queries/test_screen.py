@@ -150,7 +150,7 @@ async def test_rows_without_nodes_say_how_to_get_a_drawing(chat: Running) -> Non
         await pilot.press("f5")
         await shows(pilot, app, "12 340 rows")
         await pilot.press("f6", "2")
-        await shows(pilot, app, "There is nothing to draw")
+        await shows(pilot, app, "Nothing to draw")
         await pilot.press("1")
         await shows(pilot, app, "row 0")
 
@@ -173,7 +173,7 @@ async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, pa
         await pilot.press("f6", page)
         await shows(pilot, app, "Old 0")
         await pilot.press("end")
-        for query, told in ((NEW, "Hello"), (EMPTY, "There is nothing to draw" if page == "2" else '"none": 7')):
+        for query, told in ((NEW, "Hello"), (EMPTY, "Nothing to draw" if page == "2" else '"none": 7')):
             screen.editor.put(query)
             if late:
                 agent.running.clear()
@@ -257,7 +257,7 @@ async def test_no_rows_are_said_in_words(chat: Running) -> None:
     async with chat(asking_agent()) as (app, pilot):
         await opened(app, pilot, "MATCH (t:Turn) WHERE false RETURN t")
         await pilot.press("f5")
-        await shows(pilot, app, "No rows: nothing in the memory fits this query.")
+        await shows(pilot, app, "No rows: nothing in the memory matches this query.")
         assert "0 rows, 1 ms" in words(app)
         await pilot.press("f6", "x", "y", "g", "m", "enter")
 
@@ -328,7 +328,7 @@ async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Runn
         await shows(pilot, app, "700 rows, 3 ms")
         assert len(screen.query_one(ResultTable).rows) == 700
         await pilot.press("m")
-        await shows(pilot, app, "All rows that can be had are here.")
+        await shows(pilot, app, "All available rows are here.")
 
 
 async def test_an_error_is_said_and_its_place_is_marked_until_the_text_changes(chat: Running) -> None:
@@ -435,7 +435,7 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
-        await shows(pilot, app, "Nothing is saved yet.")
+        await shows(pilot, app, "No saved queries yet.")
         await pilot.press("escape", "ctrl+l")
         await shows(pilot, app, "Most proven memories")
         await pilot.press("enter")

@@ -33,6 +33,7 @@ import psutil
 from platformdirs import user_data_path
 
 from bench.report import report
+from graph.reading import LogReader
 
 CHAT = (sys.executable, "-c", "import sys; from tui.entry import main; sys.exit(main(['--new']))")
 STATES = ("starting", "loading", "fetching", "reading", "reflecting", "dialog", "editor", "suspended", "closing")
@@ -287,11 +288,13 @@ def leave_many(
             if (home / "memory").exists():
                 ill += not healthy(environment)
             tell(f"{len(done)} of {len(trials)}, {sum(not each.well for each in done)} ill, last {done[-1].state}")
-        listed = json.loads(run(environment, "log", "--json", "--limit", "500").stdout or b"[]")
+        memory = home / "memory"
+        listed = LogReader.open(memory).exchanges(limit=500) if memory.exists() else []
         missing = 0
         for each in (each for each in lanes[lane] if each.accepted):
             # An editor before it may have left a draft in front of it.
-            reply = next((entry["reply"] for entry in listed if entry["said"].endswith(each.message)), None)
+            kept = next((entry for entry in listed if (entry.turn.text or "").endswith(each.message)), None)
+            reply = kept.reply.text if kept is not None and kept.reply is not None else None
             if reply is None or (each.state == "streaming" and not reply):
                 missing += 1
                 each.trouble = f"accepted, and not kept: {reply!r}"

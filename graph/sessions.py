@@ -18,20 +18,25 @@ AND NOT EXISTS (
 # What was brought along from elsewhere has the time it was said at; what is noted or proposed, no user's role.
 _SPOKEN = """
 SELECT said.session FROM events AS said
-WHERE said.kind = 'turn.said' AND said.role = 'user' AND said.structure ->> '$.said_at' IS NULL
+WHERE said.kind = 'turn.said' AND said.role = 'user' AND said.structure ->> '$.said_at' {}
 AND NOT EXISTS (
     SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted'
 ) AND 'session.archived' IS NOT (
     SELECT shelf.kind FROM events AS shelf WHERE shelf.session = said.session
     AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1
-) ORDER BY said.seq DESC LIMIT 1
+) ORDER BY {} DESC LIMIT 1
 """
+_HERE = _SPOKEN.format("IS NULL", "said.seq")
+_ELSEWHERE = _SPOKEN.format("IS NOT NULL", "said.structure ->> '$.said_at'")
 
 
 def last_session(db: sqlite3.Connection) -> str | None:
-    """The session that a person spoke in last, neither archived nor deleted; None for none."""
-    row = db.execute(_SPOKEN).fetchone()
-    return row[0] if row is not None else None
+    """The session that a person spoke in last, neither archived nor deleted; None for none.
+
+    What was brought along counts only where nobody has spoken yet.
+    """
+    found = (db.execute(spoken).fetchone() for spoken in (_HERE, _ELSEWHERE))
+    return next((row[0] for row in found if row is not None), None)
 
 
 def session_named(db: sqlite3.Connection, id: str) -> Session:

@@ -80,7 +80,7 @@ def test_the_proof_of_the_set_up_takes_no_plainer_way(
     assert (proven.returncode, proven.stderr) == (0, "")
     crashed = ran(["-P", "-m", "models.proof", str(chat_gguf)], libraries[which])
     assert crashed.returncode == 10
-    assert "SmolLM2-135M-Instruct.Q4_1.gguf is not at fault" in crashed.stderr
+    assert "SmolLM2-135M-Instruct.Q4_1.gguf is not the cause" in crashed.stderr
 
 
 def test_a_model_that_ran_is_known_from_then_on(

@@ -204,7 +204,7 @@ def test_a_name_or_a_path_leads_to_a_file_or_says_why_not(store: ModelStore, tmp
     assert store.path("mine") == store.path("mine.gguf") == store.folder / "mine.gguf"
     with pytest.raises(NotInstalled, match="clew models pull qwen3-4b"):
         store.path("Qwen3-4B")
-    with pytest.raises(ModelMissing, match="no such file"):
+    with pytest.raises(ModelMissing, match="the file does not exist"):
         store.path(str(tmp_path / "no.gguf"))
     with pytest.raises(ModelMissing, match="a folder"):
         store.path(f"{tmp_path}/")
@@ -225,7 +225,7 @@ def test_removing_takes_the_file_and_the_begun_download_but_nothing_outside(stor
         store.remove(DEFAULT_CHAT)
     outside = tmp_path / "outside.gguf"
     outside.write_bytes(GGUF)
-    with pytest.raises(UnknownModel, match="not clew's"):
+    with pytest.raises(UnknownModel, match="so clew does not remove it"):
         store.remove(str(outside))
     assert outside.exists()
 

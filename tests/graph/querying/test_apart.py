@@ -380,7 +380,7 @@ def test_a_past_has_an_engine_of_its_own_which_ends_with_it(spoken: Memory, aske
         spoken.append(TurnDeleted(turn="s5"))
         assert str(query.wait()) == ENDED
         assert ends(pid)
-        with pytest.raises(GraphFailure, match="deleted for good"):
+        with pytest.raises(GraphFailure, match="deleted permanently"):
             past.console(COUNT)
 
 

@@ -113,7 +113,7 @@ def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answe
     assert "is not a GGUF model" in ended.err
     (kept,) = spawn("log", "--json").json
     assert (kept["said"], kept["reply"]) == ("hi", None)
-    assert f"`clew --session {kept['session']}` opens its chat, where use /retry to get a reply" in ended.err
+    assert f"`clew --session {kept['session']}` opens its chat; use /retry there to get a reply" in ended.err
 
 
 def test_a_second_clew_is_75_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:

@@ -223,7 +223,7 @@ def test_at_a_terminal_forgetting_is_asked_for_by_a_word(clew: Run, environment:
     os.close(ours)
     os.close(theirs)
     assert ended.returncode == 0
-    assert b"There is no way back" in ended.stderr
+    assert b"This cannot be undone" in ended.stderr
     assert clew("memories", "--all", "--json").json == []
 
 

@@ -5,7 +5,7 @@ from tui.keys import Place, Row, bind
 
 SCREEN = (
     Row("F5 or Ctrl+Enter", "run the query", (bind("f5,ctrl+enter", "run", priority=True),), "run", "F5"),
-    Row("Ctrl+L", "ready-made queries", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
+    Row("Ctrl+L", "ready queries", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
     Row(
         "Ctrl+T",
         "ask in plain words; the query is shown before it runs",

@@ -71,7 +71,7 @@ def test_what_is_not_shown_is_always_told(clew: Run, remember: Run) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("query", "UNWIND range(1, 40) AS x RETURN x", "--limit", "3", "--format", "csv")
     assert ended.out.split() == ["x", "1", "2", "3"]
-    assert re.fullmatch(r"3 of 40 rows, \d+ ms \(--limit takes more\)\n", ended.err)
+    assert re.fullmatch(r"3 of 40 rows, \d+ ms \(use --limit for more\)\n", ended.err)
     assert clew("query", "MATCH (t:Turn) WHERE t.id = 'x' RETURN t.id").err.startswith("0 rows, ")
 
 

@@ -36,10 +36,10 @@ class Force(StrEnum):
     """From when on a change of a setting holds, where the chat that it is made in goes on."""
 
     AT_ONCE = "at once"
-    NEXT_MESSAGE = "from the next message on"
-    NOT_OWN = "from the next message on, in chats that have none of their own"
-    LOADED = "at once; the model is loaded anew, behind the chat"
-    NEXT_REQUEST = "from the next request of another program on"
+    NEXT_MESSAGE = "from the next message"
+    NOT_OWN = "from the next message, in chats without their own"
+    LOADED = "at once; the model is reloaded in the background"
+    NEXT_REQUEST = "from the next request of another program"
 
 
 class Settings(BaseSettings):
@@ -57,83 +57,83 @@ class Settings(BaseSettings):
     embedder: Annotated[str, Force.LOADED] = Field(
         default="minilm-l6",
         min_length=1,
-        description="The model that turns text into vectors, so that recall finds what means the same in other words.",
+        description="The model that turns text into vectors, so that recall also finds the same thing in other words.",
     )
     system_prompt: Annotated[str, Force.NOT_OWN] = Field(
         default=DEFAULT_SYSTEM_PROMPT,
-        description="What every chat tells the model first. Each chat can have its own (/system).",
+        description="The system prompt of every chat. Each chat can have its own (/system).",
     )
     context: Annotated[int, Force.LOADED] = Field(
         default=8192,
         ge=1024,
         le=1_048_576,
-        description="Tokens the model can see at once, up to what it was made for. More take more memory.",
+        description="Tokens the model can see at once, up to its own limit. More tokens need more memory.",
     )
     high_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
         default=6000,
         ge=512,
-        description="A prompt that is longer than this many tokens is shortened. Less than context.",
+        description="Prompts longer than this many tokens are shortened. Must be less than context.",
     )
     low_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
-        default=3000, ge=256, description="Tokens that a prompt is shortened to. Less than high_water."
+        default=3000, ge=256, description="Tokens a prompt is shortened to. Must be less than high_water."
     )
     threads: Annotated[int, Force.LOADED] = Field(
-        default=0, ge=0, le=1024, description="Processor threads of the models; 0: as many as there are cores."
+        default=0, ge=0, le=1024, description="Processor threads for the models; 0: one per core."
     )
     gpu_layers: Annotated[int, Force.LOADED] = Field(
-        default=-1, ge=-1, description="Layers of the models put on a GPU; -1: all that fit, 0: none."
+        default=-1, ge=-1, description="Model layers to put on a GPU; -1: all that fit, 0: none."
     )
     kv_mb: Annotated[int, Force.AT_ONCE] = Field(
         default=-1,
         ge=-1,
-        description="Megabytes of disk for what the model worked out of long chats, so that they are resumed at once "
-        "(-1: as much as one chat takes that fills the context, which is 190 with the default model; 0: none). What it "
-        "would read again within 5 seconds is not kept, as these pass while you read the chat and type.",
+        description="Megabytes of disk for the model state of long chats, so that they resume at once (-1: as much as "
+        "one full context takes, which is 190 with the default model; 0: none). Chats that the model can read again "
+        "within 5 seconds are not kept.",
     )
     recall: Annotated[bool, Force.NEXT_MESSAGE] = Field(
         default=True,
-        description="Look up what was said before for each message, and put it before the model as quotes.",
+        description="Search the memory for each message and give the model what fits, as quotes.",
     )
     recall_limit: Annotated[int, Force.NEXT_MESSAGE] = Field(
-        default=5, ge=1, le=50, description="At most so many turns are quoted for a message. Fewer are faster."
+        default=5, ge=1, le=50, description="Maximum number of quotes for a message. Fewer are faster."
     )
     recall_tokens: Annotated[int, Force.NEXT_MESSAGE] = Field(
-        default=300, ge=0, le=8192, description="At most so many tokens of quotes for a message. Fewer are faster."
+        default=300, ge=0, le=8192, description="Maximum number of tokens in these quotes. Fewer are faster."
     )
     tools: Annotated[Literal["auto", "on", "off"], Force.NEXT_MESSAGE] = Field(
         default="auto",
-        description='Let the model look into the memory by itself: "on", "off", or "auto": models of about a billion '
-        "parameters and more.",
+        description='Let the model search the memory itself: "on", "off", or "auto" (models with about a billion '
+        "parameters or more).",
     )
     reflect: Annotated[bool, Force.AT_ONCE] = Field(
         default=True,
-        description="After each reply, learn from it in the background: what it says about you, with its proof.",
+        description="After each reply, learn from it in the background what you said about yourself, with proof.",
     )
     review: Annotated[Literal["auto", "ask"], Force.AT_ONCE] = Field(
         default="auto",
-        description='What was learned and is not sure waits for your review; with "ask" everything does.',
+        description='"auto": only uncertain memories wait for your review; "ask": all of them do.',
     )
     fallback_model: Annotated[str, Force.AT_ONCE] = Field(
         default="",
-        description="The model asked where the one that answers refuses to learn from an exchange: a name or a path as "
-        'for model; "" for none. It is loaded at the first refusal, and stays in memory beside the other.',
+        description="The model to use if the one that answers refuses to learn from an exchange: a name or a path; "
+        "empty for none. It is loaded at the first refusal and stays in memory beside the other.",
     )
     mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
         default="review",
-        description='What other programs may do that ask to remember something (`clew mcp`): "review" lets it wait for '
-        'your review, "active" takes it into use at once, "off" refuses it.',
+        description='What happens when another program adds a memory (`clew mcp`): "review": it waits for your review; '
+        '"active": it is used at once; "off": it is refused.',
     )
     offer_model: Annotated[bool, Force.AT_ONCE] = Field(
         default=True,
-        description="After the first reply, offer a better model of the catalogue where this computer can run one.",
+        description="After the first reply, offer a better model from the catalogue if this computer can run one.",
     )
     theme: Annotated[str, Force.AT_ONCE] = Field(
-        default="dark", description='Looks: "dark", "light", or the name of any theme that /theme knows.'
+        default="dark", description='The theme: "dark", "light", or any name that /theme lists.'
     )
     bell_after_s: Annotated[float, Force.AT_ONCE] = Field(
         default=10,
         ge=0,
-        description="Ring the terminal's bell when a reply took longer than this many seconds; 0: never.",
+        description="Ring the terminal's bell after a reply that took longer than this many seconds; 0: never.",
     )
     sampling: Annotated[Sampling, Force.NOT_OWN] = Sampling()
 
@@ -348,11 +348,12 @@ def _explain(error: ValidationError, path: Path, text: str) -> str:
         keys = [str(part) for part in problem["loc"]]
         message = _message(problem) + ("" if keys else _waters_from(path, text))
         lines.append(f"  {_where(keys, path, text)}{'.'.join(keys) or 'settings'}: {message}")
-    return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nMend {path} or the variable."
+    return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nFix {path} or the variable."
 
 
 def _message(problem: ErrorDetails) -> str:
-    return problem["msg"].removeprefix("Value error, ")
+    said = problem["msg"].removeprefix("Value error, ").partition(", unable to")[0]
+    return said.replace("Input should be", "Must be")
 
 
 def _explain_variable(error: Exception) -> str:

@@ -37,32 +37,32 @@ class Sampling(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     temperature: float = Field(
-        default=0.7, ge=0, le=5, description="How freely words are chosen; 0: always the most likely one."
+        default=0.7, ge=0, le=5, description="How freely words are chosen; 0: always the most likely word."
     )
-    top_k: int = Field(default=40, ge=0, description="Choose among so many of the most likely words; 0: among all.")
+    top_k: int = Field(default=40, ge=0, description="Choose among this many of the most likely words; 0: all.")
     top_p: float = Field(
         default=0.95,
         gt=0,
         le=1,
-        description="Choose among the most likely words that together have this probability; 1: among all.",
+        description="Choose among the most likely words that together have this probability; 1: all.",
     )
     min_p: float = Field(
         default=0.05,
         ge=0,
         le=1,
-        description="Leave out words that are less likely than this part of the most likely one; 0: none.",
+        description="Leave out words less likely than this fraction of the most likely one; 0: none.",
     )
     repeat_penalty: float = Field(
         default=1.1,
         ge=0.5,
         le=3,
-        description="Above 1, what was just said is less likely to be said again; 1: it is not.",
+        description="Above 1, recent words are less likely to be repeated; 1: off.",
     )
     seed: int | None = Field(
         default=None,
-        description="With a number here, the same prompt is given the same reply again; random: each is drawn anew.",
+        description="With a number, the same prompt gives the same reply; random: a new one each time.",
     )
-    max_tokens: int = Field(default=1024, ge=1, description="Tokens after which a reply ends in any case.")
+    max_tokens: int = Field(default=1024, ge=1, description="Maximum length of a reply, in tokens.")
 
     @field_validator("seed", mode="before")
     @classmethod

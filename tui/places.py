@@ -216,7 +216,7 @@ ASK_LINE = (
     Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )
 LINES = (
-    Row("Enter", "done", (bind("enter", "done"),), "keep"),
+    Row("Enter", "done", (bind("enter", "done"),), "save"),
     Row("Ctrl+J", "new line", (bind("ctrl+j", "newline"),), "new line"),
     Row("Ctrl+U", "clear the line", (bind("ctrl+u", "clear_line"),), "clear"),
 )
@@ -264,7 +264,7 @@ SETTINGS = (
 )
 PICK = (
     Row("↑ ↓", "choose", foot="choose"),
-    Row("Enter", "take the chosen one", foot="keep"),
+    Row("Enter", "save the selected one", foot="save"),
     Row("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )
 FORK = (

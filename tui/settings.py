@@ -107,7 +107,7 @@ class _Changing:
             return await app.push_screen_wait(Pick(title, choices, now, words=words))
         if setting.key == "system_prompt":
             return await app.push_screen_wait(AskText(title, now, words=words + EMPTY))
-        more = f"{words} {setting.allowed[:1].upper()}{setting.allowed[1:]}; by default {written(setting.default)}."
+        more = f"{words} {setting.allowed[:1].upper()}{setting.allowed[1:]}. Default: {written(setting.default)}."
         return await app.push_screen_wait(
             AskLine(title, now, words=more, check=lambda typed: self._wrong(setting.key, typed), live=True)
         )
@@ -140,7 +140,7 @@ class _Changing:
     def _fixed(self, state: SettingState) -> bool:
         """Whether a setting cannot be changed here, which is said."""
         if state.variable is not None:
-            self._app.say(f"{state.variable} sets it, and wins over the file: change it there, or unset it.")
+            self._app.say(f"{state.variable} sets it and overrides the file. Change it there, or unset it.")
         return state.variable is not None
 
     async def _use(self, setting: Setting, typed: str | None) -> None:
@@ -160,7 +160,7 @@ class _Changing:
         if setting.key == "theme":
             app.theme = app.known_theme(full_name(new.theme))
         if typed is None:
-            app.say(f"{setting.key} is at its default again.")
+            app.say(f"{setting.key} is back to its default.")
         else:
             now = one_line(written(value))
-            app.say(f"{setting.key} is {now} now." if len(now) <= SHORT else f"{setting.key} is changed.")
+            app.say(f"{setting.key} is now {now}." if len(now) <= SHORT else f"{setting.key} was changed.")

@@ -189,10 +189,10 @@ def test_a_broken_file_is_not_written_over(config: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("key", "typed", "words"),
     [
-        ("context", "many", "Input should be a valid integer, unable to parse string as an integer"),
-        ("recall_limit", "0", "Input should be greater than or equal to 1"),
+        ("context", "many", "Must be a valid integer"),
+        ("recall_limit", "0", "Must be greater than or equal to 1"),
         ("model", "", "String should have at least 1 character"),
-        ("sampling.top_p", "3", "Input should be less than or equal to 1"),
+        ("sampling.top_p", "3", "Must be less than or equal to 1"),
         ("low_water", "7000", "low_water < high_water < context must hold, but they are 7000, 6000 and 8192"),
     ],
 )

@@ -84,7 +84,7 @@ async def test_a_setting_of_any_kind_is_changed_in_force_at_once_kept_and_put_ba
             await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.line, f"{key} in the file")
             assert line in app.backstage.config.read_text()
             assert load_settings(app.backstage.config) == agent.settings != Settings()
-            assert f"{key} is " in words(app)
+            assert any(f"{key} {now}" in words(app) for now in ("is now ", "was changed."))
             await pilot.press("ctrl+r")
             await wait_until(pilot, lambda: screen.chosen is not None and not screen.chosen.line, f"{key} at default")
             assert (app.backstage.config.read_text(), agent.settings) == (CONFIG_TEXT, Settings())
@@ -97,7 +97,7 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         await dialog(app, pilot, AskLine)
         assert "from 1024 to 1048576" in words(app)
         await pilot.press("ctrl+u", *"12x")
-        await wait_until(pilot, lambda: "should be a valid integer" in words(app))
+        await wait_until(pilot, lambda: "Must be a valid integer" in words(app))
         await pilot.press("backspace")
         await wait_until(pilot, lambda: "greater than or equal to 1024" in words(app))
         await pilot.press(*"00", "enter")
@@ -124,10 +124,10 @@ async def test_a_variable_of_the_environment_wins_and_is_named(chat: Running, mo
     monkeypatch.setenv("CLEW_THEME", "light")
     async with chat(FakeAgent(), size=(120, 40)) as (app, pilot):
         await opened(app, pilot, "theme")
-        await wait_until(pilot, lambda: "variable CLEW_THEME, which wins over the file" in words(app))
+        await wait_until(pilot, lambda: "variable CLEW_THEME, which overrides the file" in words(app))
         for key in ("enter", "ctrl+r"):
             await pilot.press(key)
-            await wait_until(pilot, lambda: "CLEW_THEME sets it, and wins" in words(app))
+            await wait_until(pilot, lambda: "CLEW_THEME sets it and overrides" in words(app))
             assert isinstance(app.screen, SettingsScreen)
             await pilot.press("down")
         assert isinstance(app.backstage, FakeBackstage)
@@ -196,7 +196,7 @@ async def test_letters_search_and_the_command_takes_words(chat: Running) -> None
         screen.query_one(Input).value = "context"
         await wait_until(pilot, lambda: screen._found[0].setting.key == "context", "names before meanings")
         await pilot.press("ctrl+u", *"xyz")
-        await wait_until(pilot, lambda: "No setting has these words." in words(app))
+        await wait_until(pilot, lambda: "No matching settings." in words(app))
         await pilot.press("enter", "ctrl+r", "escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
 

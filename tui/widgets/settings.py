@@ -30,7 +30,7 @@ VALUE = 30
 SHORT_VALUE = 14  # most are no longer; beside it stands where it comes from
 NARROW = 60  # cells of the list that have no room for that
 CHANGED = "bold $primary"
-NONE = "No setting has these words."
+NONE = "No matching settings."
 
 Wanted = Callable[["SettingState"], None]
 
@@ -183,10 +183,10 @@ def about(state: "SettingState", in_use: "Value") -> Content:
         parts.append(_fact("Allowed", ", ".join(setting.choices) or setting.allowed))
     parts.append(_fact("Default", written(setting.default)))
     if state.variable is not None:
-        parts.append(_fact("Set by", f"the environment variable {state.variable}, which wins over the file"))
+        parts.append(_fact("Set by", f"the environment variable {state.variable}, which overrides the file"))
     elif state.line is not None:
         parts.append(_fact("Set in", f"config.toml, line {state.line}"))
-    parts.append(_fact("A change holds", setting.force.value))
+    parts.append(_fact("Takes effect", setting.force.value))
     if setting.force is Force.LOADED and in_use != state.value:  # by `--model`, or the file was edited since
         parts.append(_fact("In use now", written(in_use)))
     if len(written(state.value)) > VALUE:

@@ -60,7 +60,3 @@ class Documents(Altering):
     async def chunks(self, document: str) -> list[Chunk]:
         """The pieces of a document in their order. Raises NotFound."""
         return await asyncio.to_thread(self._memory.document_chunks, document)
-
-    async def remove_document(self, document: str) -> None:
-        """Let a document go for good, with its pieces and what was learned from them. Raises NotFound."""
-        await self.carry_out(await self.plan_remove_document(document))

@@ -80,8 +80,6 @@ class KeepsMemories(Protocol):
         self, path: Path, progress: Callable[[Any], None] = ..., *, project: str | None = None
     ) -> "Ingested": ...
 
-    async def remove_document(self, document: str) -> None: ...
-
 
 class Ingested(Protocol):
     """What an ingest did, in files by path; `skipped` with why."""

@@ -124,7 +124,7 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
     await agent.ingest(folder)
     ingest = (await agent.changes())[0]
     moon = next(each for each in await agent.documents() if each.title == "Moon")
-    await agent.remove_document(moon.id)
+    await agent.carry_out(await agent.plan_remove_document(moon.id))
     await agent.purged()
 
     await agent.undo(ingest.seq)
@@ -132,7 +132,7 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
     assert await held(agent) == {"Tides": []}
     tides = (await agent.documents())[0]
     assert (await agent.plan_remove_document(tides.id)).notes[0] == "1 passage will be erased."
-    await agent.remove_document(tides.id)
+    await agent.carry_out(await agent.plan_remove_document(tides.id))
     with agent._memory.snapshot() as db:
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
 

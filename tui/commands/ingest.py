@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.changing import carry_out, end_purge
+from tui.commands.changing import carry_out
 from tui.commands.opened import with_memory
 from tui.commands.output import SILENCE_S, Narration, put, put_json, say
 from tui.commands.place import home_of
@@ -40,21 +40,18 @@ def ingest(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose files are gone, without asking.")
     ] = False,
-    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Delete a document permanently.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Add documents: Markdown, text, source code and PDF.
 
     They are recalled and cited in chats. Without a path, the documents are listed. Run it again to read only what
-    changed; if files are gone, it asks before it removes their documents. `clew undo` undoes an ingest. Ctrl+C keeps
-    the files read so far.
+    changed; if files are gone, it asks before it removes their documents. `clew undo` undoes an ingest; `clew delete`
+    deletes a document permanently. Ctrl+C keeps the files read so far.
     """
     if path is not None and not path.strip():
         raise typer.BadParameter(NO_PATH)
 
     async def work(agent: "Agent", narration: Narration) -> bool:
-        if remove is not None:
-            return await _remove(agent, remove, as_json=as_json)
         if path is None:
             return await _list(agent, as_json=as_json)
 
@@ -103,18 +100,6 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     for each in documents:
         pieces = counted(each.chunks, "piece").rjust(12) if each.chunks else NOT_IN_USE
         put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
-    return True
-
-
-async def _remove(agent: "Agent", id: str, *, as_json: bool) -> bool:
-    document = await agent.document(id)
-    await agent.remove_document(document.id)
-    purged = await agent.purged()
-    if as_json:
-        put_json({"removed": _document(document)})
-    else:
-        put(f"{one_line(document.title)} was deleted from the memory permanently; the file stays.")
-    end_purge(purged)
     return True
 
 

@@ -1,4 +1,4 @@
-"""`clew ingest`: documents listed, removed, and gone with their files."""
+"""`clew ingest`: documents listed, and gone with their files."""
 
 import io
 from collections.abc import Callable
@@ -80,15 +80,6 @@ def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> Non
     assert ended.code == 0
     assert "Skipped, because clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
     assert f"Not UTF-8, read as Windows-1252 (Latin-1): {folder / 'alt.txt'}" in ended.out
-
-
-@pytest.mark.restarts
-def test_removing_an_unknown_document_names_a_command_that_lists_them(clew: Run, folder: Path) -> None:
-    assert clew("ingest", str(folder), "--no-embed").code == 0
-    ended = clew("ingest", "--remove", "01ARZ3NDEK")
-    assert ended.code == 66
-    assert "`clew ingest` without a path lists them" in ended.err
-    assert "Cheese" in clew("ingest").out
 
 
 @pytest.mark.restarts

@@ -239,6 +239,6 @@ def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
     ]
     assert (context[0]["title"], context[0]["headings"]) == ("Cheese", ["Cheese", "Salt"])
 
-    assert clew("ingest", "--remove", clew("ingest", "--json").json[0]["id"]).code == 0
+    assert clew("delete", "--document", clew("ingest", "--json").json[0]["id"], "--yes").code == 0
     assert clew("show", said.reply, "--json").json["context"][0]["hidden"] is True
     assert "Brine keeps it" not in clew("show", said.reply).out

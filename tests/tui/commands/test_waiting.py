@@ -70,7 +70,7 @@ def test_a_document_that_is_let_go_is_erased_when_the_command_ends(
 ) -> None:
     remember("Hello.")
     record(*read("01DOCUMENT0000000000000000", "01CHUNK0000000000000000000"))
-    ended = clew("ingest", "--remove", "01DOCUMENT0000000000000000")
+    ended = clew("delete", "--document", "01DOCUMENT0000000000000000", "--yes")
     assert (ended.code, SAID in ended.err) == (0, False)
     with closing(Memory.open(home / "memory", command="test")) as memory:
         assert memory.purging() == {}

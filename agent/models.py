@@ -3,11 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from models.errors import ModelError, ModelMissing, NotInstalled, TooBigForMemory
+from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, TooBigForMemory
 from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
@@ -29,19 +30,29 @@ class Abandoned(Exception):
 
 
 def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
-    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there."""
+    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there.
+
+    The default embedder comes along then, if it is the one in use: both are of the first start.
+    """
 
     def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         from models.generator import load_generator
-        from models.store import DEFAULT_CHAT, ModelStore
+        from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 
         store = ModelStore(home.models)
+
+        def fetch(name: str) -> Path:
+            return store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
+
         try:
             path = store.path(name)
         except NotInstalled:
             if name != DEFAULT_CHAT or not fetching:
                 raise
-            path = store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
+            path = fetch(name)
+            if settings.embedder == DEFAULT_EMBEDDER:
+                with suppress(FetchError):  # the chat needs none, and what loads the embedder tells that it is missing
+                    fetch(DEFAULT_EMBEDDER)
         progress(ModelProgress("loading", name))
         return load_generator(
             path,

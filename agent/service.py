@@ -109,7 +109,7 @@ class Agent(
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
-        """With `fetching` the default model is fetched when it is missing: nothing else here asks the network."""
+        """With `fetching` the default models are fetched when they are missing: nothing else here asks the network."""
         super().__init__()
         self.settings = settings
         self._home = home

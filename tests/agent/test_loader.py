@@ -9,6 +9,9 @@ from agent.events import ModelProgress, Warned
 from agent.home import Home
 from agent.models import llama_loader
 from agent.settings import Settings
+from models.errors import FetchFailed
+from models.fetch import FetchProgress
+from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 from tests.fakes import FakeGenerator
 
 
@@ -24,3 +27,23 @@ def test_a_model_that_runs_only_in_a_slower_way_is_warned_of(tmp_path: Path, mon
     told: list[ModelProgress | Warned] = []
     llama_loader(Home.resolve(tmp_path / "home"), Settings())(str(file), told.append)
     assert told == [ModelProgress("loading", str(file)), Warned("It runs in a slower way.")]
+
+
+@pytest.mark.parametrize(("chosen", "failing"), [("minilm-l6", False), ("minilm-l6", True), ("another", False)])
+def test_the_first_start_fetches_both_default_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str, failing: bool
+) -> None:
+    def pull(self: ModelStore, name: str, progress: Callable[[FetchProgress], None]) -> Path:
+        if failing and name == DEFAULT_EMBEDDER:
+            raise FetchFailed("no network")
+        progress(FetchProgress(name, "fetching", 1, 2))
+        return tmp_path / name
+
+    monkeypatch.setattr(ModelStore, "pull", pull)
+    monkeypatch.setattr("models.generator.load_generator", lambda *_, **__: FakeGenerator())
+    told: list[ModelProgress | Warned] = []
+    load = llama_loader(Home.resolve(tmp_path / "home"), Settings(embedder=chosen), fetching=True)
+    load(DEFAULT_CHAT, told.append)
+    both = [DEFAULT_CHAT, DEFAULT_EMBEDDER] if chosen == DEFAULT_EMBEDDER and not failing else [DEFAULT_CHAT]
+    fetched = [ModelProgress("fetching", name, 1, 2) for name in both]
+    assert told == [*fetched, ModelProgress("loading", DEFAULT_CHAT)]

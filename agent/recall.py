@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 
 from graph.asked import Asked
+from graph.beliefs import Wanted
 from graph.errors import SURPRISES, MemoryFailure
-from graph.events import Strategy
+from graph.events import ObservationKind, Strategy
 from graph.hits import Filters, Hit, Reason, Vector
 from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Session, Turn
@@ -23,11 +24,13 @@ from models.protocols import Generator
 
 from .events import Route
 from .quoting import quote_hit
-from .relevance import FEW, relevant, roles_asked, says_something
+from .reflection.material import YOU
+from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
 LOOKED_AT = 3  # times as many hits as are taken are weighed
+TELLING = tuple(ObservationKind)  # kinds of memories, from what tells most of somebody
 LONGEST_ASKED = 300  # characters in which a question for themes comes to its point
 OF_US = re.compile(
     r"\b(?:we|we've|our|us|my|i|i've|conversations?|chats?|everything|talk\w*|discuss\w*|memory|across|all)\b",
@@ -139,6 +142,8 @@ class Recaller:
                 return await asyncio.to_thread(self._recent, message, intent, bounds, session)
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
+            case "recall" if about_oneself(message.text, intent):
+                return await asyncio.to_thread(self._known, bounds, session)
             case "recall" if await asyncio.to_thread(says_something, intent):
                 filters = Filters(
                     world=session.world,
@@ -175,6 +180,29 @@ class Recaller:
         path = self._memory.thread(message.session, before=message.first_turn)
         said = [turn for turn in path if turn.role != "tool" and turn.id not in message.held]
         return self.as_hits(spread(said, bounds.turns * 2), "thread")
+
+    def _known(self, bounds: Bounds, session: Session) -> list[Hit]:
+        """What was learned of the user that this session may see: who they are first, and of a kind the newest."""
+        known = self._memory.memories(Wanted(world=session.world, viewer=session.project), now=self.now)
+        found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
+        found.sort(key=lambda each: TELLING.index(each.kind))
+        return [
+            Hit(
+                kind="observation",
+                id=each.id,
+                session="",
+                session_name=None,
+                role="user",
+                speaker=YOU,
+                text=each.text,
+                at=each.at,
+                score=0.0,
+                reasons=(Reason("observation", rank, 0.0),),
+                sources=each.sources,
+            )
+            for rank, each in enumerate(found[: bounds.turns], start=1)
+            if each.text
+        ]
 
     def as_hits(self, turns: Iterable[Turn], strategy: Strategy) -> list[Hit]:
         """Turns that no search ranked, in their order."""

@@ -55,7 +55,21 @@ QUESTION = re.compile(
     r" (?:i|you|we|he|she|they|it|there|my|our|the)\b|remind me\b(?! to\b))",
     re.IGNORECASE,
 )
+INTERROGATIVE = re.compile(r"\s*(?:(?:and|so|then|but)[\s,]+)*(?:what|which|who|how|why|where|when)\b", re.IGNORECASE)
+YOUR_WORDS = re.compile(
+    r"\b(?:(?:you|we) (?:\w+ )?"
+    r"(?:said|told|gave|wrote|called|talked|explained|suggested|recommended|mentioned|discussed)"
+    r"|did (?:you|we) (?:\w+ )?(?:say|tell|give|write|call|talk|explain|suggest|recommend|mention|discuss)"
+    r"|your (?:\w+ )?(?:advice|answer|idea|list|recipe|reply|suggestion|recommendation|explanation)s?)\b",
+    re.IGNORECASE,
+)
 QUESTION_MARKS = frozenset("?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}")
+ABOUT_ONESELF = re.compile(
+    r"\b(?:know|learn(?:ed|t)?|remember|recall) (?:\w+ )?(?:about|of) (?:me|myself)\b|\bdo you (?:know|remember) me\b"
+    r"|\bwho (?:am i|i am)\b|\b(?:tell me|talk) (?:\w+ )?about (?:me|myself)\b|\bdescribe me\b",
+    re.IGNORECASE,
+)
+NO_MORE = frozenset(content_words("myself describe everything"))  # of such a message, that says what about oneself
 ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
 
@@ -68,6 +82,11 @@ def roles_asked(text: str) -> frozenset[str]:
 def says_something(intent: Intent) -> bool:
     """Whether there is anything to look for: "ok thanks" is answered from the conversation."""
     return bool(asked_words(intent) or intent.names)
+
+
+def about_oneself(text: str, intent: Intent) -> bool:
+    """Whether a message asks who its writer is, or what is known of them, and for nothing more exact."""
+    return ABOUT_ONESELF.search(text) is not None and not asked_words(intent) - NO_MORE
 
 
 def asked_words(intent: Intent) -> set[str]:
@@ -85,22 +104,37 @@ def relevant(hits: Sequence[Hit], text: str, intent: Intent, *, read: bool = Fal
     said = {neutral(text).casefold()}
     back = LOOKS_BACK.search(text) is not None
     own = read and asks(text) and ONESELF.search(text) is not None
-    nearest = max((meaning(hit) for hit in hits), default=0.0)
+    # What was asked before is nearest to what is asked now, and the reply to it next: they measure no answer.
+    asked_of_memory = inquires(text) and YOUR_WORDS.search(text) is None
+    measures = [hit for hit in hits if not asked_of_memory or answers(hit)] or hits
+    nearest = max((meaning(hit) for hit in measures), default=0.0)
     tells = "?" not in text  # a question may repeat what it wants confirmed
     kept: dict[str, Hit] = {}
-    best = max((hit.score for hit in hits), default=0.0)
+    best = max((hit.score for hit in measures), default=0.0)
     for place, hit in enumerate(hits):
         words = neutral(hit.text).casefold()
         forms = [hit, *corrected(hit, hits[place + 1 :])]
         worth = max(each.score for each in forms) / best if best > 0 else 1.0
         near = any(strong(each, asked, back=back) for each in forms) or (worth >= LENT and lent(hit, kept, back=back))
         fits = (near and worth >= WORTH) or (own and told(hit) and meaning(hit) >= LENT * nearest)
-        if words in said or not fits or (tells and repeats(hit.text, text)):
+        again = (tells or (asked_of_memory and wants(hit))) and repeats(hit.text, text)
+        if words in said or not fits or again:
             continue
         said.add(words)
         kept[hit.id] = hit
     answered = {led_by(hit) for hit in kept.values() if hit.role == "assistant"}
-    return [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
+    worthy = [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
+    return answers_first(worthy, text) if asked_of_memory else worthy
+
+
+def answers_first(hits: Sequence[Hit], text: str) -> list[Hit]:
+    """The hits for a question, those first that may answer it by themselves, each part in its order.
+
+    Beside them no model's words count for a question about oneself: they came from there, or from nowhere.
+    """
+    best = [hit for hit in hits if answers(hit)]
+    of_oneself = bool(best) and ONESELF.search(text) is not None
+    return best + [hit for hit in hits if not answers(hit) and not (of_oneself and hit.role == "assistant")]
 
 
 def corrected(hit: Hit, later: Sequence[Hit]) -> list[Hit]:
@@ -158,16 +192,33 @@ def repeats(said: str, text: str) -> bool:
 
 def only_asks(hit: Hit) -> bool:
     """Whether a user's turn is all question or request, and tells nothing of the user: without its answer, nothing."""
+    return wants(hit) and OF_ONESELF.search(hit.text) is None
+
+
+def answers(hit: Hit) -> bool:
+    """Whether a hit may answer by itself what nobody knows but the memory: no question does, and no model."""
+    return hit.role != "assistant" and not wants(hit)
+
+
+def wants(hit: Hit) -> bool:
+    """Whether a user's turn is all question or request."""
     sentences = SENTENCE.findall(hit.text)
-    if hit.kind != "turn" or hit.role != "user" or OF_ONESELF.search(hit.text):
+    if hit.kind != "turn" or hit.role != "user" or not sentences:
         return False
-    return bool(sentences) and all("?" in each or REQUEST.match(each) for each in sentences)
+    return all("?" in each or REQUEST.match(each) or QUESTION.match(each) for each in sentences)
 
 
 def asks(text: str) -> bool:
     """Whether a message wants to know something: it has a question mark, or a sentence that begins as a question."""
     sentences = SENTENCE.findall(text)
     return not QUESTION_MARKS.isdisjoint(text) or any(REQUEST.match(each) or QUESTION.match(each) for each in sentences)
+
+
+def inquires(text: str) -> bool:
+    """Whether a message asks a question, and does not just want something made."""
+    return not QUESTION_MARKS.isdisjoint(text) or any(
+        INTERROGATIVE.match(each) or QUESTION.match(each) for each in SENTENCE.findall(text)
+    )
 
 
 def open_quotes(hits: Sequence[Hit], text: str) -> tuple[Hit, ...]:

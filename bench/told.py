@@ -1,6 +1,6 @@
 """Whether what was told is answered in a later chat: in the reply, or in the quotes that are read below it.
 
-    python -m bench.told [PATH] [--json] [--why] [--seeds 1,2] [--limit N] [--only before|after]
+    python -m bench.told [PATH] [--json] [--why] [--seeds 1,2] [--limit N] [--only before|after] [--again]
 
 The file has chats of messages, some with questions about what they tell and the words one of which an answer has. They
 are told with their dates, two days between chats, and learned from without a chat model, as with the default one. Then
@@ -9,7 +9,8 @@ given its prompt that passed the probe (`after`: up to five quotes after the mes
 that failed it (`before`: at most three, directly before the message, the best last). A seed is a run over all of it.
 
 `reply`: the reply has the answer; `quotes`: what is read below it has (under `after` it stands folded: what would be
-read there); `either`: one of the two. Replies end after MOST_TOKENS.
+read there); `either`: one of the two. Replies end after MOST_TOKENS. With `--again` every question was asked before, in
+an earlier chat, and got a reply without an answer: neither may stand in the way of what answers it.
 """
 
 import argparse
@@ -110,10 +111,18 @@ class Tally:
 
 
 async def ask(
-    chats: Chats, shape: Shape, model: Generator, embedder: EmbedderLoader, tally: Tally, *, seed: int
+    chats: Chats,
+    shape: Shape,
+    model: Generator,
+    embedder: EmbedderLoader,
+    tally: Tally,
+    *,
+    seed: int,
+    again: bool = False,
 ) -> None:
-    """Tell everything in a memory of its own, then ask every question in a chat of its own."""
+    """Tell everything in a memory of its own, then ask every question in a chat of its own; or ask it `again`."""
     questions = [question for chat in chats for told in chat for question in told.asks]
+    before: Chats = tuple((Told(said=each.question),) for each in questions) if again else ()
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         home = Home.resolve(Path(folder))
         home.trusted.write_text(json.dumps({f"{VERSION}:{model.state_key}": SCORES[shape]}))
@@ -126,7 +135,7 @@ async def ask(
         )
         await agent.start()
         try:
-            await asyncio.to_thread(agent.store.append, *telling(chats, now=datetime.now(UTC)))
+            await asyncio.to_thread(agent.store.append, *telling((*chats, *before), now=datetime.now(UTC)))
             await agent.idle()
             await agent.reflect(by_model=False)
             await agent.embedder_ready()
@@ -174,7 +183,9 @@ def telling(chats: Chats, *, now: datetime) -> list[Event]:
     return events
 
 
-async def measure(chats: Chats, shapes: Sequence[Shape], seeds: Sequence[int]) -> dict[Shape, Tally]:
+async def measure(
+    chats: Chats, shapes: Sequence[Shape], seeds: Sequence[int], *, again: bool = False
+) -> dict[Shape, Tally]:
     """All shapes of the prompt with the real models."""
     home, settings = Home.resolve(writing=False), Settings()
     loaded = await asyncio.to_thread(llama_embedder_loader(home, settings), settings.embedder)
@@ -184,7 +195,7 @@ async def measure(chats: Chats, shapes: Sequence[Shape], seeds: Sequence[int]) -
     try:
         for seed in seeds:
             for shape, tally in tallies.items():
-                await ask(chats, shape, model, lambda name: lent, tally, seed=seed)
+                await ask(chats, shape, model, lambda name: lent, tally, seed=seed, again=again)
     finally:
         await model.close()
         await loaded.embedder.close()
@@ -207,11 +218,12 @@ def main() -> None:
     parser.add_argument("--why", action="store_true", help="name what is amiss, on stderr")
     parser.add_argument("--seeds", default="1", help="of the sampling, with commas; a run each")
     parser.add_argument("--limit", type=int, help="only the first chats")
+    parser.add_argument("--again", action="store_true", help="every question was asked before")
     parser.add_argument("--only", choices=get_args(Shape), help="one shape of the prompt")
     arguments = parser.parse_args()
     shapes: Sequence[Shape] = get_args(Shape) if arguments.only is None else [arguments.only]
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
-    tallies = asyncio.run(measure(read(arguments.path)[: arguments.limit], shapes, seeds))
+    tallies = asyncio.run(measure(read(arguments.path)[: arguments.limit], shapes, seeds, again=arguments.again))
     if arguments.why:
         for shape, tally in tallies.items():
             for line in tally.amiss:

@@ -23,8 +23,11 @@ NEAR = 3  # words before an echo in which it may be negated
 
 
 def echoes(text: str, observation: str) -> bool:
-    """Whether the normalised text holds the first 80 normalised characters of the observation, at least 12."""
-    said = _normal(text)
+    """Whether the normalised text holds the first 80 normalised characters of the observation, at least 12.
+
+    What is asked says nothing: "Do I like coriander?" is no echo.
+    """
+    said = _normal(" ".join(each.text for each in sentences(text) if not _asks(each.text)))
     words = _normal(observation)
     if _held(words, said):
         return True
@@ -38,7 +41,7 @@ def says_again(text: str, known: str) -> bool:
     """Whether some sentence that is meant says all that is known, among other things, or its first clause."""
     kept = [each.text for each in believed(sentences(text), laughing=True) if each is not None]
     said = [each.rpartition(",")[0] if each.rstrip().endswith("?") else each for each in kept]
-    said = [each for each in said if not ASKS.match(led_in(each))]
+    said = [each for each in said if not _asks(each)]
     clauses = [part for sentence in said for part in (*parts(sentence), *ALSO.split(sentence))]
     first = next(iter(FIRST.split(known, maxsplit=1)), known)
     wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
@@ -59,6 +62,11 @@ def near(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return len(short) > 3 and len(long) - len(short) <= 2 and long.startswith(short)
+
+
+def _asks(sentence: str) -> bool:
+    """Whether a sentence is a question from its beginning; "I like it, do you?" is none."""
+    return ASKS.match(led_in(sentence)) is not None
 
 
 def _normal(text: str) -> list[str]:

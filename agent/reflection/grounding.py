@@ -76,7 +76,8 @@ KIN = wordset(
     " uncle cousin nephew niece grandmother grandma grandfather grandpa child kid twin boss colleague"
     " friend neighbor neighbour roommate fiance fiancee dog cat"
 )
-ADVERSE = wordset("hate dislike loathe detest avoid refuse lack despise unable stand")  # "can't stand"
+DISLIKED = wordset("hate dislike loathe detest avoid refuse lack despise")
+ADVERSE = DISLIKED | wordset("unable stand")  # "can't stand"
 PROMPT = re.compile(
     r"[{}\[\]<>|=;`\\]|\b(?:json|schema|system prompt|instructions?|the prompt|observations?"
     r"|respond with|output|you are|you must|the assistant"
@@ -131,6 +132,8 @@ def ground(text: str, sources: Sequence[str], *, cosine: float | None, known: Se
 FRAMED = frozenset(stem(word) for word in FRAME)
 KINDRED = frozenset(stem(word) for word in KIN)
 ADVERSES = frozenset(stem(word) for word in ADVERSE)
+UNDONE = frozenset(stem(word) for word in DISLIKED)
+UNDOES = 3  # words before a dislike in which it may be denied
 IMPLIED = tuple(
     (frozenset(map(stem, words.split(" "))), frozenset(map(stem, meant.split(" "))))
     for words, meant in (
@@ -244,6 +247,9 @@ def _as_negated(clause: str, parts: Iterable[str]) -> bool:
 def denies(text: str) -> bool:
     """Whether a text says what is not, or what is disliked or given up."""
     words = tokens(text)
+    for at, word in enumerate(words):  # "I don't hate it any more" says neither
+        if stem(word) in UNDONE and not NEGATORS.isdisjoint(words[max(at - UNDOES, 0) : at]):
+            return False
     adverse = any(stem(word) in ADVERSES for word in words)
     given_up = GIVEN_UP.search(" ".join(words)) is not None
     return adverse or given_up or any(word in NEGATORS for word in words)

@@ -5,7 +5,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.relevance import FEW, LONGEST_READ, asks, only_asks, open_quotes, relevant, repeats, roles_asked
+from agent.relevance import (
+    FEW,
+    LONGEST_READ,
+    about_oneself,
+    asks,
+    only_asks,
+    open_quotes,
+    relevant,
+    repeats,
+    roles_asked,
+)
 from graph.hits import Hit, Reason, Step
 from graph.recall.intent import read_intent
 
@@ -46,6 +56,24 @@ def test_what_the_message_says_itself_is_not_quoted_back() -> None:
     assert kept("Is my dog Biscuit a beagle?", hit("My dog Biscuit is a brown beagle.", 0.9))
     assert repeats("the dog", "my dog")
     assert not repeats("the dog Biscuit", "my dog")
+
+
+ASKED, ANSWER = "where do I live?", "I'm Robin and I live in Lisbon."
+
+
+def test_a_question_that_was_asked_before_keeps_nothing_from_answering_it() -> None:
+    before = hit("Where do I live?", 0.95, score=40.0, id="q")
+    likewise = hit("Do you know where my sister lives?", 0.7, score=30.0, id="r")
+    told = hit(ANSWER, 0.45)
+    assert kept(ASKED, before, likewise, told) == [told.text, likewise.text]
+
+
+def test_what_a_model_replied_to_a_question_about_oneself_proves_nothing_beside_what_was_told() -> None:
+    reply = hit("You live in a big city called New York.", 0.8, score=30.0, role="assistant", id="a", led="q")
+    told = hit(ANSWER, 0.45)
+    assert kept(ASKED, reply, told) == [told.text]
+    assert kept("Which city did you say I live in?", reply, told) == [reply.text]
+    assert kept("What was that glue for old paper?", replace(reply, text="Try methyl cellulose.")) != []
 
 
 @pytest.mark.parametrize(
@@ -136,3 +164,20 @@ def test_beside_a_reply_stand_the_best_few_cut_around_what_was_asked_and_only_fo
     assert open_quotes(hits, "My bike is green.") == ()
     pinned, dropped = (replace(hits[0], reasons=(Reason(way, 1, 0.0),)) for way in ("pin", "thread"))
     assert open_quotes([pinned, dropped], "What colour is my bike?") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_it"),
+    [
+        ("What do you know about me?", True),
+        ("so, who am I?", True),
+        ("Do you know who I am", True),
+        ("Tell me everything you remember about me.", True),
+        ("What do you know about me and boats?", False),
+        ("What do you know about my sister?", False),
+        ("I know who I am.", True),
+        ("Who is she?", False),
+    ],
+)
+def test_a_message_that_asks_what_is_known_of_its_writer(text: str, is_it: bool) -> None:
+    assert about_oneself(text, read_intent(text, now=NOW, timezone=UTC)) is is_it

@@ -60,7 +60,7 @@ async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: R
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
         await wait_until(pilot, lambda: "Applies only in this what-if." in words(app))
-        assert "Enter keep" in words(app)
+        assert "Enter save" in words(app)
         assert "Ctrl+U clear" in words(app)
         await pilot.press("ctrl+u", *"Has two sisters", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app))

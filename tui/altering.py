@@ -61,7 +61,7 @@ async def refresh(app: "ClewApp") -> None:
         await app.open_session(None)
     else:
         await chat.reread()
-        await app.adopt(chat.session)
+        await app.adopt(chat.session, asked_in=chat.session)
     await listing.fill(app)
     if (screen := app.keeping.screen) is not None:
         screen.refresh_soon()

@@ -241,10 +241,14 @@ class ClewApp(Parts):
         """Take back what was said."""
         self.screen_stack[0].query_one(Banner).unsay()
 
-    async def adopt(self, session: str | None) -> None:
-        """The chat on the screen is this session now, or has changed: show what there is to know about it."""
+    async def adopt(self, session: str | None, *, asked_in: str | None) -> None:
+        """The chat `asked_in` is this session now, or has changed: show what there is to know about it.
+
+        Another one may be on the screen by now, a private one too, and stays what it is.
+        """
         if self.chat is not None:
-            self.chat.session = session
+            if self.chat.session == asked_in:
+                self.chat.session = session
             await self._show_about()
 
     async def _show_about(self) -> None:

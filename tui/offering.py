@@ -59,7 +59,7 @@ async def _get_or_offer(app: "ClewApp") -> None:
     if chat is None or backstage is None:
         app.say(NOT_YET)
         return
-    offered = chat.state.offer
+    offered, session = chat.state.offer, chat.session
     if offered is None:  # F5 was pressed by chance, or /better typed: nothing is fetched that was not shown before
         found = await asyncio.to_thread(backstage.better, speed_of(chat.state.last))
         if found is None:
@@ -70,5 +70,5 @@ async def _get_or_offer(app: "ClewApp") -> None:
     chat.offer(None)
     if not offered.installed:
         await fetch(app, chat, backstage, offered.name)
-    await use_everywhere(app, chat, backstage, offered.name)
+    await use_everywhere(app, chat, backstage, offered.name, session)
     app.say(f"{one_line(offered.name)} is now the model. Use /model to change it.")

@@ -1,7 +1,7 @@
 """What a chat has of its own: what it tells the model first, how it draws its words, which model answers in it."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui.state import model_label
 from tui.text import one_line, size_of
@@ -26,16 +26,17 @@ async def system(app: "ClewApp", argument: str) -> None:
     if chat is None:
         app.say(NOT_YET)
         return
+    session = chat.session  # another chat may be opened while what follows waits
     text: str | None = argument
     if not argument:
-        about = await _about(chat)
+        about = await _about(chat, session)
         now = (about.system_prompt if about else None) or chat.service.settings.system_prompt
         words = "What this chat's model is told first. An empty text brings the default back."
         text = await app.push_screen_wait(AskText("System prompt", now, words=words))
         if text is None:
             return
     told = (text or "").strip() or None
-    await app.adopt(await chat.service.configure(chat.session, system_prompt=told, project=app.options.project))
+    await _configure(app, chat, session, system_prompt=told)
     app.say("The system prompt is set for this chat." if told else "The default system prompt is back.")
 
 
@@ -48,21 +49,22 @@ async def sampling(app: "ClewApp", argument: str) -> None:
     if chat is None:
         app.say(NOT_YET)
         return
-    about = await _about(chat)
+    session = chat.session
+    about = await _about(chat, session)
     own = about.sampling if about else None
     now = Sampling.model_validate(own) if own else chat.service.settings.sampling
     text = argument or await _edited(app, now)
     if text is None:
         return
     if text == DEFAULT:
-        await app.adopt(await chat.service.configure(chat.session, sampling=None, project=app.options.project))
+        await _configure(app, chat, session, sampling=None)
         app.say("The default sampling settings are back.")
         return
     wanted = read_sampling(text, now)
     if wanted == now:
         app.say("These are the settings in force; nothing was changed.")
         return
-    await app.adopt(await chat.service.configure(chat.session, sampling=wanted, project=app.options.project))
+    await _configure(app, chat, session, sampling=wanted)
     app.say(f"From the next reply on in this chat: {_changes(now, wanted)}.")
 
 
@@ -99,19 +101,20 @@ async def model(app: "ClewApp", argument: str) -> None:
     if chat is None or backstage is None:
         app.say("The models are still being looked up.")
         return
+    session = chat.session
     asked, here = _asked(argument)
     name: str | None = asked
     choices = await asyncio.to_thread(backstage.choices)
     if not name:
-        about = await _about(chat)
+        about = await _about(chat, session)
         current = (about.model if about else None) or chat.service.settings.model
         name = await app.push_screen_wait(ModelPicker(choices, current, title=HERE_TITLE if here else "Model"))
     if not name or not await _installed(app, chat, backstage, choices, name):
         return
     if here:
-        await _use_here(app, chat, backstage, name)
+        await _use_here(app, chat, backstage, name, session)
     else:
-        await use_everywhere(app, chat, backstage, name)
+        await use_everywhere(app, chat, backstage, name, session)
     messages = app.transcript.messages
     unanswered = bool(messages) and isinstance(messages[-1], Said) and not chat.state.waiting_in(chat.session)
     app.say(
@@ -171,11 +174,16 @@ async def fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str)
         raise
 
 
-async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
-    session = chat.session
+async def _configure(app: "ClewApp", chat: "Chat", session: str | None, **changed: Any) -> None:
+    """Give a chat settings of its own; without one, begin it."""
+    begun = await chat.service.configure(session, project=app.options.project, **changed)
+    await app.adopt(begun, asked_in=session)
+
+
+async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str, session: str | None) -> None:
     if session is not None:
         await chat.service.use_model(name, session=session)
-        await app.adopt(session)
+        await app.adopt(session, asked_in=session)
         return
     begun = await chat.service.configure(None, project=app.options.project)
     try:
@@ -183,18 +191,18 @@ async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: 
     except backstage.failures:
         await chat.service.delete(begun)  # nothing was said in it
         raise
-    await app.adopt(begun)
+    await app.adopt(begun, asked_in=None)
 
 
-async def use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
-    """Let a model answer in this chat and in all that have none of their own, from now on."""
+async def use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str, session: str | None) -> None:
+    """Let a model answer in the chat where it was asked for and in all that have none of their own, from now on."""
     await chat.service.use_model(name)
     await asyncio.to_thread(backstage.keep, "model", name)
-    about = await _about(chat)
+    about = await _about(chat, session)
     if about is not None and about.model is not None:  # who asks for a model in a chat means that chat too
         await chat.service.configure(about.id, model=None)
-    await app.adopt(chat.session)
+    await app.adopt(session, asked_in=session)
 
 
-async def _about(chat: "Chat") -> "Session | None":
-    return await chat.service.session(chat.session) if chat.session is not None else None
+async def _about(chat: "Chat", session: str | None) -> "Session | None":
+    return await chat.service.session(session) if session is not None else None

@@ -1,7 +1,9 @@
 """Slash commands, the palette and the small screens behind them."""
 
+import asyncio
 from pathlib import Path
 
+import pytest
 from textual.widgets import TextArea
 
 from agent.sampling import read_sampling
@@ -213,6 +215,33 @@ async def test_a_model_for_all_chats_answers_also_in_a_chat_that_had_its_own(cha
         await wait_until(pilot, lambda: "every" in status_line(app))
         assert agent.all_sessions["S000"].model is None
         assert agent.settings.model == "/m/every.gguf"
+
+
+@pytest.mark.parametrize("asked", ["/m/other.gguf", "/m/other.gguf here"])
+async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen_by_then_as_it_is(
+    chat: Running, asked: str
+) -> None:
+    agent, asked_for, there = FakeAgent(), asyncio.Event(), asyncio.Event()
+    for name in ("Old", "Other"):
+        agent.add_session(name, ("q", "a"))
+    await agent.configure("S001", model="/m/own.gguf")
+    use = agent.use_model
+
+    async def slowly(name: str, *, session: str | None = None) -> None:
+        asked_for.set()
+        await there.wait()
+        await use(name, session=session)
+
+    agent.use_model = slowly  # type: ignore[method-assign]
+    async with chat(agent) as (app, pilot):
+        app.perform("model", asked)
+        await asked_for.wait()
+        await app.open_session("S001")
+        there.set()
+        await wait_until(pilot, lambda: "answers from now on" in screen_text(app))
+        assert app.current_session == "S001"
+        assert agent.all_sessions["S001"].model == "/m/own.gguf"
+        assert "own" in status_line(app)
 
 
 async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it_cannot_be_loaded(

@@ -475,11 +475,8 @@ class ClewApp(Parts):
 
     def message_unanswered(self, event: "Failed", text: str, session: str | None) -> None:
         """A message was not taken, or not answered; `text` goes back to where it was written, in that session."""
-        if text and session == self.current_session:
-            self.composer.give_back(text)
-        elif text:
-            later = self.drafts.load(session)
-            self.drafts.save(session, text + ("\n" if later else "") + later)
+        if text:
+            self.writing.give_back(text, session)
         self.say(event.message, error=True)
 
     def on_resize(self, event: events.Resize) -> None:

@@ -70,6 +70,14 @@ class Writing:
         self._draft_of = session
         self._drafts.save(session, "" if _begins_private(draft) else draft)
 
+    def give_back(self, text: str, session: str | None) -> None:
+        """Text that was not sent, or is not to be, is again where it was written: on the screen, or a draft."""
+        if session == self._app.current_session:
+            self._app.composer.give_back(text)
+        else:
+            later = self._drafts.load(session)
+            self._drafts.save(session, text + ("\n" if later else "") + later)
+
     def turn_to(self, session: str | None, *, first: bool) -> None:
         """Another chat comes on the screen: the draft of the one that is left stays with it."""
         self.editing.leave()
@@ -229,8 +237,8 @@ class Writing:
             return
         session = chat.session
         text = await chat.service.withdraw(session, turn or queued[-1])
+        self.give_back(text, session)
         if chat.session == session:
-            app.composer.give_back(text)
             app.composer.focus()
             self.keep()
             app.say("Removed from the queue. Press Enter to send it again.")

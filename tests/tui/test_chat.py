@@ -1,5 +1,6 @@
 """A chat as a person has it: send, read, queue, stop, switch; on a fake agent, with the real widgets."""
 
+import asyncio
 from functools import partial
 from pathlib import Path
 
@@ -147,6 +148,30 @@ async def test_escape_stops_and_the_partial_reply_says_so(chat: Running) -> None
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.state.last is not None)
         await wait_until(pilot, lambda: "stopped" in screen_text(app))
+
+
+async def test_a_message_taken_back_while_another_chat_opens_is_the_draft_of_its_own(chat: Running) -> None:
+    agent, leaving, gone = FakeAgent(), asyncio.Event(), asyncio.Event()
+    agent.go.clear()
+    withdraw = agent.withdraw
+
+    async def slowly(session: str, turn: str) -> str:
+        leaving.set()
+        await gone.wait()
+        return await withdraw(session, turn)
+
+    agent.withdraw = slowly  # type: ignore[method-assign]
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"A", "enter", *"mine", "enter")
+        await wait_until(pilot, lambda: "1 queued" in screen_text(app))
+        await pilot.press("up")
+        await leaving.wait()
+        await pilot.press("ctrl+n", *"new")
+        await wait_until(pilot, lambda: app.current_session is None and app.composer.text == "new")
+        gone.set()
+        await wait_until(pilot, lambda: app.drafts.load("S000") == "mine")
+        await app.open_session("S000")
+        assert app.composer.text == "mine"
 
 
 async def test_ctrl_c_stops_then_clears_then_quits_on_the_second_press(chat: Running) -> None:

@@ -33,6 +33,7 @@ from graph.events import (
     SessionStarted,
     TextErased,
     TurnDeleted,
+    TurnHidden,
     TurnSaid,
     Undone,
 )
@@ -80,6 +81,12 @@ _OF_CHANGES = {  # the kinds by which changes are found, and which events of a k
 }
 _OF_INGEST = f"""
 {EVENT} WHERE kind <> 'turn.said' AND kind = 'document.read' AND structure ->> '$.ingest' = ? ORDER BY seq
+"""
+# A message that is taken back while it waits for its turn: nothing would answer it if it were there again.
+_WAITED = """
+SELECT 1 FROM events AS said WHERE said.turn = :turn AND said.kind = 'turn.said' AND said.queued = 1 AND NOT EXISTS (
+    SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken' AND taken.seq < :seq
+)
 """
 _PATH = """
 WITH RECURSIVE path (turn) AS (
@@ -207,7 +214,7 @@ def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
 def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> Deed | None:
     """The change by a person that an append was, if it was one."""
     edit = edit_of(db, run) if not _is_import(run) else None
-    if edit is None and not is_deed(run):
+    if edit is None and (not is_deed(run) or _withdraws(db, run)):
         return None
     whole = _whole(db, run)
     deed = Deed(whole, whole[-1].seq in undone, edit)  # what an ingest reads after it was undone is there
@@ -257,6 +264,15 @@ def is_deed(run: Sequence[Stored]) -> bool:
 
 def _is_import(run: Sequence[Stored]) -> bool:
     return any(isinstance(each.event, MarkSet) and each.event.reason == "import" for each in run)
+
+
+def _withdraws(db: sqlite3.Connection, run: Sequence[Stored]) -> bool:
+    """Whether all that an append did was to take back a message that waited for its turn."""
+    return all(
+        isinstance(each.event, TurnHidden)
+        and db.execute(_WAITED, {"turn": each.event.turn, "seq": each.seq}).fetchone() is not None
+        for each in run
+    )
 
 
 def _decides(event: Event) -> bool:

@@ -200,6 +200,7 @@ async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_for
     model.gate.set()
     for events in (first, second, third):
         await collect(events)
+    assert await agent.changes() == []  # nobody would answer it if that were undone
     await agent.rewind(session, None)  # nothing waits for a reply
     await agent.undo()
     await talk(agent, session, "on")

@@ -167,6 +167,10 @@ async def marks(app: "ClewApp", argument: str) -> None:
 
 async def _set(app: "ClewApp", name: str) -> None:
     assert app.chat is not None
+    if not await app.keeping.keeps("a mark and its name are"):
+        app.composer.give_back(f"/marks {name}")
+        app.say("Nothing was saved. The name is in the composer.")
+        return
     await app.chat.service.mark(name)
     app.say(f"Marked: “{cut(name, 40)}”. Use /marks to come back here.")
 

@@ -22,7 +22,6 @@ NOTICE_S = 45.0
 KEYS = " · F4 show · F8 undo"
 NOTHING_LEARNED = "Nothing has been learned since clew started. Press F4 to see earlier memories."
 MOST_ABOUT = 30
-PRIVATE_WORDS = "This chat is private, but a memory you add by hand is saved permanently."
 
 
 class Keeping:
@@ -177,12 +176,13 @@ class Keeping:
         """Whether nothing of that chat is kept."""
         return session in self._app.state.private
 
-    async def keeps(self) -> bool:
+    async def keeps(self, what: str = "a memory you add by hand is") -> bool:
         """Whether what is asked for may be kept for good: in a private chat the person is asked, and no is the rule."""
         app = self._app
         if not self.is_private(app.current_session):
             return True
-        return await app.push_screen_wait(Confirm("Save it permanently?", PRIVATE_WORDS, yes="save"))
+        words = f"This chat is private, but {what} saved permanently."
+        return await app.push_screen_wait(Confirm("Save it permanently?", words, yes="save"))
 
     async def begin_private(self) -> None:
         """A chat of which nothing is kept, on the screen."""

@@ -144,7 +144,14 @@ async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -
 
 
 @pytest.mark.parametrize(
-    "typed", ["/remember I am Noor", f"/correct {SISTER} Has two sisters", "/ingest ~/notes", "/correct ada: Two"]
+    "typed",
+    [
+        "/remember I am Noor",
+        f"/correct {SISTER} Has two sisters",
+        "/ingest ~/notes",
+        "/correct ada: Two",
+        "/marks before the divorce",
+    ],
 )
 async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat: Running, typed: str) -> None:
     agent = learned_agent()
@@ -163,6 +170,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing was saved." in words(app))
         assert agent.memory_of.observations == before
+        assert agent.marked == []
         assert app.composer.text.split()[0] == typed.split()[0]
 
 

@@ -4,8 +4,9 @@ A key is handled whole, with the focus it moves, before the next one is looked a
 burst to what had the focus when the first of them came.
 
 Where letters act (on a message, in the memory panel), one acts only if no other key follows within ALONE_S: who writes
-without looking presses the next one sooner. Then all of them go to the composer. So do letters over a question, which
-closes, and the one that asked it goes with them. j and k may be pressed again and again, or held down.
+without looking presses the next one sooner. Then all of them go to the composer, but an Enter behind them sends nothing. So do letters over a
+question, which closes, and the one that asked it goes with them. j and k may be pressed again and again, or held down,
+and act at once where a key follows that is no letter.
 """
 
 import asyncio
@@ -133,9 +134,7 @@ class Keyboard:
         self._asked = ""
         acting = self._acting()
         if acting is None or not (isinstance(event, events.Paste) or _is_typed(event)):
-            if len(letters) > acted:
-                self._type(letters)
-            return False
+            return len(letters) > acted and self._ends(letters, acted, acting, event)
         if isinstance(event, events.Paste):
             self._type(letters if len(letters) > acted else [], asked)
             return False
@@ -148,6 +147,20 @@ class Keyboard:
         else:
             self._type(letters, asked)
         return True
+
+    def _ends(
+        self, letters: list[events.Key], acted: int, acting: frozenset[str] | None, event: events.Key | events.Paste
+    ) -> bool:
+        """A key that is no letter follows letters: moves come first, others are typed. Whether the key is not for now.
+
+        Enter is for nothing then: it was meant for a message, and would send what is typed.
+        """
+        waiting = letters[acted:]
+        if acting is not None and self._app.focused is self._focused and {each.key for each in waiting} <= MOVES & acting:
+            self._waiting.extendleft((each, True) for each in (event, *reversed(waiting)))
+            return True
+        self._type(letters)
+        return isinstance(event, events.Key) and event.key == "enter"
 
     def _acting(self) -> frozenset[str] | None:
         """The letters that act where the keys go now; None where all of them are for what has the focus."""

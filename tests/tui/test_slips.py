@@ -21,7 +21,7 @@ from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats
 from tui.app import ClewApp
 from tui.keyboard import ALONE_S, TYPED
-from tui.widgets.dialogs import Confirm
+from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import Answer, Said
 from tui.widgets.rows import Rows
@@ -79,7 +79,7 @@ async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> Non
 
 
 @pytest.mark.parametrize("key", ["enter", "up", "f2", "backspace"])
-async def test_any_other_key_that_follows_a_letter_sends_both_to_the_composer(chat: Running, key: str) -> None:
+async def test_any_other_key_that_follows_a_letter_sends_both_to_the_composer_where_enter_sends_nothing(chat: Running, key: str) -> None:
     agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab", "h", key)
@@ -88,6 +88,9 @@ async def test_any_other_key_that_follows_a_letter_sends_both_to_the_composer(ch
         assert not any(turn.hidden for turn in agent.turns["S000"])
         assert len(app.screen_stack) == 1
         if key == "enter":
+            assert app.composer.text == "h"
+            assert len(agent.turns["S000"]) == 4
+            await press(app, key)
             await wait_until(pilot, lambda: texts(app)[4] == "h")
         elif key == "f2":
             await wait_until(pilot, lambda: app.sessions.display and app.composer.text == "h")
@@ -106,6 +109,22 @@ async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_th
         burst(app, *"kkkhello k")
         await wait_until(pilot, lambda: app.composer.text == "kkkhello k")
         assert app.composer.has_focus
+
+
+async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(chat: Running) -> None:
+    agent, clock = long_chat(), Clock()
+    async with chat(agent, later=clock.later) as (app, pilot):
+        messages = app.transcript.messages
+        messages[4].focus()
+        await pilot.pause()
+        burst(app, "k", "up")
+        await wait_until(pilot, lambda: app.keyboard.idle and app.focused is messages[2])
+        burst(app, "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Reader) and messages[3].text in words(app))
+        clock.pass_(LONG)
+        await pilot.pause()
+        assert app.composer.text == ""
+        assert len(agent.turns["S000"]) == 16
 
 
 async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:

@@ -51,7 +51,8 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, model=Model(stage, name, done, total))
         case ModelReady(name=name, context=context):
             ready = Model("ready", name, context=context)
-            return replace(state, model=ready, loaded=ready)
+            sizes = MappingProxyType({session: (used, context) for session, (used, _) in state.context.items()})
+            return replace(state, model=ready, loaded=ready, context=sizes)
         case ModelFailed(name=name, message=message):
             failed = Model("failed", name, message=message)
             return replace(state, model=state.loaded or failed, trouble=message)

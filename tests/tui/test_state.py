@@ -155,6 +155,11 @@ def test_compaction_shows_while_it_runs_and_shrinks_the_context() -> None:
     assert state.context["S"] == (2900, 8192)
 
 
+def test_a_model_loaded_with_another_context_has_that_size_in_every_chat() -> None:
+    state = fold(folded(ended("T1", "R1")), ModelReady("m", 16384))
+    assert state.context["S"] == (13, 16384)
+
+
 def test_an_interrupted_compaction_leaves_the_context_as_it_was() -> None:
     state = folded(*READY, ended("T1", "R1"), Compaction("S", "started", 9, 0), Compaction("S", "interrupted", 9, 9))
     assert (state.compacting, state.context["S"]) == (None, (13, 8192))

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from agent.errors import AgentError
@@ -62,7 +63,7 @@ class Reflector:
         self._notify = notify
         self._review = review
         self._given_up: set[Unreflected] = set()  # of this run: they are tried again after the next start
-        self._told: Notice | None = None
+        self._told: Reflecting | None = None
         self._warned = ""
         self._wake = asyncio.Event()
         self._resting = asyncio.Event()
@@ -92,12 +93,15 @@ class Reflector:
         await self._resting.wait()
 
     async def close(self) -> None:
-        """End after the append that runs; what is left is found again at the next start."""
+        """End after the append that runs; what is left is found again at the next start, and is not told of any more."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await asyncio.gather(*self._threads, return_exceptions=True)
         self._resting.set()
+        if self._told is not None and self._told.left:
+            self._told = replace(self._told, left=0)
+            self._notify(self._told)
 
     async def reflect(self, *, reinforce: bool = True, by_model: bool = True, most: int | None = None) -> None:
         """Do all there is to do now, or `most` of it. Raises MemoryFailure, and then the rest is found again later.

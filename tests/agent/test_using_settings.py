@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.events import ModelProgress, ReplyEnded
+from agent.events import ModelProgress, Reflecting, ReplyEnded
 from agent.home import Home
 from agent.models import LoadedEmbedder
 from agent.service import Agent
@@ -53,6 +53,20 @@ async def test_reflection_begins_and_ends_with_its_setting(make_agent: MakeAgent
         await talk(agent, "I live in Oslo.")
         await agent.idle()
         assert (await agent.unreflected() == 0) is reflect
+
+
+async def test_what_is_not_reflected_on_any_more_is_told_to_be_none(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("I see.")
+    agent = await make_agent(model, PLAIN)
+    heard = agent.notices()
+    await talk(agent, "What lives in tide pools?")
+    model.gate.clear()
+    await agent.use_settings(other(PLAIN, reflect=True))
+    assert (await anext(each async for each in heard if isinstance(each, Reflecting))).left == 1
+    await model.waiting.wait()
+    await agent.use_settings(PLAIN)
+    assert (await anext(each async for each in heard if isinstance(each, Reflecting))).left == 0
+    model.gate.set()
 
 
 class Loads:

@@ -45,7 +45,7 @@ def changed(text: str, key: str, value: Value | None, default: Value) -> str:
     from tomlkit.exceptions import TOMLKitError
 
     wanted = _without_empty_tables(with_value(tomllib.loads(text), key, value))
-    ways = (_assigned, _uncommented, _added) if value is not None else (_as_comment, _removed)
+    ways = (_assigned, _uncommented, _added, _inserted) if value is not None else (_as_comment, _removed)
     for way in ways:
         try:
             new = way(text, key, default if value is None else value)
@@ -53,7 +53,7 @@ def changed(text: str, key: str, value: Value | None, default: Value) -> str:
             continue
         if new is not None and _read(new) == wanted:
             return new
-    raise ValueError(f"{key} stands there in a form that cannot be changed by itself")
+    raise ValueError(f"the way it is written leaves no place to change {key} alone")
 
 
 def with_value(values: dict[str, Any], key: str, value: Value | None) -> dict[str, Any]:
@@ -134,6 +134,19 @@ def _added(text: str, key: str, value: Value) -> str | None:
     if at is not None and re.match(r"\s*\[", lines[at - 1]):
         return "\n".join([*lines[:at], line, *lines[at:]])
     return f"{text.rstrip()}\n\n[{table}]\n{line}\n".lstrip()
+
+
+def _inserted(text: str, key: str, value: Value) -> str | None:
+    """Beside what is in its table, which may be written with dots or in braces, and be headed by no line of its own."""
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    *tables, name = key.split(".")
+    place = document
+    for table in tables:
+        place = place.setdefault(table, {})
+    place[name] = value
+    return tomlkit.dumps(document)
 
 
 def _as_comment(text: str, key: str, default: Value) -> str | None:

@@ -337,6 +337,10 @@ class Agent(
             self._use(before)
             raise
         self._states.limit = _kv_limit(new)
+        if new.fallback_model != before.fallback_model:
+            self._unusable, left = None, self._fallback
+            self._fallback = ModelHost(self._loader, self._tell_of_fallback)
+            await left.close()
         if new.reflect and not before.reflect:
             self._reflector.start()
         elif before.reflect and not new.reflect:

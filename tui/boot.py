@@ -77,6 +77,11 @@ class RealBackstage:
             if (stored.kind == "embed") is embed
         ]
 
+    def find(self, name: str) -> Path:
+        from models.store import ModelStore
+
+        return ModelStore(self._home.models).path(name)
+
     def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
         from agent.events import ModelProgress
         from models.store import ModelStore

@@ -138,6 +138,10 @@ class Backstage(Protocol):
         """The models to choose from: those that chat, or those that `embed`."""
         ...
 
+    def find(self, name: str) -> "Path":
+        """The file of a model on this disk, by name or path; blocking. Raises one of `failures` where there is none."""
+        ...
+
     def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
         """Bring a model of the catalogue onto this disk; blocking."""
         ...

@@ -119,7 +119,9 @@ class _Changing:
     async def _wrong(self, key: str, typed: str) -> str | None:
         try:
             await asyncio.to_thread(settings_with, self._config, key, typed)
-        except SettingsError as error:
+            if key == "fallback_model" and typed:
+                await asyncio.to_thread(self._backstage.find, typed)
+        except self._backstage.failures as error:
             return str(error)
         return None
 

@@ -530,6 +530,11 @@ class FakeBackstage:
             Choice("qwen3-4b", 2_497_281_312, False, "Much better answers, needs 5 GB."),
         ]
 
+    def find(self, name: str) -> Path:
+        if name not in {choice.name for choice in self.choices() if choice.installed}:
+            raise FakeFailure(f"{name} is not installed.")
+        return self.config.with_name(name)
+
     def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
         progress(ModelProgress("fetching", name, 1, 2))
         if self.fetch_failure is not None:

@@ -111,6 +111,16 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         assert (app.backstage.kept, app.backstage.config.read_text()) == ({}, CONFIG_TEXT)
 
 
+async def test_a_fallback_model_that_is_not_on_this_disk_is_not_taken(chat: Running) -> None:
+    async with chat(FakeAgent()) as (app, pilot):
+        screen = await opened(app, pilot, "fallback_model")
+        await dialog(app, pilot, AskLine)
+        await pilot.press(*"smollm2-13", "enter")
+        await wait_until(pilot, lambda: "smollm2-13 is not installed." in words(app))
+        await pilot.press("5", "m", "enter")
+        await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.value == "smollm2-135m")
+
+
 async def test_a_model_that_the_command_line_asked_for_is_named_beside_that_of_the_file(chat: Running) -> None:
     agent = FakeAgent()
     agent.settings = Settings(model="asked-for")

@@ -422,6 +422,30 @@ async def test_what_waits_for_review_keeps_nobody_from_saying_the_same(
         assert sorted((each.status, each.proof_count) for each in known) == found
 
 
+async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_the_old_one_goes() -> None:
+    models = {name: FakeGenerator(name=name) for name in ("first", "second")}
+
+    def load(name: str, progress: object) -> FakeGenerator:
+        if name not in models:
+            raise UnknownModel("There is no such model.")
+        return models[name]
+
+    settings = Settings(model="chat", fallback_model="first", reflect=False)
+    agent = Agent(Home.resolve(), settings, client="test", loader=load)
+    await agent.start(load_model=False)
+    try:
+        assert await agent._fallback_model() is models["first"]
+        await agent.use_settings(settings.model_copy(update={"fallback_model": "gone"}))
+        assert models["first"].closed
+        assert await agent._fallback_model() is None
+        models["gone"] = FakeGenerator(name="gone")  # it is installed meanwhile
+        for name in ("second", "gone"):
+            await agent.use_settings(settings.model_copy(update={"fallback_model": name}))
+            assert await agent._fallback_model() is models[name]
+    finally:
+        await agent.close()
+
+
 @pytest.mark.parametrize(
     ("fallback", "learned", "told"),
     [

@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
+from textual.content import Content
+
 from agent.errors import SettingsError
 from agent.settings import (
     Force,
@@ -21,6 +23,7 @@ from tui import tuning
 from tui.latest import is_there
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
+from tui.widgets.banner import compose_banner
 from tui.widgets.dialogs import AskLine, AskText, Pick
 from tui.widgets.settings import SettingsScreen
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 NOT_YET = "The settings are still being read."
 BUSY = "One moment: the change before this one is still being made."
+FETCHING = "One moment: a model is still being fetched."
 LOADING = "Loading the model …"
 AFTER_REPLY = "The model is loaded anew as soon as the reply is written …"
 SHORT = 40  # characters of a value that is repeated
@@ -53,7 +57,8 @@ class _Changing:
         self._chat = chat
         self._backstage = backstage
         self._config = backstage.config
-        self._busy = False
+        self._busy = asyncio.Lock()
+        self._fetching = False
         self._screen: SettingsScreen
 
     async def show(self, text: str) -> None:
@@ -69,18 +74,15 @@ class _Changing:
         await self._app.push_screen_wait(self._screen)
 
     def _begin(self, change: Coroutine[Any, Any, None]) -> None:
-        if self._busy:
+        if self._busy.locked():
             change.close()
             self._app.say(BUSY)
         else:
             self._app.run_worker(self._app.guarded(self._alone(change)))
 
     async def _alone(self, change: Coroutine[Any, Any, None]) -> None:
-        self._busy = True
-        try:
+        async with self._busy:
             await change
-        finally:
-            self._busy = False
         states = await asyncio.to_thread(setting_states, self._config)
         if is_there(self._screen):
             self._screen.fill(states)
@@ -91,9 +93,9 @@ class _Changing:
         setting, now = state.setting, written(state.value)
         match setting.key:
             case "model":
-                await tuning.model(self._app, "")
+                await tuning.model(self._app, "", fetch=self._fetch)
             case "embedder":
-                await tuning.embedder(self._app)
+                await tuning.embedder(self._app, fetch=self._fetch)
             case _:
                 typed = await self._asked(setting, now)
                 if typed is not None and typed != now:
@@ -133,17 +135,38 @@ class _Changing:
             self._app.say(f"{setting.key} is at its default.")
         elif setting.key in ("model", "embedder"):
             change = tuning.model if setting.key == "model" else tuning.embedder
-            await change(self._app, written(setting.default))
+            await change(self._app, written(setting.default), fetch=self._fetch)
             if value_of(self._chat.service.settings, setting.key) == setting.default:
                 await asyncio.to_thread(self._backstage.keep, setting.key, None)
         else:
             await self._use(setting, None)
 
+    async def _fetch(self, app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+        """Fetch a model while other settings are changed; how far it is stands on the screen."""
+
+        def tell() -> None:
+            if self._screen.is_attached:
+                self._screen.hold(compose_banner(chat.state)[0])
+
+        self._fetching = True
+        self._busy.release()
+        try:
+            await tuning.fetch(app, chat, backstage, name, tell)
+        finally:
+            await self._busy.acquire()
+            self._fetching = False
+            if self._screen.is_attached:
+                self._screen.hold(Content(""))
+
     def _fixed(self, state: SettingState) -> bool:
-        """Whether a setting cannot be changed here, which is said."""
+        """Whether a setting cannot be changed here, or not now, which is said."""
         if state.variable is not None:
             self._app.say(f"{state.variable} sets it and overrides the file. Change it there, or unset it.")
-        return state.variable is not None
+        elif self._fetching and state.setting.key in ("model", "embedder"):
+            self._app.say(FETCHING)
+        else:
+            return False
+        return True
 
     async def _use(self, setting: Setting, typed: str | None) -> None:
         """Put a setting in force, and then into the file; None: its default. What it says of itself is all checked."""

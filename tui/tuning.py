@@ -1,6 +1,7 @@
 """What a chat has of its own: what it tells the model first, how it draws its words, which model answers in it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tui.state import model_label
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 HERE = "here"
 HERE_TITLE = "Model of this chat"
+Fetch = Callable[["ClewApp", "Chat", "Backstage", str], Awaitable[None]]
 NOT_YET = "The memory is still being opened."
 
 
@@ -93,8 +95,32 @@ def _changes(now: "Sampling", wanted: "Sampling") -> str:
     return ", ".join(pair for pair in write_sampling(wanted).split() if pair not in before)
 
 
-async def model(app: "ClewApp", argument: str) -> None:
-    """`NAME` for every chat that has none of its own, this one included, and kept; `NAME here` for this chat only."""
+async def fetch(
+    app: "ClewApp",
+    chat: "Chat",
+    backstage: "Backstage",
+    name: str,
+    told: Callable[[], None] = lambda: None,
+) -> None:
+    """Bring a model onto this disk, which the banner shows; `told` is called whenever it has something else to say."""
+    from agent.events import ModelFailed, ModelProgress
+
+    def tell(step: ModelProgress) -> None:
+        chat.notice(step)
+        told()
+
+    try:
+        await asyncio.to_thread(backstage.fetch, name, lambda step: app.call_from_thread(tell, step))
+    except backstage.failures as error:
+        chat.notice(ModelFailed(name, str(error)))  # else the bar would show the fetch for ever
+        raise
+
+
+async def model(app: "ClewApp", argument: str, *, fetch: Fetch = fetch) -> None:
+    """`NAME` for every chat that has none of its own, this one included, and kept; `NAME here` for this chat only.
+
+    `fetch` brings one that is not on this disk.
+    """
     from tui.widgets.models import ModelPicker
 
     chat, backstage = app.chat, app.backstage
@@ -109,7 +135,7 @@ async def model(app: "ClewApp", argument: str) -> None:
         about = await _about(chat, session)
         current = (about.model if about else None) or chat.service.settings.model
         name = await app.push_screen_wait(ModelPicker(choices, current, title=HERE_TITLE if here else "Model"))
-    if not name or not await _installed(app, chat, backstage, choices, name):
+    if not name or not await _installed(app, chat, backstage, choices, name, fetch):
         return
     if here:
         await _use_here(app, chat, backstage, name, session)
@@ -123,7 +149,7 @@ async def model(app: "ClewApp", argument: str) -> None:
     )
 
 
-async def embedder(app: "ClewApp", name: str | None = None) -> None:
+async def embedder(app: "ClewApp", name: str | None = None, *, fetch: Fetch = fetch) -> None:
     """The model that turns text into vectors, chosen from a list where it is not named; used at once, and kept."""
     from tui.widgets.models import ModelPicker
 
@@ -134,13 +160,15 @@ async def embedder(app: "ClewApp", name: str | None = None) -> None:
     if name is None:
         current = chat.service.settings.embedder
         name = await app.push_screen_wait(ModelPicker(choices, current, title="Embedder"))
-    if name and await _installed(app, chat, backstage, choices, name):
+    if name and await _installed(app, chat, backstage, choices, name, fetch):
         await chat.service.use_embedder(name)
         await asyncio.to_thread(backstage.keep, "embedder", name)
         app.say(f"{one_line(model_label(name))} makes the vectors from now on.")
 
 
-async def _installed(app: "ClewApp", chat: "Chat", backstage: "Backstage", choices: "list[Choice]", name: str) -> bool:
+async def _installed(
+    app: "ClewApp", chat: "Chat", backstage: "Backstage", choices: "list[Choice]", name: str, fetch: Fetch
+) -> bool:
     """Whether a model is on this disk, for what is known of it; one that is not is fetched, after asking."""
     wanted = next((choice for choice in choices if choice.name == name), None)
     if wanted is not None and not wanted.installed:
@@ -160,20 +188,6 @@ def _asked(argument: str) -> tuple[str, bool]:
     return (name.strip(), True) if last == HERE and name else (argument, False)
 
 
-async def fetch(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
-    """Bring a model onto this disk, which the banner shows."""
-    from agent.events import ModelFailed, ModelProgress
-
-    def progress(step: ModelProgress) -> None:
-        app.call_from_thread(chat.notice, step)
-
-    try:
-        await asyncio.to_thread(backstage.fetch, name, progress)
-    except backstage.failures as error:
-        chat.notice(ModelFailed(name, str(error)))  # else the bar would show the fetch for ever
-        raise
-
-
 async def _configure(app: "ClewApp", chat: "Chat", session: str | None, **changed: Any) -> None:
     """Give a chat settings of its own; without one, begin it."""
     begun = await chat.service.configure(session, project=app.options.project, **changed)
@@ -182,12 +196,12 @@ async def _configure(app: "ClewApp", chat: "Chat", session: str | None, **change
 
 async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str, session: str | None) -> None:
     if session is not None:
-        await chat.service.use_model(name, session=session)
+        await _use(app, chat, name, session)
         await app.adopt(session, asked_in=session)
         return
     begun = await chat.service.configure(None, project=app.options.project)
     try:
-        await chat.service.use_model(name, session=begun)
+        await _use(app, chat, name, begun)
     except backstage.failures:
         await chat.service.delete(begun)  # nothing was said in it
         raise
@@ -196,12 +210,18 @@ async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: 
 
 async def use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str, session: str | None) -> None:
     """Let a model answer in the chat where it was asked for and in all that have none of their own, from now on."""
-    await chat.service.use_model(name)
+    await _use(app, chat, name, None)
     await asyncio.to_thread(backstage.keep, "model", name)
     about = await _about(chat, session)
     if about is not None and about.model is not None:  # who asks for a model in a chat means that chat too
         await chat.service.configure(about.id, model=None)
     await app.adopt(session, asked_in=session)
+
+
+async def _use(app: "ClewApp", chat: "Chat", name: str, session: str | None) -> None:
+    if chat.service.answering is not None:  # it is written to its end by the model that began it
+        app.say(f"{one_line(model_label(name))} answers after this reply …")
+    await chat.service.use_model(name, session=session)
 
 
 async def _about(chat: "Chat", session: str | None) -> "Session | None":

@@ -244,6 +244,25 @@ async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen
         assert "own" in status_line(app)
 
 
+async def test_a_model_asked_for_while_a_reply_is_written_is_said_to_come_after_it(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        use = agent.use_model
+
+        async def later(name: str, *, session: str | None = None) -> None:
+            await agent.go.wait()
+            await use(name, session=session)
+
+        agent.use_model = later  # type: ignore[method-assign]
+        await pilot.press(*"/model /m/other.gguf", "enter")
+        await wait_until(pilot, lambda: "other answers after this reply" in screen_text(app))
+        agent.go.set()
+        await wait_until(pilot, lambda: "other answers from now on" in screen_text(app))
+
+
 async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it_cannot_be_loaded(
     chat: Running,
 ) -> None:

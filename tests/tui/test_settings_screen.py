@@ -1,11 +1,14 @@
 """The settings screen: every setting with what there is to know of it, changed there, kept in the file, put back."""
 
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from agent.events import ModelProgress
 from agent.settings import CONFIG_TEXT, SETTINGS, Settings, load_settings, written
 from tests.tui.conftest import Running, make_app, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
@@ -192,6 +195,38 @@ async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
         await dialog(app, pilot, ModelPicker)
         await pilot.press("enter")
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.line)
+
+
+async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_changed(chat: Running) -> None:
+    agent, there = FakeAgent(), Event()
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        backstage = app.backstage
+        assert isinstance(backstage, FakeBackstage)
+        fetch = backstage.fetch
+
+        def slowly(name: str, progress: Callable[[ModelProgress], None]) -> None:
+            fetch(name, progress)
+            there.wait(60)
+
+        backstage.fetch = slowly  # type: ignore[method-assign]
+        screen = await opened(app, pilot, "model")
+        await dialog(app, pilot, ModelPicker)
+        await pilot.press(*"qwen", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("tab", "enter")
+        try:
+            await wait_until(pilot, lambda: "Fetching qwen3-4b" in words(app))
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: "a model is still being fetched" in words(app))
+            await choose(screen, pilot, "offer_model")
+            await dialog(app, pilot, Pick)
+            await pilot.press("down", "enter")
+            await wait_until(pilot, lambda: not agent.settings.offer_model)
+            assert agent.used == []
+        finally:
+            there.set()
+        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"] and "Fetching" not in words(app))
+        await wait_until(pilot, lambda: "qwen3-4b answers from now on." in words(app))
 
 
 async def test_letters_search_and_the_command_takes_words(chat: Running) -> None:

@@ -62,6 +62,8 @@ class SettingsScreen(ModalScreen[None]):
         self._change = change
         self._reset = reset
         self._found: list[SettingState] = []
+        self._said = False
+        self._held = Content("")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page chooser settings"):
@@ -97,9 +99,19 @@ class SettingsScreen(ModalScreen[None]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """What came of it, until something else is typed or chosen."""
+        self._said = bool(words)
+        self._tell(plain(words, "$text-error" if error else "") if words else self._held)
+
+    def hold(self, words: Content) -> None:
+        """What goes on meanwhile: it stands where nothing else is said."""
+        self._held = words
+        if not self._said:
+            self._tell(words)
+
+    def _tell(self, words: Content) -> None:
         line = self.query_one(".settings-said", Static)
-        line.update(plain(words, "$text-error" if error else ""))
-        line.display = bool(words)
+        line.update(words)
+        line.display = bool(words.plain)
 
     @on(Input.Changed)
     def _typed(self) -> None:

@@ -4,9 +4,9 @@ A key is handled whole, with the focus it moves, before the next one is looked a
 burst to what had the focus when the first of them came.
 
 Where letters act (on a message, in the memory panel), one acts only if no other key follows within ALONE_S: who writes
-without looking presses the next one sooner. Then all of them go to the composer, but an Enter behind them sends nothing. So do letters over a
-question, which closes, and the one that asked it goes with them. j and k may be pressed again and again, or held down,
-and act at once where a key follows that is no letter.
+without looking presses the next one sooner. Then all of them go to the composer, but an Enter behind them sends nothing.
+So do letters over a question, which closes, and the one that asked it goes with them. j and k may be pressed again and
+again, or held down, and act at once where a key follows that is no letter.
 """
 
 import asyncio
@@ -156,7 +156,11 @@ class Keyboard:
         Enter is for nothing then: it was meant for a message, and would send what is typed.
         """
         waiting = letters[acted:]
-        if acting is not None and self._app.focused is self._focused and {each.key for each in waiting} <= MOVES & acting:
+        if (
+            acting is not None
+            and self._app.focused is self._focused
+            and {each.key for each in waiting} <= MOVES & acting
+        ):
             self._waiting.extendleft((each, True) for each in (event, *reversed(waiting)))
             return True
         self._type(letters)

@@ -93,7 +93,7 @@ class Reflector:
         await self._resting.wait()
 
     async def close(self) -> None:
-        """End after the append that runs; what is left is found again at the next start, and is not told of any more."""
+        """End after the append that runs; what is left is found again at the next start and told of no more."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -79,7 +79,9 @@ async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> Non
 
 
 @pytest.mark.parametrize("key", ["enter", "up", "f2", "backspace"])
-async def test_any_other_key_that_follows_a_letter_sends_both_to_the_composer_where_enter_sends_nothing(chat: Running, key: str) -> None:
+async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends_nothing(
+    chat: Running, key: str
+) -> None:
     agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab", "h", key)

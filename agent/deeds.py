@@ -138,8 +138,8 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
         match event:
             case ObservationMade(text=text, supersedes=before):
                 return f"{'corrected a memory' if before else 'remembered'}: {quoted(text or 'erased')}"
-            case CoreWritten(block=block):
-                return f"wrote the core block {block}"
+            case CoreWritten(block=block, text=text):
+                return f"{'removed' if text == '' else 'wrote'} the core block {block}"
     for event in events:
         match event:
             case PinSet(turn=str()) | PinCleared(turn=str()):

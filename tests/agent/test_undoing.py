@@ -173,6 +173,8 @@ async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_
     agent._memory.append(TurnRated(turn=one.turn, significance=1, by="rule"))
     await agent.write_block("human", "Sails.")
     await agent.write_block("human", "Sails and rows.")
+    await agent.write_block("human", "")
+    assert (await agent.undo()).what == "removed the core block human"
     await agent.rate([one.turn], 2)
     await agent.pin(one.turn)
     await agent.withhold(one.turn)

@@ -4,8 +4,8 @@ A key is handled whole, with the focus it moves, before the next one is looked a
 burst to what had the focus when the first of them came.
 
 Where letters act (on a message, in the memory panel), one acts only if no other key follows within ALONE_S: who writes
-without looking presses the next one sooner. Then all of them go to the composer, but an Enter behind them sends nothing.
-So do letters over a question, which closes, and the one that asked it goes with them. j and k may be pressed again and
+without looking presses the next one sooner. Then all of them go to the composer; an Enter behind them sends nothing. So
+do letters over a question, which closes, and the one that asked it goes with them. j and k may be pressed again and
 again, or held down, and act at once where a key follows that is no letter.
 """
 

@@ -7,7 +7,7 @@ sent; `@someone`, `@example.com` and an e-mail address are words like any other.
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,12 @@ LARGEST = 256 * 1024  # bytes; more than any context here holds
 MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 AFTER = ".,;:!?…)]}>'\"’”»"  # what a sentence puts behind a name
 CODE = re.compile(r"""[()\[\]{}<>"'`=,;|*\\]""")  # in no name that a person types without quotes
-OFFICE = frozenset((".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp"))  # unknown to Python's own table
+# What else the names of files end with that people speak of, and no host's: `@joe.me` and `@open.ai` are words.
+SUFFIXES = (
+    "doc docx xls xlsx ppt pptx odt ods odp rtf epub png jpg jpeg gif svg webp heic mp3 wav ogg mp4 mkv webm xml ipynb "
+    "ics eml bin iso gguf gz tar tgz 7z bz2 xz"
+)
+OTHERS = frozenset(f".{suffix}" for suffix in SUFFIXES.split())
 TOLD = 3  # names of which it is said why they are no files
 LOOKED_AT, OFFERED = 5_000, 200  # names of a folder
 
@@ -78,7 +83,7 @@ def being_typed(line: str) -> str | None:
 
 
 def file_names(typed: str, folder: Path, *, whole: bool = False) -> list[FileName]:
-    """What the name being typed may become, in the order of the alphabet.
+    """What the name being typed may become, in the order of the alphabet; blocking.
 
     Nothing where it is a file's already, unless `whole` names are wanted too.
     """
@@ -86,11 +91,21 @@ def file_names(typed: str, folder: Path, *, whole: bool = False) -> list[FileNam
     try:
         with os.scandir(folder / Path(path + slash).expanduser()) as entries:
             there = [each for each in islice(entries, LOOKED_AT) if _fits(each.name, begin)]
-        found = [_offered(path + slash, each) for each in sorted(there, key=lambda each: each.name.casefold())]
+        there.sort(key=lambda each: each.name.casefold())
+        if not whole and any(each.name == begin and not each.is_dir() for each in there):
+            return []
+        return [_offered(path + slash, each) for each in there[:OFFERED]]
     except (OSError, RuntimeError, ValueError):  # no such folder, or a home nobody has
         return []
-    named = any(each.typed == path + slash + begin for each in found)
-    return [] if named and not whole else found[:OFFERED]
+
+
+def still_meant(offered: Iterable[object], typed: str) -> list[FileName]:
+    """Those of the files that were offered which a name may still become, now that it is typed so far."""
+    name = typed.removeprefix('"')
+    files = [each for each in offered if isinstance(each, FileName)]
+    if any(each.typed == name and not each.folder for each in files):
+        return []
+    return [each for each in files if each.typed.casefold().startswith(name.casefold())]
 
 
 def _fits(name: str, begin: str) -> bool:
@@ -121,8 +136,6 @@ def _file(name: str, folder: Path) -> Path | None:
 
 def _meant(name: str, folder: Path) -> bool:
     """Whether a name that is no file was meant for one: something has it, it is a path, or it ends as files do."""
-    from mimetypes import MimeTypes
-
     from agent.ingesting.files import kind_of
 
     if not name.strip("./~") and "/" not in name:
@@ -135,8 +148,7 @@ def _meant(name: str, folder: Path) -> bool:
     if slash and (first in ("", ".", "..") or first.startswith("~") or _mode(first, folder)):
         return True
     path = Path(name)
-    by_suffix = path.suffix.lower() in OFFICE or MimeTypes().guess_type(path.name, strict=False)[0] is not None
-    return by_suffix or kind_of(path) is not None
+    return path.suffix.lower() in OTHERS or kind_of(path) is not None
 
 
 def _mode(name: str, folder: Path) -> int:

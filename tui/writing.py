@@ -1,5 +1,6 @@
 """What becomes of what is written: a command is done, a message is sent or waits for the memory, a draft is kept."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from tui import actions
-from tui.attaching import CannotAttach, FileName, NoFile, attach, file_names
+from tui.attaching import CannotAttach, FileName, NoFile, attach, file_names, still_meant
 from tui.drafts import Drafts
 from tui.editing import Editing
+from tui.latest import Latest
 from tui.text import one_line
 from tui.widgets.completions import Completion, Completions
 from tui.widgets.composer import Composer
@@ -34,6 +36,7 @@ class Writing:
         self._doubted = ""  # the text of which it was asked whether a command or a file is meant
         self._coming: list[str] | None = None  # what was sent to a private chat that is being begun; None: none is
         self._apart: dict[str, list[str]] = {}  # what was sent in each private chat, newest first
+        self._files: Latest[str, list[FileName]] = Latest(_files_of, self._offer_files)
         self.editing = Editing(app)
 
     # Drafts
@@ -46,7 +49,7 @@ class Writing:
             self._app.unsay()
         if text and text != self._doubted:
             self._settle_doubt()
-        self._offer(self._completions())
+        self._complete()
         if self._timer is None and self._opened:
             self._timer = self._app.set_timer(DRAFT_S, self.keep)
 
@@ -251,12 +254,19 @@ class Writing:
 
     # The list of commands, or of files
 
-    def _completions(self) -> Sequence[Completion]:
+    def _complete(self) -> None:
         composer = self._app.composer
-        if not self.editing.under_way and (found := actions.completions(composer.text)):
-            return found
-        typed = composer.file_typed
-        return file_names(typed, Path.cwd()) if typed is not None else []
+        commands = [] if self.editing.under_way else actions.completions(composer.text)
+        typed = composer.file_typed if not commands else None
+        if typed is None:
+            self._offer(commands)
+            return
+        self._offer(still_meant(self._panel.offered, typed))  # until it is known what else there is
+        self._app.run_worker(self._files.ask(typed))
+
+    def _offer_files(self, typed: str, found: Sequence[Completion]) -> None:
+        if self._app.composer.file_typed == typed:
+            self._offer(found)
 
     def _offer(self, found: Sequence[Completion]) -> None:
         self._panel.offer(found)
@@ -312,6 +322,10 @@ class Writing:
         else:
             composer.put(f"/{chosen.slash} ")
         composer.focus()
+
+
+async def _files_of(typed: str) -> list[FileName]:
+    return await asyncio.to_thread(file_names, typed, Path.cwd())
 
 
 def _begins_private(text: str) -> bool:

@@ -2,12 +2,14 @@
 
 import os
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
-from tui.attaching import LARGEST, CannotAttach, NoFile, attach, being_typed, file_names
+from tui import writing
+from tui.attaching import LARGEST, CannotAttach, FileName, NoFile, attach, being_typed, file_names
 
 
 def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) -> None:
@@ -31,6 +33,7 @@ def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) 
         '@"a string"',
         "@",
         "@" + "x" * 5000,
+        "ask @joe.me and @open.ai",
         "@~nobody",
         "@\0",
         "@.",
@@ -47,6 +50,7 @@ def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: P
         ("sum up @nosuch.md, please", r"File not found: nosuch\.md \(in /"),
         ('sum up @"no such.txt"', r"File not found: no such\.txt \(in /"),
         ("@report.docx", "File not found: report.docx"),
+        ("@photo.JPG", "File not found: photo.JPG"),
         ("@Makefile", "File not found: Makefile"),
         ("@docs/plan", r"File not found: docs/plan \(in /"),
         ("@docs", "docs is a folder"),
@@ -167,6 +171,31 @@ async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
         await wait_until(pilot, lambda: "File not found:" in screen_text(app))
         await pilot.press("ctrl+u", "h", "i")
         assert "File not found:" not in screen_text(app)
+
+
+async def test_typing_a_name_waits_for_no_folder_and_no_file_is_chosen_that_it_rules_out(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("notes.md", "novel.txt"):
+        (tmp_path / name).write_text("x")
+    quick = Event()
+    quick.set()
+
+    def slow(typed: str, folder: Path, **more: bool) -> list[FileName]:
+        assert quick.wait(60)
+        return file_names(typed, folder, **more)
+
+    monkeypatch.setattr(writing, "file_names", slow)
+    async with chat(FakeAgent()) as (app, pilot):
+        await pilot.press(*"@n")
+        await wait_until(pilot, lambda: "notes.md" in screen_text(app))
+        quick.clear()
+        try:
+            await pilot.press(*"ov", "enter")
+            assert app.composer.text == "@novel.txt "
+        finally:
+            quick.set()
 
 
 async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(

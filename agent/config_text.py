@@ -64,7 +64,7 @@ def with_value(values: dict[str, Any], key: str, value: Value | None) -> dict[st
     for table in tables:
         place = place.setdefault(table, {})
         if not isinstance(place, dict):
-            raise ValueError(f"{table} is no table in it")
+            raise ValueError(f"{table} is not a table in it")
     if value is None:
         place.pop(name, None)
     else:

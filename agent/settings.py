@@ -279,7 +279,7 @@ def settings_with(path: Path, key: str, value: Value | None) -> Settings:
         its = [problem for problem in error.errors() if problem["loc"] in (tuple(key.split(".")), ())]
         raise SettingsError(_message(its[0]) if its else _explain(error, path, text)) from error
     except ValueError as error:
-        raise SettingsError(f"{path} cannot be used: {error}. Mend it there; nothing was changed.") from error
+        raise SettingsError(f"{path} cannot be used: {error}. Fix it there; nothing was changed.") from error
 
 
 def write_setting(path: Path, key: str, value: Value | None) -> None:
@@ -313,7 +313,7 @@ def _values(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line; nothing else was touched.") from error
+        raise SettingsError(f"{path} is not valid TOML: {error}. Fix that line; nothing else was touched.") from error
 
 
 def _validated(values: dict[str, Any], path: Path, text: str) -> Settings:
@@ -352,6 +352,8 @@ def _explain(error: ValidationError, path: Path, text: str) -> str:
 
 
 def _message(problem: ErrorDetails) -> str:
+    if problem["type"] == "string_too_short":
+        return "Must not be empty"
     said = problem["msg"].removeprefix("Value error, ").partition(", unable to")[0]
     return said.replace("Input should be", "Must be")
 
@@ -362,7 +364,7 @@ def _explain_variable(error: Exception) -> str:
     variable = f"CLEW_{named[1].upper()}" if named else "A CLEW_… variable"
     return (
         f'{variable} is wrong; nothing was changed: it must be a JSON object like {{"temperature": 0.7}}. '
-        f"Mend or unset it; one value alone is set by {variable}__NAME, as in CLEW_SAMPLING__TEMPERATURE=0.7."
+        f"Fix or unset it; one value alone is set by {variable}__NAME, as in CLEW_SAMPLING__TEMPERATURE=0.7."
     )
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tui.keeping_service import Ingested
 
 NO_PATH = "No path given. Name a file or folder, such as /ingest ~/notes"
-STAY = "Nothing was changed. The documents stay in the memory."
 WHILE_S = 600.0  # a line about what is under way stays until the next one
 
 
@@ -67,13 +66,14 @@ class Ingest:
         app = self._app
         assert app.chat is not None
         service = app.chat.service
-        gone, are, them = f"{len(missing):,} files no longer exist", "They were", "them"
+        gone, are, them, stay = f"{len(missing):,} files no longer exist", "They were", "them", "documents stay"
         if len(missing) == 1:
-            gone, are, them = "1 file no longer exists", "It was", "it"
+            gone, are, them, stay = "1 file no longer exists", "It was", "it", "document stays"
         title = f"{gone}. Remove {them} from the memory?"
         way = Way("", lambda: service.plan_take_out(missing))
         taken = await altering.agreed(app, title, way, yes="remove")
-        app.say(STAY if taken is None else f"{are} removed from the memory. /undo undoes this.")
+        kept = f"Nothing was changed. The {stay} in the memory."
+        app.say(kept if taken is None else f"{are} removed from the memory. /undo undoes this.")
 
     def _came(self, step: object) -> None:
         done, total, file = (getattr(step, name, 0) for name in ("done", "total", "file"))

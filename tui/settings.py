@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from tui.service import Backstage
 
 NOT_YET = "The settings are still being read."
-BUSY = "One moment: the change before this one is still being made."
+BUSY = "One moment: the previous change is still being made."
 FETCHING = "One moment: a model is still being fetched."
 LOADING = "Loading the model …"
-AFTER_REPLY = "The model is loaded anew as soon as the reply is written …"
+AFTER_REPLY = "The model is reloaded after this reply …"
 SHORT = 40  # characters of a value that is repeated
-EMPTY = " An empty text brings the default back."
+EMPTY = " Leave it empty for the default."
 
 
 async def change_settings(app: "ClewApp", text: str) -> None:

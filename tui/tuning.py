@@ -20,7 +20,7 @@ DEFAULT = "default"
 HERE = "here"
 HERE_TITLE = "Model of this chat"
 Fetch = Callable[["ClewApp", "Chat", "Backstage", str], Awaitable[None]]
-NOT_YET = "The memory is still being opened."
+NOT_YET = "The memory is still opening."
 
 
 async def system(app: "ClewApp", argument: str) -> None:
@@ -33,7 +33,7 @@ async def system(app: "ClewApp", argument: str) -> None:
     if not argument:
         about = await _about(chat, session)
         now = (about.system_prompt if about else None) or chat.service.settings.system_prompt
-        words = "What this chat's model is told first. An empty text brings the default back."
+        words = "The system prompt of this chat. Leave it empty for the default."
         text = await app.push_screen_wait(AskText("System prompt", now, words=words))
         if text is None:
             return
@@ -64,7 +64,7 @@ async def sampling(app: "ClewApp", argument: str) -> None:
         return
     wanted = read_sampling(text, now)
     if wanted == now:
-        app.say("These are the settings in force; nothing was changed.")
+        app.say("Nothing was changed.")
         return
     await _configure(app, chat, session, sampling=wanted)
     app.say(f"From the next reply on in this chat: {_changes(now, wanted)}.")
@@ -76,7 +76,7 @@ async def _edited(app: "ClewApp", now: "Sampling") -> str | None:
     from agent.sampling import read_sampling, write_sampling
 
     text: str | None = write_sampling(now).replace(" ", "\n")
-    words = f"How the words of this chat's replies are drawn. “{DEFAULT}” brings the defaults back."
+    words = f"The sampling settings of this chat. “{DEFAULT}” brings the defaults back."
     while (text := await app.push_screen_wait(AskText("Sampling", text or "", words=words))) is not None:
         try:
             if text.strip() != DEFAULT:
@@ -125,7 +125,7 @@ async def model(app: "ClewApp", argument: str, *, fetch: Fetch = fetch) -> None:
 
     chat, backstage = app.chat, app.backstage
     if chat is None or backstage is None:
-        app.say("The models are still being looked up.")
+        app.say(NOT_YET)
         return
     session = chat.session
     asked, here = _asked(argument)
@@ -163,7 +163,7 @@ async def embedder(app: "ClewApp", name: str | None = None, *, fetch: Fetch = fe
     if name and await _installed(app, chat, backstage, choices, name, fetch):
         await chat.service.use_embedder(name)
         await asyncio.to_thread(backstage.keep, "embedder", name)
-        app.say(f"{one_line(model_label(name))} makes the vectors from now on.")
+        app.say(f"{one_line(model_label(name))} is now the embedder.")
 
 
 async def _installed(

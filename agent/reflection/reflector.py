@@ -128,7 +128,7 @@ class Reflector:
                 model = await self._ready(by_model=by_model)
                 with contextlib.suppress(Changed, EngineClosed):
                     return await self._once(found, model, reinforce=reinforce)
-            raise AgentError("What was said there changed meanwhile. Nothing was learned; try it again.")
+            raise AgentError("The exchange was changed meanwhile. Nothing was learned. Try again.")
 
     # -- the background -------------------------------------------------------------------------------------------
 

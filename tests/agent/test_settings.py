@@ -199,7 +199,7 @@ def test_a_broken_file_is_not_written_over(config: Path, text: str) -> None:
     [
         ("context", "many", "Must be a valid integer"),
         ("recall_limit", "0", "Must be greater than or equal to 1"),
-        ("model", "", "String should have at least 1 character"),
+        ("model", "", "Must not be empty"),
         ("sampling.top_p", "3", "Must be less than or equal to 1"),
         ("low_water", "7000", "low_water < high_water < context must hold, but they are 7000, 6000 and 8192"),
     ],

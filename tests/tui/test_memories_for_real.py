@@ -66,7 +66,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await wait_until(pilot, lambda: "Documents: 1 added" in words(app))
         app.composer.put("/documents")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "1 piece" in words(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "1 passage" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "The Samaria gorge is closed in winter." in words(app))
         await pilot.press("escape", "escape")
@@ -103,7 +103,7 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
         await type_in(f"/ingest {notes}", "1 file no longer exists. Remove it from the memory?")
         await wait_until(pilot, lambda: "Nothing is erased. To erase a document, delete it." in words(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "The documents stay in the memory" in words(app))
+        await wait_until(pilot, lambda: "The document stays in the memory" in words(app))
         assert await held() == {"Gorges": 1, "Gulls": 1}
         await type_in(f"/ingest {notes}", "1 file no longer exists. Remove it from the memory?")
         await agree(pilot)

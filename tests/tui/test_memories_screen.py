@@ -256,7 +256,7 @@ async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "5", shows="/notes/field.md")
-        assert "markdown, 18 KB, 24 pieces" in words(app)
+        assert "markdown, 18 KB, 24 passages" in words(app)
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("escape", "x")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Quoted = Turn | Believed | Chunk | CoreBlock
 
 STRETCH = 300  # characters of long words, also where there is room for all of them
-LABELS = {"turn": "turn", "observation": "memory", "chunk": "document piece", "block": "core block"}
+LABELS = {"turn": "turn", "observation": "memory", "chunk": "document passage", "block": "core block"}
 
 
 def quoted(reader: "LogReader", ids: list[str]) -> "dict[str, Quoted]":

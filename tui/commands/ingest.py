@@ -98,8 +98,8 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     if not documents:
         say("No documents yet. `clew ingest PATH` adds a file or a folder.")
     for each in documents:
-        pieces = counted(each.chunks, "piece").rjust(12) if each.chunks else NOT_IN_USE
-        put(f"{each.id}  {each.type:8}  {pieces:12}  {one_line(each.title)}  ({one_line(each.path)})")
+        pieces = counted(each.chunks, "passage").rjust(14) if each.chunks else NOT_IN_USE
+        put(f"{each.id}  {each.type:8}  {pieces:14}  {one_line(each.title)}  ({one_line(each.path)})")
     return True
 
 
@@ -108,7 +108,10 @@ async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_j
     plan = await agent.plan_take_out(missing)
     if not as_json:
         done = await carry_out(agent, plan, word=WORD, yes=prune, dry_run=False, as_json=False)
-        say("They were removed from the memory." if done else "They stay in the memory. Use --prune to remove them.")
+        one = len(missing) == 1
+        removed = f"{'It was' if one else 'They were'} removed from the memory."
+        stays = f"{'It stays' if one else 'They stay'} in the memory. Use --prune to remove {'it' if one else 'them'}."
+        say(removed if done else stays)
         return done
     if prune:
         await agent.carry_out(plan)
@@ -158,7 +161,7 @@ def words(report: "IngestReport") -> list[str]:
         )
         if files
     ]
-    pieces = f" ({counted(report.chunks, 'new piece')})" if report.chunks else ""
+    pieces = f" ({counted(report.chunks, 'new passage')})" if report.chunks else ""
     lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
     lines += [f"Not UTF-8, read as Windows-1252 (Latin-1): {one_line(path)}" for path in report.guessed]

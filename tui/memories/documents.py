@@ -101,7 +101,7 @@ class Documents(Vertical):
 def _pieces(document: Document) -> str:
     if not document.chunks:
         return "not in use"  # taken out, or not read to its end
-    return f"{document.chunks:,} {'piece' if document.chunks == 1 else 'pieces'}"
+    return f"{document.chunks:,} {'passage' if document.chunks == 1 else 'passages'}"
 
 
 def _row(document: Document, width: int) -> Sequence[Content]:

@@ -36,7 +36,7 @@ def state_in_words(state: "State") -> str:
     """What keeps the graph from being asked just now; empty where nothing does."""
     graph = state.graph
     if graph is None or graph.state == "opening":
-        return "The graph is still being opened. Ask again in a moment; what you wrote stays here."
+        return "The graph is still opening. Ask again in a moment; what you wrote stays here."
     if graph.state in ("rebuilding", "catching up"):
         share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up with what was said"

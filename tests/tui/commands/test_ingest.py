@@ -45,13 +45,13 @@ def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
         assert "1 unchanged, 1 gone from the disk" in ended.out
         assert "Remove the document “Cheese” from the memory\n" in ended.out
         assert f"\n{folder / 'a.md'}\n" in ended.out
-        assert "They stay in the memory. Use --prune to remove them." in ended.err
+        assert "It stays in the memory. Use --prune to remove it." in ended.err
     typed(monkeypatch, "yes\n")
-    assert "They were removed from the memory." in clew("ingest", str(folder), "--no-embed").err
+    assert "It was removed from the memory." in clew("ingest", str(folder), "--no-embed").err
     assert [each["chunks"] for each in clew("ingest", "--json").json if each["title"] == "Cheese"] == [0]
-    assert "not in use    Cheese" in clew("ingest").out
+    assert "not in use      Cheese" in clew("ingest").out
     assert "removed the document “Cheese” from the memory" in clew("undo").err
-    assert "1 piece" in clew("ingest").out
+    assert "1 passage" in clew("ingest").out
     pruned = clew("ingest", str(folder), "--no-embed", "--prune", "--json").json
     assert (pruned["missing"], pruned["removed"]) == ([], [str(folder / "a.md")])
     assert clew("ingest", str(folder), "--no-embed", "--json").json["removed"] == []
@@ -83,8 +83,8 @@ def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> Non
 
 
 @pytest.mark.restarts
-def test_one_piece_is_a_piece(clew: Run, folder: Path) -> None:
+def test_one_passage_is_a_passage(clew: Run, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     told = " ".join(clew("ingest").out.split())
-    assert "1 piece Cheese" in told
-    assert "2 pieces Tides" in told
+    assert "1 passage Cheese" in told
+    assert "2 passages Tides" in told

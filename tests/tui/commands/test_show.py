@@ -226,7 +226,7 @@ def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
     said = remember("How is it kept?", "In brine.", recalled=pack)
 
     told = clew("show", said.reply).out
-    assert f"Cheese › Salt · document piece {hit['id']}\n    Brine keeps it." in told
+    assert f"Cheese › Salt · document passage {hit['id']}\n    Brine keeps it." in told
     assert f"memory {learned}\n    I eat cheese daily." in told
     assert "persona · core block" in told
     assert "hidden or deleted" not in told

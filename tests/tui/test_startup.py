@@ -20,7 +20,7 @@ BEFORE_THE_PAINT = frozenset(
         "tomllib._re", "tomllib._types", "gc", "textual.widgets.markdown", "tui",
         "tui.actions", "tui.app", "tui.attaching", "tui.boot", "tui.dates", "tui.drafts", "tui.editing",
         "tui.editor", "shlex",
-        "tui.entry", "tui.exit_codes", "tui.keys", "tui.lazy", "tui.leaving", "tui.pack", "tui.parts",
+        "tui.entry", "tui.exit_codes", "tui.keys", "tui.latest", "tui.lazy", "tui.leaving", "tui.pack", "tui.parts",
         "tui.pasting", "tui.places", "tui.state", "tui.terminal",
         "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail",
         "tui.widgets", "tui.window", "tui.worlds", "tui.writing",

@@ -220,11 +220,10 @@ class _Translation:
                     rel.name = self._new_name(rel.place)
             walk, step = (one, other) if one.star is not None else (other, one)
             if step.star is not None:
-                ids = "list_transform(rels(${0}), _x -> id(_x))"
-                both = f"list_concat({ids.format('a')}, {ids.format('b')})"
+                both = "list_concat(properties(rels($a), '_ID'), properties(rels($b), '_ID'))"
                 template = f"size(list_distinct({both})) = length($a) + length($b)"
-            elif walk.star is not None:
-                template = "NOT list_contains(list_transform(rels($a), _x -> id(_x)), id($b))"
+            elif walk.star is not None:  # list_transform would read the walks of other rows
+                template = "NOT list_contains(properties(rels($a), '_ID'), id($b))"
             else:
                 template = "id($a) <> id($b)"
             a, b = ([replace(each.name, place=one.place)] for each in (walk, step) if each.name is not None)

@@ -16,8 +16,8 @@ from functools import cache
 from itertools import combinations, pairwise
 
 from graph.errors import Refused
-from graph.querying.functions import AGGREGATES
-from graph.querying.lambdas import unanswered
+from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
+from graph.querying.lambdas import QUANTIFIERS, copied, property_of, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
 from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, rels_of
 from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
@@ -125,6 +125,7 @@ class _Translation:
     counts: bool  # whether how often a pattern is there is asked, as far as one can see
     walks: set[str] = field(default_factory=set)  # the names of relationships of more than one step
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
+    lists: list[list[Token]] | None = None  # in a projection: those that an expression of x is about
 
     # Clauses
 
@@ -186,7 +187,13 @@ class _Translation:
     def _projection(self, clause: _Clause, order: _Clause | None) -> list[Token]:
         sorts = set(_aggregates([*clause.items, *(order.items if order is not None else ())]))
         before, self.mixed = self.mixed, len(sorts) > 1
+        around, self.lists = self.lists, [] if _star(clause) is None else None
         made = [clause.word, *self.expression(clause.items)]
+        if self.lists:  # row by row: the engine mixes up the values of x, or goes down, where there are many
+            sizes = [token for each in self.lists for token in self._made(", size($a)", clause.word.place, a=each)][1:]
+            row = [self._new_name(clause.word.place)]
+            made = [*self._made("UNWIND [[$a]] AS $b", clause.word.place, a=sizes, b=row), *made]
+        self.lists = around
         if order is not None:
             grouped = bool(sorts) or (bool(clause.items) and is_word(clause.items[0], "DISTINCT"))
             made += [order.word, *self._keys(order.items, _aliases(clause.items) if grouped else {})]
@@ -310,7 +317,10 @@ class _Translation:
             if word.upper == "EXISTS" or not fewer:
                 clauses.pop()
         kept = [*head, *(item for each in clauses for item in (each.word, *each.items))]
-        return [group.open, *self.clauses(kept), group.close]
+        around, self.lists = self.lists, None
+        made = [group.open, *self.clauses(kept), group.close]
+        self.lists = around
+        return made
 
     # Expressions
 
@@ -338,6 +348,9 @@ class _Translation:
                 of_label = self._label(item, after, before, rest[2:])
                 made += of_label[0] if of_label else self._call(item, after)
                 taken = of_label[1] if of_label else 2
+            elif is_in(after, "(") and is_word(item, *QUANTIFIERS) and is_word(next(iter(after.items[1:]), None), "IN"):
+                made += self._quantified(item, after)
+                taken = 2
             elif is_in(after, "{") and item.upper in ("EXISTS", "COUNT"):
                 made += [item, *self._subquery(item, after)]
                 taken = 2
@@ -409,14 +422,47 @@ class _Translation:
         inside, name = group.items, flat(group.items[:1])
         bar = next((at for at, each in enumerate(inside) if is_sign(each, "|")), len(inside))
         where = next((at for at, each in enumerate(inside[:bar]) if is_word(each, "WHERE")), bar)
-        made, start, end = self.expression(inside[2:where]), group.open.place, group.close.place
-        if where < bar:
-            condition = self.expression(inside[where + 1 : bar])
+        start, end, listed = group.open.place, group.close.place, self.expression(inside[2:where])
+        condition, into = (self._inside(each) for each in (inside[where + 1 : bar], inside[bar + 1 :]))
+        made = self._list(listed)
+        if into and (one := property_of(listed, name[0], condition, into)) is not None:
+            made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
+            condition, into = one[1]
+        if condition:
             made = self._made("list_filter($a, $b -> $c)", start, end, a=made, b=name, c=condition)
-        if bar < len(inside):
-            into = self.expression(inside[bar + 1 :])
-            made = self._made("list_transform($a, $b -> $c)", start, end, a=made, b=name, c=into)
-        return made if where < len(inside) else self._made("($a)", start, end, a=made)
+        if into and [each.text for each in into] != [name[0].text]:
+            made = self._made("list_transform($a, $b -> $c)", start, end, a=made, b=name, c=copied(into, *name))
+        return made if condition or into else self._made("($a)", start, end, a=made)
+
+    def _quantified(self, word: Token, group: Group) -> list[Token]:
+        """`any(x IN list WHERE …)`: with many values at a time the engine's own goes down."""
+        inside, [name] = group.items, flat(group.items[:1])
+        where = next((at for at, each in enumerate(inside) if is_word(each, "WHERE")), len(inside))
+        start, end, listed = word.place, group.close.place, self.expression(inside[2:where])
+        condition, copy = self._inside(inside[where + 1 :]), self._list(listed)
+        one = property_of(listed, name, condition)
+        if one is None:
+            before, after = flat(inside[:2]), [*flat(inside[where : where + 1]), *condition]
+            return [word, group.open, *before, *copy, *after, group.close]
+        made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
+        chosen = self._made("size(list_filter($a, $b -> $c))", start, end, a=made, b=[name], c=one[1][0])
+        template = {"ANY": "($a > 0)", "NONE": "($a = 0)", "SINGLE": "($a = 1)", "ALL": "($a = size($b))"}[word.upper]
+        return self._made(template, start, end, a=chosen, b=made)
+
+    def _list(self, listed: list[Token]) -> list[Token]:
+        """The list that an expression of x is about: as a copy, as the engine looks for its values in the wrong row."""
+        if not varies(listed):
+            return listed
+        if self.lists is not None and not any(one.text + other.text == "->" for one, other in pairwise(listed)):
+            self.lists.append(listed)  # one with an expression of x in it has a list of its own
+        return self._made("coalesce($a)", listed[0].place, listed[-1].place, a=listed)
+
+    def _inside(self, said: Sequence[Item]) -> list[Token]:
+        """What is said of x."""
+        around, self.lists = self.lists, None
+        made = self.expression(said)
+        self.lists = around
+        return made
 
     def _labelled(self, items: Sequence[Item], made: list[Token]) -> int:
         """`t:Turn` where it is asked and not matched; how many tokens it takes."""
@@ -480,6 +526,8 @@ class _Translation:
             return [word, *flat([group])]  # which has a place in MATCH, and is refused here
         if special := self._special(name, group, start):
             return special
+        if name in WITH_LAMBDAS and inside:
+            return self._lambda(word, group)
         given = [self.expression(each) for each in apart(inside)]
         if name in AGGREGATES and len(given) == 1 and (template := self._aggregate(name, given)):
             return self._made(template, start, end, a=given[0])
@@ -497,6 +545,16 @@ class _Translation:
             for key, value in zip("abc", given, strict=False)
         }
         return self._made(template, start, end, **values, t=self._as_time(given[0]) if given else [])
+
+    def _lambda(self, word: Token, group: Group) -> list[Token]:
+        """`list_transform(list, x -> …)` and the like, as somebody typed them."""
+        listed, *others = apart(group.items)
+        pieces = [self._list(self.expression(listed))]
+        for said in others:
+            arrow = next((at for at, each in enumerate(said) if is_sign(each, ">")), 0)
+            names = [each for each in flat(said[:arrow]) if is_name(each)]
+            pieces.append([*flat(said[: arrow + 1]), *copied(self._inside(said[arrow + 1 :]), *names)])
+        return [word, group.open, *together(pieces, group.items), group.close]
 
     def _special(self, name: str, group: Group, start: int) -> list[Token]:
         """What depends on how its arguments are written."""
@@ -553,16 +611,13 @@ class _Translation:
         bar = next((at for at, each in enumerate(rest) if is_sign(each, "|")), 0)
         if not bar or not is_sign(equals, "=") or not is_word(of, "IN") or not is_name(so_far) or not is_name(name):
             return []
-        return self._made(
-            "list_reduce(list_prepend($a, $b), ($c, $d) -> $e)",
-            start,
-            group.close.place,
-            a=self.expression(rest[:bar]),
-            b=self.expression(first),
-            c=[so_far],
-            d=[name],
-            e=self.expression(rest[bar + 1 :]),
-        )
+        end, listed, said = group.close.place, self.expression(rest[:bar]), self._inside(rest[bar + 1 :])
+        copy = self._list(listed)
+        if (one := property_of(listed, name, said)) is not None:
+            copy, [said] = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]]), one[1]
+        begun = self._made("list_prepend($a, $b)", start, end, a=copy, b=self.expression(first))
+        template = "list_reduce($a, ($b, $c) -> $d)"
+        return self._made(template, start, end, a=begun, b=[so_far], c=[name], d=copied(said, so_far, name))
 
     # Making tokens
 

@@ -39,6 +39,19 @@ def shared(ends: int, *kinds: str) -> int:
     return sum(n * (n - 1) for n in Counter(each[1 + ends] for each in edges).values())
 
 
+def chains(session: str, most: int) -> list[list[Turn]]:
+    """Each walk over REPLIES_TO within a chat, of so many steps at most."""
+    turns = [each for each in TURNS if each.session == session]
+    return [turns[n : m + 1][::-1] for m in range(len(turns)) for n in range(max(0, m - most), m)]
+
+
+def joined(lists: Iterable[list[str]]) -> Rows:
+    return [(sorted(" ".join(each) for each in lists),)]
+
+
+WALK = "(a:Turn)-[r:REPLIES_TO*1..20]->(b)"
+CHAINS = [*chains("long", 20), *chains("short", 20)]
+SEVENTH = [chain for chain in CHAINS if any(each.index == 7 for each in chain)]
 TEXTS = [each.text for each in LONGS[:5]]
 MENDED: dict[str, Rows] = {
     # Walks, and relationships that come twice.
@@ -65,6 +78,28 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WHERE (t)<-[:DERIVED_FROM]-()-[:DERIVED_FROM]->() RETURN t.id": [("l0",), ("l4",)],
     "MATCH (o {id: 'o2'}) OPTIONAL MATCH (o)-[:DERIVED_FROM]->(t)<-[:DERIVED_FROM]-(p) RETURN p.id": [("o1",)],
     "MATCH (o {id: 'o3'}) OPTIONAL MATCH (o)-[:DERIVED_FROM]->(t)<-[:DERIVED_FROM]-(p) RETURN p.id": [(None,)],
+    "MATCH (a)-[:REPLIES_TO]->(b)<-[:REPLIES_TO*1..2]-(c) RETURN count(*)": [(0,)],
+    "MATCH (a)-[:MENTIONS*1..2]-(b)-[:MENTIONS]-(c) RETURN count(*)":
+        [(sum(len(trails(each, 2, 3, "MENTIONS")) for each in (*BY_ID, *NAMES)),)],
+    "MATCH (a)-[:REPLIES_TO*1..2]-(b)-[:REPLIES_TO*1..2]-(c) RETURN count(*)":
+        [(sum((1, 2, 1)[n - 2] for each in BY_ID for n, _ in trails(each, 2, 4, "REPLIES_TO")),)],
+    # What is on walks: more values at a time than the engine keeps apart by itself.
+    f"MATCH p = {WALK} WITH list_to_string(' ', [n IN nodes(p) | n.id]) AS k ORDER BY k RETURN collect(k)":
+        joined([each.id for each in chain] for chain in CHAINS),
+    f"MATCH p = {WALK} WITH list_to_string(' ', [n IN nodes(p) WHERE n.role = 'user' | n.id]) AS k "
+    "ORDER BY k RETURN collect(k)": joined([each.id for each in chain if each.role == "user"] for chain in CHAINS),
+    f"MATCH p = {WALK} WHERE any(n IN nodes(p) WHERE n.index = 7) RETURN count(*), "
+    "sum(CASE WHEN all(n IN nodes(p) WHERE n.index > 5 OR n.role = 'user') THEN 1 ELSE 0 END)":
+        [(len(SEVENTH), sum(all(each.index > 5 or each.role == "user" for each in chain) for chain in SEVENTH))],
+    f"MATCH {WALK}-[:SAID_BY]->(c) WITH list_to_string(' ', [n IN nodes(r) | n.id]) AS k ORDER BY k RETURN collect(k)":
+        joined([each.id for each in chain[1:-1]] for chain in CHAINS),
+    f"MATCH {WALK}-[:SAID_BY]->(c) WITH list_to_string(' ', [n IN nodes(r) | n.id + n.role]) AS k "
+    "ORDER BY k RETURN collect(k)": joined([each.id + each.role for each in chain[1:-1]] for chain in CHAINS),
+    f"MATCH p = {WALK} WITH reduce(s = '', n IN nodes(p) | s + n.id) AS k ORDER BY k RETURN collect(k)":
+        [(sorted("".join(each.id for each in chain) for chain in CHAINS),)],
+    "UNWIND range(1, 2000) AS i WITH [{a: i}, {a: i + 1}] AS l "
+    "RETURN sum([x IN l WHERE x.a % 2 = 0 | x.a][1]), sum(CASE WHEN any(x IN l WHERE x.a % 3 = 0) THEN 1 ELSE 0 END)":
+        [(sum(i + i % 2 for i in range(1, 2001)), sum(i % 3 != 1 for i in range(1, 2001)))],
     # Patterns that are asked and counted.
     "MATCH (e:Entity) WHERE size((e)<-[:MENTIONS]-()) > 2 RETURN e.id": [("anna",)],
     "MATCH (s:Turn) WHERE size((s)<-[]-()) > 1 RETURN count(*)":
@@ -97,6 +132,10 @@ MENDED: dict[str, Rows] = {
     "MATCH p = (:Turn {id: 'l4'})-[:REPLIES_TO*2..3]->() RETURN [n IN nodes(p) | n.id]":
         [(["l4", "l3", "l2"],), (["l4", "l3", "l2", "l1"],)],
     "RETURN [x IN [3, 1, 2] WHERE x <> 1], [x IN [1, 2] | x + 1], [x IN [7]]": [([3, 2], [2, 3], [7])],
+    "RETURN [x IN [1, 2] | {a: x}], list_transform([1, 2], x -> {a: x, b: 0})":
+        [([{"a": 1}, {"a": 2}], [{"a": 1, "b": 0}, {"a": 2, "b": 0}])],
+    "MATCH (t:Turn) WITH t.session AS s, collect(t) AS ts RETURN [x IN ts WHERE x.index < 2 | {id: x.id, n: x.index}]":
+        [([{"id": "h0", "n": 0}, {"id": "h1", "n": 1}],), ([{"id": "l0", "n": 0}, {"id": "l1", "n": 1}],)],
     "RETURN head([3, 1]), last([3, 1]), tail([3, 1]), [5, 6, 7][0..2], [5, 6, 7][1..], [5, 6, 7][-2..]":
         [(3, 1, [1], [5, 6], [6, 7], [6, 7])],
     "MATCH (t:Turn {id: 'h0'}) OPTIONAL MATCH (t)<-[:DERIVED_FROM]-(o) RETURN collect(o.id), size(collect(o.id)), "

@@ -19,7 +19,7 @@ from graph.errors import Refused
 from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
 from graph.querying.lambdas import QUANTIFIERS, copied, property_of, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
-from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, rels_of
+from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
 from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
 from graph.schema import RELS
 
@@ -39,8 +39,12 @@ _PARTS = {  # of a time: what the engine has under no name, or answers 0 for
     "dow": f"({_WEEKDAY} % 7)",
     **dict.fromkeys(("dayofyear", "doy", "ordinalday"), _DAY_OF_YEAR),
 }
-_PIECES = r"regexp_extract_all($a + $b, '(?s)(.*?)\\Q' + $b + '\\E', 1)"  # the engine's own leaves empty ones out
+_PIECES = r"regexp_extract_all($a + $b, '(?s)(.*?)\\Q' + $q + '\\E', 1)"  # the engine's own leaves empty ones out
 _SPLIT = f"(CASE WHEN $a IS NULL THEN null ELSE {_PIECES} END)"
+# A backslash ends what \Q begins, or is halved; in what is put in it is doubled.
+_QUOTED = r"regexp_replace($a, '\\x5c', '\\\\E\\\\x5c\\\\Q', 'g')"
+_DOUBLED = r"regexp_replace($a, '\\x5c', '\\\\\\\\', 'g')"
+_SEPARATED = frozenset(("replace", "split", "split_part", "str_split", "string_split", "string_to_array"))
 _FILLED = "CASE WHEN size($a) > 0 THEN $a END"  # an empty list brings an error, a null none
 
 # By name and number of arguments, which are $a, $b, $c; $t is the first as a time.
@@ -54,7 +58,7 @@ TEMPLATES: dict[tuple[str, int], str] = {
     ("list_any_value", 1): "list_extract(CASE WHEN size(list_filter($a, _v -> _v IS NOT NULL)) > 0 THEN "
     "list_filter($a, _v -> _v IS NOT NULL) END, 1)",
     ("localdatetime", 0): "current_timestamp()",
-    ("replace", 3): r"regexp_replace($a, '\\Q' + $b + '\\E', $c, 'g')",
+    ("replace", 3): r"regexp_replace($a, '\\Q' + $q + '\\E', $c, 'g')",
     ("round", 1): "round($a, 0)",
     ("split_part", 3): f"list_to_string('', list_slice({_PIECES}, $c, $c))",
     ("substring", 2): "substr($a, $b + 1, 2147483647)",
@@ -124,6 +128,9 @@ class _Translation:
     taken: set[str]
     counts: bool  # whether how often a pattern is there is asked, as far as one can see
     walks: set[str] = field(default_factory=set)  # the names of relationships of more than one step
+    nodes: dict[str, bool] = field(default_factory=dict)  # the names of nodes and relationships: may it be nothing?
+    own: frozenset[str] = frozenset()  # in what is said of an x: its name
+    returned: Sequence[Item] = ()  # what RETURN is followed by
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
     lists: list[list[Token]] | None = None  # in a projection: those that an expression of x is about
 
@@ -134,12 +141,13 @@ class _Translation:
         head, clauses = _clauses(items)
         made = self.expression(head)
         star = next((each for clause in clauses if (each := _star(clause)) is not None), None)
+        optional = False
         while clauses:
             clause = clauses.pop(0)
             match clause.word.upper:
                 case "MATCH":
                     where = clauses.pop(0) if clauses and clauses[0].word.upper == "WHERE" else None
-                    made += self._match(clause, where, star)
+                    made += self._match(clause, where, star, optional=optional)
                 case "RETURN" | "WITH":
                     order = clauses.pop(0) if clauses and clauses[0].word.upper == "ORDER" else None
                     made += self._projection(clause, order)
@@ -148,10 +156,15 @@ class _Translation:
                         made += self._made("SKIP 0", order.word.place)  # without one the engine does not order
                 case _:
                     made += [clause.word, *self.expression(clause.items)]
+            optional = clause.word.upper == "OPTIONAL"
+            if clause.word.upper == "UNION":
+                self.nodes = {}
         return made
 
-    def _match(self, clause: _Clause, where: _Clause | None, star: Token | None) -> list[Token]:
+    def _match(self, clause: _Clause, where: _Clause | None, star: Token | None, *, optional: bool) -> list[Token]:
         parts = [self._part(each, number) for number, each in enumerate(apart(clause.items))]
+        for name in (each for _, steps, _ in parts for each in names_of(steps)):
+            self.nodes.setdefault(name, optional)
         conditions = self._unlike([step for _, steps, _ in parts for step in steps], star)
         pieces = [[*before, *self._chain(steps), *after] for before, steps, after in parts]
         for steps in (steps for _, steps, _ in parts if self.counts and len(steps) == 1):
@@ -188,6 +201,7 @@ class _Translation:
         sorts = set(_aggregates([*clause.items, *(order.items if order is not None else ())]))
         before, self.mixed = self.mixed, len(sorts) > 1
         around, self.lists = self.lists, [] if _star(clause) is None else None
+        self.returned = clause.items if clause.word.upper == "RETURN" else ()
         made = [clause.word, *self.expression(clause.items)]
         if self.lists:  # row by row: the engine mixes up the values of x, or goes down, where there are many
             sizes = [token for each in self.lists for token in self._made(", size($a)", clause.word.place, a=each)][1:]
@@ -198,6 +212,8 @@ class _Translation:
             grouped = bool(sorts) or (bool(clause.items) and is_word(clause.items[0], "DISTINCT"))
             made += [order.word, *self._keys(order.items, _aliases(clause.items) if grouped else {})]
         self.mixed = before
+        if clause.word.upper == "WITH" and _star(clause) is None:
+            self.nodes = {name: self.nodes[old] for name, old in _carried(clause.items) if old in self.nodes}
         return made
 
     def _keys(self, items: list[Item], named: Mapping[tuple[str, ...], Token]) -> list[Token]:
@@ -317,9 +333,9 @@ class _Translation:
             if word.upper == "EXISTS" or not fewer:
                 clauses.pop()
         kept = [*head, *(item for each in clauses for item in (each.word, *each.items))]
-        around, self.lists = self.lists, None
+        around, self.lists = (self.lists, dict(self.nodes)), None
         made = [group.open, *self.clauses(kept), group.close]
-        self.lists = around
+        self.lists, self.nodes = around
         return made
 
     # Expressions
@@ -345,9 +361,11 @@ class _Translation:
             elif is_sign(before, ".") or not is_name(item):
                 made.append(item)
             elif is_in(after, "(") and item.sort is Sort.WORD and item.upper not in _NO_FUNCTIONS:
-                of_label = self._label(item, after, before, rest[2:])
-                made += of_label[0] if of_label else self._call(item, after)
-                taken = of_label[1] if of_label else 2
+                taken = 2
+                if item.upper == "LABELS" and len(after.items) == 1:
+                    taken = self._labels(items, at, made)
+                else:
+                    made += self._call(item, after)
             elif is_in(after, "(") and is_word(item, *QUANTIFIERS) and is_word(next(iter(after.items[1:]), None), "IN"):
                 made += self._quantified(item, after)
                 taken = 2
@@ -412,8 +430,8 @@ class _Translation:
             return self.expression(inside)
         place = flat(inside)[0].place
         first, end = self.expression(inside[:cut]), self.expression(inside[cut + 1 :])
-        begins = "1" if not first else "$a" if first[0].text == "-" else "$a + 1"
-        ends = "-1" if not end else "$b - 1" if end[0].text == "-" else "$b"
+        begins = _bound(first, "$a", below="$a", above="$a + 1") or "1"
+        ends = _bound(end, "$b", below="$b - 1", above="$b") or "-1"
         # No blank may stand before a colon or the end.
         return self._made(f"({begins}):({ends})", place, close.place - 1, a=first, b=end)
 
@@ -423,7 +441,7 @@ class _Translation:
         bar = next((at for at, each in enumerate(inside) if is_sign(each, "|")), len(inside))
         where = next((at for at, each in enumerate(inside[:bar]) if is_word(each, "WHERE")), bar)
         start, end, listed = group.open.place, group.close.place, self.expression(inside[2:where])
-        condition, into = (self._inside(each) for each in (inside[where + 1 : bar], inside[bar + 1 :]))
+        condition, into = (self._inside(each, name[0]) for each in (inside[where + 1 : bar], inside[bar + 1 :]))
         made = self._list(listed)
         if into and (one := property_of(listed, name[0], condition, into)) is not None:
             made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
@@ -439,7 +457,7 @@ class _Translation:
         inside, [name] = group.items, flat(group.items[:1])
         where = next((at for at, each in enumerate(inside) if is_word(each, "WHERE")), len(inside))
         start, end, listed = word.place, group.close.place, self.expression(inside[2:where])
-        condition, copy = self._inside(inside[where + 1 :]), self._list(listed)
+        condition, copy = self._inside(inside[where + 1 :], name), self._list(listed)
         one = property_of(listed, name, condition)
         if one is None:
             before, after = flat(inside[:2]), [*flat(inside[where : where + 1]), *condition]
@@ -457,11 +475,12 @@ class _Translation:
             self.lists.append(listed)  # one with an expression of x in it has a list of its own
         return self._made("coalesce($a)", listed[0].place, listed[-1].place, a=listed)
 
-    def _inside(self, said: Sequence[Item]) -> list[Token]:
+    def _inside(self, said: Sequence[Item], *names: Token) -> list[Token]:
         """What is said of x."""
-        around, self.lists = self.lists, None
+        around = self.lists, self.own
+        self.lists, self.own = None, self.own.union(each.text for each in names)
         made = self.expression(said)
-        self.lists = around
+        self.lists, self.own = around
         return made
 
     def _labelled(self, items: Sequence[Item], made: list[Token]) -> int:
@@ -504,16 +523,33 @@ class _Translation:
 
     # Functions
 
-    def _label(
-        self, word: Token, group: Group, before: Item | None, behind: Sequence[Item]
-    ) -> tuple[list[Token], int] | None:
-        """`labels(t)[0]` and `'Turn' IN labels(t)`: here it is one, and no list; with how many items it takes."""
-        if word.upper != "LABELS" or len(group.items) != 1:
-            return None
-        made = self._made("label($a)", word.place, group.close.place, a=flat(group.items))
-        if behind and [each.text for each in flat(behind[:1])] == ["[", "0", "]"]:
-            return made, 3
-        return (self._made("[$a]", word.place, a=made), 2) if is_word(before, "IN") else None
+    def _labels(self, items: Sequence[Item], at: int, made: list[Token]) -> int:
+        """`labels(t)[0]` and `'Turn' IN labels(t)`: here it is one, and no list; how many items it takes."""
+        word, group = items[at : at + 2]
+        before, behind = items[at - 1] if at else None, items[at + 2] if at + 2 < len(items) else None
+        assert isinstance(word, Token)
+        assert isinstance(group, Group)
+        name = flat(group.items)
+        label = self._label(name, word.place, group.close.place)
+        if isinstance(behind, Group) and [each.text for each in flat([behind])] == ["[", "0", "]"]:
+            made += label
+            return 3
+        if is_word(before, "IN"):
+            made[-1] = Token(Sort.SIGN, "=", made[-1].place)
+        elif (
+            items is not self.returned
+            or not (before is None or is_sign(before, ",") or is_word(before, "DISTINCT"))
+            or not (behind is None or is_sign(behind, ",") or is_word(behind, "AS"))
+        ):
+            raise self._wrong(word, f"A node has one label here: say label({name[0].text}), which is a text")
+        made += label
+        return 2
+
+    def _label(self, name: list[Token], start: int, end: int) -> list[Token]:
+        """The engine names the table of what an OPTIONAL MATCH did not find, where there is only one."""
+        optional = len(name) == 1 and name[0].text not in self.own and self.nodes.get(name[0].text, False)
+        template = "(CASE WHEN id($a) IS NOT NULL THEN label($a) END)" if optional else "label($a)"
+        return self._made(template, start, end, a=name)
 
     def _call(self, word: Token, group: Group) -> list[Token]:
         """A function with its arguments."""
@@ -538,13 +574,20 @@ class _Translation:
             return [word, group.open, *together(given, inside), group.close]
         if name == "split" and given[1][0].text in ("''", '""'):
             template = "string_split($a, $b)"  # into its characters
-        if name == "replace" and len(given[2]) == 1 and given[2][0].sort is Sort.STRING:
-            given[2] = [_text(text_of(given[2][0]).replace("\\", "\\\\"), given[2][0].place)]
+        if name == "replace":
+            given[2] = self._escaped(_DOUBLED, given[2])
         values = {
             key: value if len(value) == 1 else self._made("($a)", value[0].place, value[-1].place, a=value)
             for key, value in zip("abc", given, strict=False)
         }
-        return self._made(template, start, end, **values, t=self._as_time(given[0]) if given else [])
+        quoted = self._escaped(_QUOTED, given[1]) if name in _SEPARATED else []
+        return self._made(template, start, end, **values, q=quoted, t=self._as_time(given[0]) if given else [])
+
+    def _escaped(self, template: str, text: list[Token]) -> list[Token]:
+        """What a template makes of a text, if there may be a backslash in it."""
+        if len(text) == 1 and text[0].sort is Sort.STRING and "\\" not in text_of(text[0]):
+            return text
+        return self._made(template, text[0].place, text[-1].place, a=text)
 
     def _lambda(self, word: Token, group: Group) -> list[Token]:
         """`list_transform(list, x -> …)` and the like, as somebody typed them."""
@@ -553,7 +596,7 @@ class _Translation:
         for said in others:
             arrow = next((at for at, each in enumerate(said) if is_sign(each, ">")), 0)
             names = [each for each in flat(said[:arrow]) if is_name(each)]
-            pieces.append([*flat(said[: arrow + 1]), *copied(self._inside(said[arrow + 1 :]), *names)])
+            pieces.append([*flat(said[: arrow + 1]), *copied(self._inside(said[arrow + 1 :], *names), *names)])
         return [word, group.open, *together(pieces, group.items), group.close]
 
     def _special(self, name: str, group: Group, start: int) -> list[Token]:
@@ -563,6 +606,8 @@ class _Translation:
         match name:
             case "exists" if len(inside) == 3 and is_sign(inside[1], "."):
                 return self._made("($a IS NOT NULL)", start, end, a=flat(inside))
+            case "label" | "type" if len(inside) == 1:
+                return self._label(self.expression(inside), start, end)
             case "size" if len(inside) == 1 and is_name(inside[0]) and inside[0].text in self.walks:
                 return self._made("length($a)", start, end, a=flat(inside))
             case "reduce":
@@ -586,7 +631,8 @@ class _Translation:
         """The engine has null for the list, or the sum, of nothing; and mixes DISTINCT with others wrongly."""
         if self.mixed and given[0] and given[0][0].upper == "DISTINCT" and name in ("collect", "count"):
             del given[0][0]
-            listed = "list_distinct(coalesce(collect($a), []))"
+            is_node = name == "count" and len(given[0]) == 1 and given[0][0].text in self.nodes
+            listed = f"list_distinct(coalesce(collect({'id($a)' if is_node else '$a'}), []))"  # whole nodes are large
             return listed if name == "collect" else f"size({listed})"
         return {"collect": "coalesce(collect($a), [])", "sum": "coalesce(sum($a), 0)"}.get(name, "")
 
@@ -611,7 +657,7 @@ class _Translation:
         bar = next((at for at, each in enumerate(rest) if is_sign(each, "|")), 0)
         if not bar or not is_sign(equals, "=") or not is_word(of, "IN") or not is_name(so_far) or not is_name(name):
             return []
-        end, listed, said = group.close.place, self.expression(rest[:bar]), self._inside(rest[bar + 1 :])
+        end, listed, said = group.close.place, self.expression(rest[:bar]), self._inside(rest[bar + 1 :], so_far, name)
         copy = self._list(listed)
         if (one := property_of(listed, name, said)) is not None:
             copy, [said] = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]]), one[1]
@@ -693,11 +739,31 @@ def _aliases(items: Sequence[Item]) -> dict[tuple[str, ...], Token]:
     }
 
 
+def _carried(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """The names that a WITH carries on as they are, each with what it was called before."""
+    for piece in apart(items[1:] if items and is_word(items[0], "DISTINCT") else items):
+        if len(piece) in (1, 3) and is_name(piece[0]) and is_name(piece[-1]):
+            yield piece[-1].text, piece[0].text
+
+
 def _is_operand(item: Item | None) -> bool:
     """Whether an expression may end with this."""
     if isinstance(item, Token):
         return item.upper not in KEYWORDS - {"END"} and item.sort not in (Sort.SIGN, Sort.NUMBER)
     return item is not None
+
+
+def _bound(said: Sequence[Token], value: str, *, below: str, above: str) -> str:
+    """One end of a cut of a list, which counts from the end where it is below 0."""
+    match [(each.sort, each.text) for each in said]:
+        case []:
+            return ""
+        case [(Sort.NUMBER, _)]:
+            return above
+        case [(Sort.SIGN, "-"), (Sort.NUMBER, _)]:
+            return below
+        case _:
+            return f"CASE WHEN ({value}) < 0 THEN ({value}) {below[2:]} ELSE ({value}) {above[2:]} END"
 
 
 def _is_time(item: Item) -> bool:

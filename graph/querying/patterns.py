@@ -78,6 +78,17 @@ def rels_of(steps: Sequence[Step]) -> Iterator[Rel]:
     return (each for each in steps if isinstance(each, Rel))
 
 
+def names_of(steps: Sequence[Step]) -> Iterator[str]:
+    """The names of its nodes and of its relationships; those of walks are left out."""
+    for step in steps:
+        if isinstance(step, Rel):
+            name = step.name if step.star is None else None
+        else:
+            name = step.items[0] if step.items else None
+        if is_name(name):
+            yield name.text
+
+
 def may_be_one(one: Rel, other: Rel, rels: Sequence[Rel]) -> bool:
     """Whether two of the relationships of a MATCH may be, or share, one in the graph."""
     if one.named and other.named and not one.named & other.named:

@@ -121,6 +121,9 @@ MENDED: dict[str, Rows] = {
     "MATCH (n:Turn|Session) RETURN labels(n)[0] AS kind, count(*) AS n": [("Session", 2), ("Turn", len(TURNS))],
     "MATCH (n) WHERE n:Entity RETURN n.id": [("anna",), ("ben",), ("you",), ("assistant",)],
     "MATCH (n) WHERE n.id IN ['you', 'long'] AND 'Session' IN labels(n) RETURN n.id": [("long",)],
+    "MATCH (t:Turn) OPTIONAL MATCH (t)-[r:MENTIONS]->(e) WITH t, r AS q, e RETURN type(q), label(e), "
+    "'Entity' IN labels(e), count(*)": [("MENTIONS", "Entity", True, 5), (None, None, None, len(TURNS) - 4)],
+    "MATCH (n) WHERE NOT 'Turn' IN labels(n) RETURN count(*)": [(11,)],
     "MATCH (t:Turn {id: 'l2'}) RETURN t {.id, .role, more: t.index + 1} AS m":
         [({"id": "l2", "role": "user", "more": 3},)],
     "MATCH (t:Turn) WHERE t.index < 5 AND exists(t.parent) RETURN count(*)": [(8,)],
@@ -136,6 +139,8 @@ MENDED: dict[str, Rows] = {
         [([{"a": 1}, {"a": 2}], [{"a": 1, "b": 0}, {"a": 2, "b": 0}])],
     "MATCH (t:Turn) WITH t.session AS s, collect(t) AS ts RETURN [x IN ts WHERE x.index < 2 | {id: x.id, n: x.index}]":
         [([{"id": "h0", "n": 0}, {"id": "h1", "n": 1}],), ([{"id": "l0", "n": 0}, {"id": "l1", "n": 1}],)],
+    "WITH [5, 6, 7] AS l, -1 AS k, 1 AS n RETURN l[..k], l[k..], l[n..], l[..n], l[n..k], l[-2..n + 1], l[0..-n]":
+        [([5, 6], [7], [6, 7], [5], [6], [6], [5, 6])],
     "RETURN head([3, 1]), last([3, 1]), tail([3, 1]), [5, 6, 7][0..2], [5, 6, 7][1..], [5, 6, 7][-2..]":
         [(3, 1, [1], [5, 6], [6, 7], [6, 7])],
     "MATCH (t:Turn {id: 'h0'}) OPTIONAL MATCH (t)<-[:DERIVED_FROM]-(o) RETURN collect(o.id), size(collect(o.id)), "
@@ -144,6 +149,8 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WITH t ORDER BY t.index DESC, t.id RETURN collect(t.index)[1] AS most": [(LONG - 1,)],
     "MATCH (t:Turn) RETURN count(DISTINCT t.role), count(*), collect(DISTINCT t.session)[2] = 'short'":
         [(2, len(TURNS), True)],
+    "MATCH (a:Turn)--(b) RETURN count(DISTINCT a), count(*)":
+        [(len(TURNS), sum(end in BY_ID for edge in EDGES for end in edge[1:]))],
     "MATCH (t:Turn) RETURN t.session, count(DISTINCT t.role) AS roles, count(t) AS n":
         [("long", 2, LONG), ("short", 2, 5)],
     # Texts.
@@ -155,6 +162,10 @@ MENDED: dict[str, Rows] = {
         [(TEXTS[3].split(", ")[1], len(TEXTS[3].split(" ")), TEXTS[3].split(", ")[2])],
     "MATCH (t:Turn {id: 'l3'}) RETURN replace(t.text, ', ', '.') AS a, replace('a.b', '.', '\\\\1') AS b":
         [(TEXTS[3].replace(", ", "."), "a\\1b")],
+    r"RETURN replace('a\\b', '\\', '/'), split('a\\\\c', '\\'), split_part('a\\Eb', '\\E', 2)":
+        [("a/b", ["a", "", "c"], "b")],
+    r"WITH 'a\\b\\Ec' AS s, '\\' AS b, '\\0' AS c, '\\E' AS e RETURN replace(s, b, c), split(s, e), split(s, b)":
+        [(r"a\0b\0Ec", [r"a\b", "c"], ["a", "b", "Ec"])],
     "RETURN toString(2.5), toString(7), toString(true), toInteger('12'), toInteger(2.7), toInteger('x'), toFloat('1')":
         [("2.5", "7", "true", 12, 2, None, 1.0)],
     # Numbers and conditions.
@@ -306,6 +317,8 @@ REFUSED = {
     "MATCH (t:Turn) RETURN any(x IN list_filter([1], x -> x > t.index) WHERE x = 1)": "into a WITH before",
     "MATCH (t:Turn) WHERE any(x IN ['l1'] WHERE x = $word) RETURN t": r"say WITH \$word AS word before",
     "MATCH (a)-->(b)<--(c) RETURN *": r"instead of \*",
+    "MATCH (t:Turn) RETURN size(labels(t))": r"say label\(t\)",
+    "MATCH (t:Turn) WITH labels(t) AS l RETURN l": r"say label\(t\)",
     "MATCH (t:Turn) RETURN collect(t.id)[0]": r"say \[1\]",
     "MATCH (t:Turn) RETURN [(t)-->(b) | b.id]": r"MATCH it, and collect\(\)",
     "MATCH (t:Turn) RETURN date_trunc($part, t.at)": "in quotes which part",

@@ -129,6 +129,8 @@ class _Translation:
     counts: bool  # whether how often a pattern is there is asked, as far as one can see
     walks: set[str] = field(default_factory=set)  # the names of relationships of more than one step
     nodes: dict[str, bool] = field(default_factory=dict)  # the names of nodes and relationships: may it be nothing?
+    times: set[str] = field(default_factory=set)  # the names of times in milliseconds
+    maps: set[str] = field(default_factory=set)  # the names of what is no node, whatever its properties are called
     own: frozenset[str] = frozenset()  # in what is said of an x: its name
     returned: Sequence[Item] = ()  # what RETURN is followed by
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
@@ -154,6 +156,10 @@ class _Translation:
                     bounded = bool(clauses) and clauses[0].word.upper in ("SKIP", "LIMIT")
                     if order is not None and clause.word.upper == "WITH" and not bounded:
                         made += self._made("SKIP 0", order.word.place)  # without one the engine does not order
+                case "UNWIND" if len(clause.items) > 2 and isinstance(name := clause.items[-1], Token):
+                    if any(each.sort is Sort.PARAMETER or each.text == "{" for each in flat(clause.items)[:2]):
+                        self.maps.add(name.text)
+                    made += [clause.word, *self.expression(clause.items)]
                 case _:
                     made += [clause.word, *self.expression(clause.items)]
             optional = clause.word.upper == "OPTIONAL"
@@ -213,6 +219,7 @@ class _Translation:
             made += [order.word, *self._keys(order.items, _aliases(clause.items) if grouped else {})]
         self.mixed = before
         if clause.word.upper == "WITH" and _star(clause) is None:
+            self._named(clause.items)
             self.nodes = {name: self.nodes[old] for name, old in _carried(clause.items) if old in self.nodes}
         return made
 
@@ -377,9 +384,9 @@ class _Translation:
                 taken = 2
             elif is_sign(after, ":") and len(rest) > 2 and is_name(rest[2]):
                 taken = self._labelled(rest, made)
-            elif self._is_time_compared(rest):
-                made += self._made("epoch_ms($a)", item.place, a=flat(rest[:3]))
-                taken = 3
+            elif (time := self._time_compared(items, at))[0]:
+                taken = time[0]
+                made += self._made(time[1], item.place, a=flat(rest[:taken]))
             elif item.upper == "WHEN" and cases and cases[-1]:
                 taken = _then(rest)
                 made += [item, *self._condition(rest[1:taken])]
@@ -510,16 +517,37 @@ class _Translation:
             return self._made("($a) = true", made[0].place, made[-1].place, a=made)
         return made
 
-    def _is_time_compared(self, items: Sequence[Item]) -> bool:
-        """Whether this is `t.at >= date(…)`, or a day in quotes: the property is in milliseconds."""
-        if len(items) < 5 or not is_sign(items[1], ".") or not _is_time(items[2]) or not is_sign(items[3], *COMPARED):
-            return False
-        said, called = items[4], items[5] if len(items) > 5 else None
-        if isinstance(said, Token) and said.sort is Sort.STRING:
-            return _DAY.match(text_of(said)) is not None
-        if is_word(said, *OF_TIME) and is_in(called, "("):
-            return bool(called.items) or said.upper != "TIMESTAMP"
-        return False
+    def _time_compared(self, items: Sequence[Item], at: int) -> tuple[int, str]:
+        """How many items the time takes in `t.at >= date(…)`, and what it becomes: the property is in milliseconds.
+
+        What it is compared with is a time, or a day in quotes, on either side. None of a day is midnight: what is to be
+        equal to one is on it.
+        """
+        taken = self._of_time(items[at:])
+        sign, said = (items[at + taken], items[at + taken + 1 :]) if at + taken + 1 < len(items) else (None, [])
+        if not taken or not is_sign(sign, *COMPARED) or not _is_said_time(said[0], said[1] if len(said) > 1 else None):
+            sign, said = items[at - 1] if at > 1 else None, items[max(0, at - 3) : max(0, at - 1)]
+            on_left = bool(said) and (_is_said_time(said[-1], None) or (len(said) > 1 and _is_said_time(*said)))
+            if not taken or not is_sign(sign, *COMPARED) or not on_left:
+                return 0, ""
+        days = any(is_word(each, "DATE") for each in said[:2])
+        days |= any(isinstance(each, Token) and _DAY.fullmatch(text_of(each)) is not None for each in said[:2])
+        is_day = days and is_sign(sign, "=", "<>", "!=")
+        return taken, "CAST(epoch_ms($a) AS DATE)" if is_day else "epoch_ms($a)"
+
+    def _of_time(self, items: Sequence[Item]) -> int:
+        """How many items a time in milliseconds takes that stands at the beginning: `t.at`, or the name of one."""
+        name = items[0]
+        if len(items) > 2 and is_sign(items[1], "."):
+            return 3 if _is_time(items[2]) and isinstance(name, Token) and name.text not in self.maps else 0
+        return 1 if isinstance(name, Token) and name.text in self.times else 0
+
+    def _named(self, items: Sequence[Item]) -> None:
+        """Remember which names a projection gives to times, and to maps of its own."""
+        named = list(_given(items))
+        times = {name for name, said in named if said and self._of_time(said) == len(said)}
+        self.maps |= {name for name, said in named if is_in(said[0], "{")}
+        self.times = times
 
     # Functions
 
@@ -682,7 +710,7 @@ class _Translation:
 
     def _as_time(self, value: list[Token]) -> list[Token]:
         """A time: what is a number of milliseconds is made one."""
-        if len(value) == 3 and value[1].text == "." and _is_time(value[2]):
+        if value and self._of_time(value) == len(value):
             return self._made("epoch_ms($a)", value[0].place, value[-1].place, a=value)
         return value
 
@@ -737,6 +765,26 @@ def _aliases(items: Sequence[Item]) -> dict[tuple[str, ...], Token]:
         for piece in pieces
         if len(piece) > 2 and is_word(piece[-2], "AS") and isinstance(piece[-1], Token)
     }
+
+
+def _given(items: Sequence[Item]) -> Iterator[tuple[str, Sequence[Item]]]:
+    """The names that a WITH gives or carries on, each with what to; of the latest or the first of times: with that."""
+    for piece in apart(items[1:] if items and is_word(items[0], "DISTINCT") else items):
+        said = piece[:-2] if len(piece) > 2 and is_word(piece[-2], "AS") else piece
+        if piece and said and isinstance(piece[-1], Token):
+            inside = (
+                said[1].items if len(said) == 2 and is_word(said[0], "MAX", "MIN") and is_in(said[1], "(") else said
+            )
+            yield piece[-1].text, inside
+
+
+def _is_said_time(said: Item, called: Item | None) -> bool:
+    """Whether this is a day in quotes, or `date(…)` and the like."""
+    if isinstance(said, Token) and said.sort is Sort.STRING:
+        return _DAY.match(text_of(said)) is not None
+    if is_word(said, *OF_TIME) and is_in(called, "("):
+        return bool(called.items) or said.upper != "TIMESTAMP"
+    return False
 
 
 def _carried(items: Sequence[Item]) -> Iterator[tuple[str, str]]:

@@ -188,6 +188,14 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WHERE t.at > datetime('2026-02-01T00:00:00') - duration({days: 3, hours: 2}) RETURN count(*)":
         [(sum(f"{each.said:%Y-%m-%dT%H:%M:%S}" > "2026-01-28T22:00:00" for each in TURNS),)],
     "MATCH (t:Turn) WHERE t.at > datetime() - duration('P7D') RETURN count(*)": [(0,)],
+    "MATCH (t:Turn) WHERE '2026-01-01' <= t.at AND datetime('2026-01-10') > t.at RETURN t.id":
+        ids(each for each in TURNS if "2026-01-01" <= f"{each.said:%Y-%m-%d}" < "2026-01-10"),
+    "MATCH (t:Turn) WITH t.at AS at, t.id AS id WHERE at > '2026-02-01' AND NOT at = '2026-02-03' RETURN id, day(at)":
+        [(each.id, each.said.day) for each in TURNS
+         if f"{each.said:%Y-%m-%d}" >= "2026-02-01" and f"{each.said:%Y-%m-%d}" != "2026-02-03"],
+    "MATCH (t:Turn) WHERE t.at = '2026-01-01' OR t.at = date('2026-01-03') RETURN t.id":
+        ids(each for each in TURNS if f"{each.said:%Y-%m-%d}" in ("2026-01-01", "2026-01-03")),
+    "UNWIND [{at: '2026-01-05'}] AS m WITH m WHERE m.at > '2026-01-01' RETURN m.at": [("2026-01-05",)],
     "MATCH (t:Turn) RETURN date(t.at) AS day, count(*)": by(lambda each: f"{each.said:%Y-%m-%d}"),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 
 from graph.errors import Refused
 from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
-from graph.querying.lambdas import QUANTIFIERS, copied, property_of, unanswered, varies
+from graph.querying.lambdas import QUANTIFIERS, copied, property_of, renamed, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
 from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
 from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
@@ -131,6 +131,7 @@ class _Translation:
     nodes: dict[str, bool] = field(default_factory=dict)  # the names of nodes and relationships: may it be nothing?
     times: set[str] = field(default_factory=set)  # the names of times in milliseconds
     maps: set[str] = field(default_factory=set)  # the names of what is no node, whatever its properties are called
+    names: set[str] = field(default_factory=set)  # of values, that WITH and UNWIND gave
     own: frozenset[str] = frozenset()  # in what is said of an x: its name
     returned: Sequence[Item] = ()  # what RETURN is followed by
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
@@ -159,6 +160,7 @@ class _Translation:
                 case "UNWIND" if len(clause.items) > 2 and isinstance(name := clause.items[-1], Token):
                     if any(each.sort is Sort.PARAMETER or each.text == "{" for each in flat(clause.items)[:2]):
                         self.maps.add(name.text)
+                    self.names.add(name.text)
                     made += [clause.word, *self.expression(clause.items)]
                 case _:
                     made += [clause.word, *self.expression(clause.items)]
@@ -216,6 +218,8 @@ class _Translation:
         self.lists = around
         if order is not None:
             grouped = bool(sorts) or (bool(clause.items) and is_word(clause.items[0], "DISTINCT"))
+            if grouped and _star(clause) is None:
+                self._check_keys(order.items, clause.items)
             made += [order.word, *self._keys(order.items, _aliases(clause.items) if grouped else {})]
         self.mixed = before
         if clause.word.upper == "WITH" and _star(clause) is None:
@@ -228,11 +232,23 @@ class _Translation:
         pieces: list[list[Token]] = []
         for key in apart(items[1:]):
             last = 1 if key and is_word(key[-1], "ASC", "ASCENDING", "DESC", "DESCENDING") else 0
-            asked = key[: len(key) - last]
-            alias = named.get(tuple(each.text for each in flat(asked)))
-            made = [replace(alias, place=flat(asked)[0].place)] if alias is not None else self.expression(asked)
-            pieces.append([*made, *flat(key[len(key) - last :])])
-        return [*flat(items[:1]), *together(pieces, items)]
+            asked = _by_alias(key[: len(key) - last], named)
+            pieces.append([*self.expression(asked), *flat(key[len(key) - last :])])
+        made = together(pieces, items)
+        for at, (before, token) in enumerate(pairwise(made), start=1):
+            if token.text == ",":  # no blank may stand before it
+                made[at] = replace(token, place=min(token.place, before.place + len(before.text)))
+        return [*flat(items[:1]), *made]
+
+    def _check_keys(self, keys: Sequence[Item], returned: Sequence[Item]) -> None:
+        pieces = apart(returned[1:] if returned and is_word(returned[0], "DISTINCT") else returned)
+        named = {tuple(each.text for each in flat(piece)): Token(Sort.WORD, "", 0) for piece in pieces}
+        aliases = _aliases(returned)
+        others = self.nodes.keys() - {each.text for each in aliases.values()}
+        for before, token in pairwise([None, *flat(_by_alias(keys, {**named, **aliases}))]):
+            if is_name(token) and token.text in others and not is_sign(before, "."):
+                why = "ORDER BY knows only what is returned here: return this too, AS a name, and order by the name"
+                raise self._wrong(token, why)
 
     # Patterns
 
@@ -306,11 +322,11 @@ class _Translation:
             if rel.most is None:
                 raise self._wrong(
                     rel.star,
-                    "A walk that may come back to where it was needs an end: say how far, as in *1..5, or follow one "
+                    "A walk that can return to its start needs an end: say how far, as in *1..5, or follow one "
                     "relationship in one direction, as in -[:REPLIES_TO*]->",
                 )
             if rel.least == 0 and rel.most > 0:
-                raise self._wrong(rel.star, "A walk that may come back to where it was has a step at least: say *1..")
+                raise self._wrong(rel.star, "A walk that can return to its start needs at least one step: say *1..")
         if rel.mode:
             return [rel.star, *rel.mode, *rel.range, *rel.filter]
         if rel.cycles:
@@ -408,7 +424,9 @@ class _Translation:
         if group.open.text == "[" and len(inside) > 2 and is_name(inside[0]) and is_word(inside[1], "IN"):
             return self._comprehension(group)
         if group.open.text == "[" and inside and is_chain(inside, 0):
-            raise self._wrong(group.open, "Lists are not made of patterns here: MATCH it, and collect() what it finds")
+            raise self._wrong(
+                group.open, "A pattern cannot stand in a list here: MATCH it, and collect() what it finds"
+            )
         return [group.open, *self.expression(inside), group.close]
 
     def _entry(self, items: Sequence[Item]) -> list[Token]:
@@ -444,7 +462,8 @@ class _Translation:
 
     def _comprehension(self, group: Group) -> list[Token]:
         """`[x IN list WHERE … | …]`"""
-        inside, name = group.items, flat(group.items[:1])
+        inside = self._own_name(group.items)
+        name = flat(inside[:1])
         bar = next((at for at, each in enumerate(inside) if is_sign(each, "|")), len(inside))
         where = next((at for at, each in enumerate(inside[:bar]) if is_word(each, "WHERE")), bar)
         start, end, listed = group.open.place, group.close.place, self.expression(inside[2:where])
@@ -461,7 +480,8 @@ class _Translation:
 
     def _quantified(self, word: Token, group: Group) -> list[Token]:
         """`any(x IN list WHERE …)`: with many values at a time the engine's own goes down."""
-        inside, [name] = group.items, flat(group.items[:1])
+        inside = self._own_name(group.items)
+        [name] = flat(inside[:1])
         where = next((at for at, each in enumerate(inside) if is_word(each, "WHERE")), len(inside))
         start, end, listed = word.place, group.close.place, self.expression(inside[2:where])
         condition, copy = self._inside(inside[where + 1 :], name), self._list(listed)
@@ -481,6 +501,18 @@ class _Translation:
         if self.lists is not None and not any(one.text + other.text == "->" for one, other in pairwise(listed)):
             self.lists.append(listed)  # one with an expression of x in it has a list of its own
         return self._made("coalesce($a)", listed[0].place, listed[-1].place, a=listed)
+
+    def _own_name(self, items: Sequence[Item]) -> Sequence[Item]:
+        """`x IN list …` with another name for the x, where something else is called so."""
+        if not isinstance(name := items[0], Token) or not self._is_given(name):
+            return items
+        new = self._new_name(name.place)
+        begins = next((at for at, each in enumerate(items) if is_word(each, "WHERE") or is_sign(each, "|")), len(items))
+        return [new, *items[1:begins], *renamed(items[begins:], name.text, new.text)]
+
+    def _is_given(self, name: Token) -> bool:
+        """Whether something is called so, as far as one can tell."""
+        return name.text in self.names or name.text in self.nodes or name.text in self.walks
 
     def _inside(self, said: Sequence[Item], *names: Token) -> list[Token]:
         """What is said of x."""
@@ -545,6 +577,7 @@ class _Translation:
     def _named(self, items: Sequence[Item]) -> None:
         """Remember which names a projection gives to times, and to maps of its own."""
         named = list(_given(items))
+        self.names.update(name for name, _ in named)
         times = {name for name, said in named if said and self._of_time(said) == len(said)}
         self.maps |= {name for name, said in named if is_in(said[0], "{")}
         self.times = times
@@ -646,8 +679,8 @@ class _Translation:
                 given = self.expression(inside)
                 template = "timestamp($a)" if given[0].sort in (Sort.STRING, Sort.PARAMETER) else "($a)"
                 return self._made(template, start, end, a=self._as_time(given))
-            case "date" if list(keyed) == ["year", "month", "day"]:
-                year, month, day = (self.expression(each) for each in keyed.values())
+            case "date" if keyed.keys() == {"year", "month", "day"}:
+                year, month, day = (self.expression(keyed[each]) for each in ("year", "month", "day"))
                 return self._made("make_date($a, $b, $c)", start, end, a=year, b=month, c=day)
             case "date" if inside and not keyed and flat(inside)[0].sort not in (Sort.STRING, Sort.PARAMETER):
                 return self._made("CAST($a AS DATE)", start, end, a=self._as_time(self.expression(inside)))
@@ -682,6 +715,10 @@ class _Translation:
         if len(pieces) != 2 or len(pieces[0]) < 3 or len(pieces[1]) < 5:
             return []
         (so_far, equals, *first), (name, of, *rest) = pieces
+        if isinstance(so_far, Token) and self._is_given(so_far):
+            old, so_far = so_far, self._new_name(so_far.place)
+            rest = renamed(rest, old.text, so_far.text)
+        name, of, *rest = self._own_name([name, of, *rest])
         bar = next((at for at, each in enumerate(rest) if is_sign(each, "|")), 0)
         if not bar or not is_sign(equals, "=") or not is_word(of, "IN") or not is_name(so_far) or not is_name(name):
             return []
@@ -785,6 +822,24 @@ def _is_said_time(said: Item, called: Item | None) -> bool:
     if is_word(said, *OF_TIME) and is_in(called, "("):
         return bool(called.items) or said.upper != "TIMESTAMP"
     return False
+
+
+def _by_alias(items: Sequence[Item], named: Mapping[tuple[str, ...], Token]) -> list[Item]:
+    """What rows are ordered by, with the names of what is returned for it."""
+    made: list[Item] = []
+    at = 0
+    while at < len(items):
+        for end in range(len(items), at, -1) if not made or not is_sign(made[-1], ".") else ():
+            alias = named.get(tuple(each.text for each in flat(items[at:end])))
+            if alias is not None:
+                made.append(replace(alias, place=flat(items[at:end])[0].place))
+                at = end
+                break
+        else:
+            item = items[at]
+            made.append(replace(item, items=tuple(_by_alias(item.items, named))) if isinstance(item, Group) else item)
+            at += 1
+    return made
 
 
 def _carried(items: Sequence[Item]) -> Iterator[tuple[str, str]]:

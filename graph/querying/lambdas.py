@@ -4,6 +4,7 @@ One that looks at more than its x, as in `x > t.index`, may stand anywhere but i
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
@@ -62,6 +63,20 @@ def copied(said: Sequence[Token], *names: Token) -> list[Token]:
     return made
 
 
+def renamed(items: Sequence[Item], old: str, new: str) -> list[Item]:
+    """What is said of x, with another name for it."""
+    made: list[Item] = []
+    for before, item, after in zip([None, *items], items, [*items[1:], None], strict=False):
+        if isinstance(item, Group):
+            made.append(replace(item, items=tuple(renamed(item.items, old, new))))
+        elif is_name(item) and item.text == old and not is_sign(before, ".") and not is_in(after, "("):
+            is_key = is_sign(after, ":") and (before is None or is_sign(before, ","))
+            made.append(item if is_key else replace(item, text=new))
+        else:
+            made.append(item)
+    return made
+
+
 def varies(listed: Sequence[Token]) -> bool:
     """Whether a list is another one for each row, and can be asked before rows are put together."""
     called = [(one.text.lower(), other.text == "(") for one, other in pairwise([*listed, Token(Sort.SIGN, "", 0)])]
@@ -78,10 +93,10 @@ def unanswered(items: Sequence[Item]) -> tuple[Token, str] | None:
     for listed, (_, said) in _gone_through(items):
         for token in flat(said):
             if token.sort is Sort.PARAMETER:
-                return token, f"{token.text} is not known in here: say WITH {token.text} AS {token.text[1:]} before"
+                return token, f"{token.text} cannot be used here. Add WITH {token.text} AS {token.text[1:]} first"
         for _, body in _gone_through(listed):
             if (name := next(_captured(body), None)) is not None:
-                why = "The engine would mix up rows here: put the list that is made with {} into a WITH before"
+                why = "The engine would mix up rows here: build that list with {} in an earlier WITH"
                 return name, why.format(name.text)
     return None
 

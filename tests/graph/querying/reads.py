@@ -151,6 +151,12 @@ MENDED: dict[str, Rows] = {
         [(2, len(TURNS), True)],
     "MATCH (a:Turn)--(b) RETURN count(DISTINCT a), count(*)":
         [(len(TURNS), sum(end in BY_ID for edge in EDGES for end in edge[1:]))],
+    "MATCH (t:Turn) RETURN t.role AS r, count(*) AS n ORDER BY -count(*), upper(t.role)":
+        [("user", 26), ("assistant", 24)],
+    "MATCH (t:Turn) WHERE t.index > 43 "
+    "RETURN [t IN collect(t) WHERE t.index > 1 | {t: t.id}], any(t IN [1] WHERE t = 1), reduce(t = 0, x IN [1] | t)":
+        [([{"t": "l44"}], True, 0)],
+    "RETURN date({day: 3, month: 2, year: 2026})": [("2026-02-03",)],
     "MATCH (t:Turn) RETURN t.session, count(DISTINCT t.role) AS roles, count(t) AS n":
         [("long", 2, LONG), ("short", 2, 5)],
     # Texts.
@@ -313,18 +319,20 @@ READS: dict[str, Rows] = {
 # What is refused, with a piece of the sentence that tells how to write it.
 REFUSED = {
     "MATCH (t:Turn) WHERE t.text =~ '*boat*' RETURN t": "say CONTAINS 'boat'",
-    "MATCH (t:Turn) WHERE t.text =~ '.*(boat.*' RETURN t": "is no regular expression",
-    "MATCH (t:Turn) WHERE t.text =~ $word + '*)' RETURN t": "is no regular expression",
-    "MATCH (t:Turn) WHERE regexp_matches(t.text, '(?=boat)') RETURN t": "is no regular expression",
-    "RETURN regexp_replace('a', '[', 'b')": "is no regular expression",
+    "MATCH (t:Turn) WHERE t.text =~ '.*(boat.*' RETURN t": "is not a valid regular expression",
+    "MATCH (t:Turn) WHERE t.text =~ $word + '*)' RETURN t": "is not a valid regular expression",
+    "MATCH (t:Turn) WHERE regexp_matches(t.text, '(?=boat)') RETURN t": "is not a valid regular expression",
+    "RETURN regexp_replace('a', '[', 'b')": "is not a valid regular expression",
     "MATCH (a:Turn)-[*]->(b) RETURN count(*)": r"say how far, as in \*1..5",
     "MATCH (a:Turn)-[:REPLIES_TO*]-(b) RETURN count(*)": r"as in -\[:REPLIES_TO\*\]->",
     "MATCH (a:Turn)-[:REPLIES_TO*0..2]-(b) RETURN count(*)": r"say \*1\.\.",
     "MATCH (a:Turn)-[:REPLIES_TO* SHORTEST 1..3 (r, n | WHERE n.live)]->(b) RETURN b": "ask it of the path p",
-    "MATCH (t:Turn) RETURN [x IN [1, 2] WHERE x > t.index | x * 2]": "into a WITH before",
-    "MATCH (t:Turn) RETURN any(x IN list_filter([1], x -> x > t.index) WHERE x = 1)": "into a WITH before",
-    "MATCH (t:Turn) WHERE any(x IN ['l1'] WHERE x = $word) RETURN t": r"say WITH \$word AS word before",
+    "MATCH (t:Turn) RETURN [x IN [1, 2] WHERE x > t.index | x * 2]": "in an earlier WITH",
+    "MATCH (t:Turn) RETURN any(x IN list_filter([1], x -> x > t.index) WHERE x = 1)": "in an earlier WITH",
+    "MATCH (t:Turn) WHERE any(x IN ['l1'] WHERE x = $word) RETURN t": r"Add WITH \$word AS word first",
     "MATCH (a)-->(b)<--(c) RETURN *": r"instead of \*",
+    "MATCH (a:Turn) RETURN a.role, max(a.at) AS m ORDER BY max(a.at) - min(a.at)": "return this too, AS a name",
+    "MATCH (t:Turn) RETURN t.id, collect(t.role) ORDER BY t.index": "return this too, AS a name",
     "MATCH (t:Turn) RETURN size(labels(t))": r"say label\(t\)",
     "MATCH (t:Turn) WITH labels(t) AS l RETURN l": r"say label\(t\)",
     "MATCH (t:Turn) RETURN collect(t.id)[0]": r"say \[1\]",

@@ -171,8 +171,9 @@ class _Translation:
 
     def _match(self, clause: _Clause, where: _Clause | None, star: Token | None, *, optional: bool) -> list[Token]:
         parts = [self._part(each, number) for number, each in enumerate(apart(clause.items))]
-        for name in (each for _, steps, _ in parts for each in names_of(steps)):
-            self.nodes.setdefault(name, optional)
+        for _, steps, _ in parts:
+            for known in names_of(steps):
+                self.nodes.setdefault(known, optional)
         conditions = self._unlike([step for _, steps, _ in parts for step in steps], star)
         pieces = [[*before, *self._chain(steps), *after] for before, steps, after in parts]
         for steps in (steps for _, steps, _ in parts if self.counts and len(steps) == 1):

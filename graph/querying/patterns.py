@@ -81,12 +81,10 @@ def rels_of(steps: Sequence[Step]) -> Iterator[Rel]:
 def names_of(steps: Sequence[Step]) -> Iterator[str]:
     """The names of its nodes and of its relationships; those of walks are left out."""
     for step in steps:
-        if isinstance(step, Rel):
-            name = step.name if step.star is None else None
-        else:
-            name = step.items[0] if step.items else None
-        if is_name(name):
-            yield name.text
+        named = step.name if isinstance(step, Rel) and step.star is None else None
+        first = step.items[0] if isinstance(step, Group) and step.items else named
+        if is_name(first):
+            yield first.text
 
 
 def may_be_one(one: Rel, other: Rel, rels: Sequence[Rel]) -> bool:

@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 
 from graph.errors import Refused
 from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
-from graph.querying.lambdas import QUANTIFIERS, copied, property_of, renamed, unanswered, varies
+from graph.querying.lambdas import QUANTIFIERS, copied, looks_into, property_of, renamed, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
 from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
 from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
@@ -132,6 +132,8 @@ class _Translation:
     times: set[str] = field(default_factory=set)  # the names of times in milliseconds
     maps: set[str] = field(default_factory=set)  # the names of what is no node, whatever its properties are called
     names: set[str] = field(default_factory=set)  # of values, that WITH and UNWIND gave
+    paths: set[str] = field(default_factory=set)  # the names of paths
+    carried: set[str] = field(default_factory=set)  # of these those that went through a WITH
     own: frozenset[str] = frozenset()  # in what is said of an x: its name
     returned: Sequence[Item] = ()  # what RETURN is followed by
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
@@ -196,6 +198,7 @@ class _Translation:
         before: list[Token] = []
         if len(items) > 1 and is_sign(items[1], "="):
             before, items = flat(items[:2]), items[2:]
+            self.paths.add(before[0].text)
         modes = {"SHORTESTPATH": "SHORTEST", "ALLSHORTESTPATHS": "ALL SHORTEST"}
         if len(items) > 1 and is_word(items[0], *modes) and is_in(items[1], "("):
             steps, rest = chain_of(items[1].items, number)
@@ -212,6 +215,8 @@ class _Translation:
         around, self.lists = self.lists, [] if _star(clause) is None else None
         self.returned = clause.items if clause.word.upper == "RETURN" else ()
         made = [clause.word, *self.expression(clause.items)]
+        if clause.word.upper == "WITH":
+            made = self._paths_carried(made)
         if self.lists:  # row by row: the engine mixes up the values of x, or goes down, where there are many
             sizes = [token for each in self.lists for token in self._made(", size($a)", clause.word.place, a=each)][1:]
             row = [self._new_name(clause.word.place)]
@@ -240,6 +245,17 @@ class _Translation:
             if token.text == ",":  # no blank may stand before it
                 made[at] = replace(token, place=min(token.place, before.place + len(before.text)))
         return [*flat(items[:1]), *made]
+
+    def _paths_carried(self, made: list[Token]) -> list[Token]:
+        """The engine has no name for a path that is carried on by its name alone."""
+        whole = Token(Sort.SIGN, ",", 0)
+        carried: list[Token] = []
+        for before, token, after in zip([whole, *made], made, [*made[1:], whole], strict=False):
+            is_alone = before.upper in (",", "WITH", "DISTINCT") and after.text == ","
+            carried += (
+                self._made("$a AS $a", token.place, a=[token]) if is_alone and token.text in self.paths else [token]
+            )
+        return carried
 
     def _check_keys(self, keys: Sequence[Item], returned: Sequence[Item]) -> None:
         pieces = apart(returned[1:] if returned and is_word(returned[0], "DISTINCT") else returned)
@@ -473,6 +489,8 @@ class _Translation:
         if into and (one := property_of(listed, name[0], condition, into)) is not None:
             made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
             condition, into = one[1]
+        elif self.lists is None and not self.own and varies(listed) and looks_into([*condition, *into], name[0]):
+            raise self._wrong(name[0], "The engine would mix up rows here: build this list in an earlier WITH")
         if condition:
             made = self._made("list_filter($a, $b -> $c)", start, end, a=made, b=name, c=condition)
         if into and [each.text for each in into] != [name[0].text]:
@@ -487,11 +505,12 @@ class _Translation:
         start, end, listed = word.place, group.close.place, self.expression(inside[2:where])
         condition, copy = self._inside(inside[where + 1 :], name), self._list(listed)
         one = property_of(listed, name, condition)
-        if one is None:
+        made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]]) if one is not None else copy
+        if one is None and (self.lists is not None or not varies(listed) or looks_into(condition, name)):
             before, after = flat(inside[:2]), [*flat(inside[where : where + 1]), *condition]
             return [word, group.open, *before, *copy, *after, group.close]
-        made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
-        chosen = self._made("size(list_filter($a, $b -> $c))", start, end, a=made, b=[name], c=one[1][0])
+        condition = one[1][0] if one is not None else condition
+        chosen = self._made("size(list_filter($a, $b -> $c))", start, end, a=made, b=[name], c=condition)
         template = {"ANY": "($a > 0)", "NONE": "($a = 0)", "SINGLE": "($a = 1)", "ALL": "($a = size($b))"}[word.upper]
         return self._made(template, start, end, a=chosen, b=made)
 
@@ -582,6 +601,9 @@ class _Translation:
         times = {name for name, said in named if said and self._of_time(said) == len(said)}
         self.maps |= {name for name, said in named if is_in(said[0], "{")}
         self.times = times
+        paths = {name for name, [first, *more] in named if is_name(first) and not more and first.text in self.paths}
+        self.carried |= paths
+        self.paths |= paths
 
     # Functions
 
@@ -672,6 +694,8 @@ class _Translation:
                 return self._label(self.expression(inside), start, end)
             case "size" if len(inside) == 1 and is_name(inside[0]) and inside[0].text in self.walks:
                 return self._made("length($a)", start, end, a=flat(inside))
+            case "length" if len(inside) == 1 and is_name(inside[0]) and inside[0].text in self.carried:
+                return self._made("size(rels($a))", start, end, a=flat(inside))
             case "reduce":
                 return self._reduce(group, start)
             case "datetime" | "localdatetime" if list(keyed) == ["epochmillis"]:

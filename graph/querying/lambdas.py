@@ -77,6 +77,16 @@ def renamed(items: Sequence[Item], old: str, new: str) -> list[Item]:
     return made
 
 
+def looks_into(said: Sequence[Token], name: Token) -> bool:
+    """Whether anything is asked of an x but its value: a property, a label."""
+    texts = [each.text.lower() for each in said]
+    own = name.text.lower()
+    return any(
+        one == own and (after == "." or (before == "(" and called in ("id", "label")))
+        for called, before, one, after in zip(["", "", *texts], ["", *texts], texts, [*texts[1:], ""], strict=False)
+    )
+
+
 def varies(listed: Sequence[Token]) -> bool:
     """Whether a list is another one for each row, and can be asked before rows are put together."""
     called = [(one.text.lower(), other.text == "(") for one, other in pairwise([*listed, Token(Sort.SIGN, "", 0)])]

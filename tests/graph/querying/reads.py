@@ -52,6 +52,7 @@ def joined(lists: Iterable[list[str]]) -> Rows:
 WALK = "(a:Turn)-[r:REPLIES_TO*1..20]->(b)"
 CHAINS = [*chains("long", 20), *chains("short", 20)]
 SEVENTH = [chain for chain in CHAINS if any(each.index == 7 for each in chain)]
+OF_USERS = [chain for chain in CHAINS if sum(each.role == "user" for each in chain) > 8]
 TEXTS = [each.text for each in LONGS[:5]]
 MENDED: dict[str, Rows] = {
     # Walks, and relationships that come twice.
@@ -83,6 +84,11 @@ MENDED: dict[str, Rows] = {
         [(sum(len(trails(each, 2, 3, "MENTIONS")) for each in (*BY_ID, *NAMES)),)],
     "MATCH (a)-[:REPLIES_TO*1..2]-(b)-[:REPLIES_TO*1..2]-(c) RETURN count(*)":
         [(sum((1, 2, 1)[n - 2] for each in BY_ID for n, _ in trails(each, 2, 4, "REPLIES_TO")),)],
+    f"MATCH p = {WALK} WITH p, [n IN nodes(p) WHERE n.role = 'user'] AS l, p AS q WHERE size(l) > 8 "
+    "RETURN count(*), sum(length(p)), max(length(q))":
+        [(len(OF_USERS), sum(len(chain) - 1 for chain in OF_USERS), 20)],
+    "MATCH (t:Turn), (u:Turn) WHERE any(x IN split(t.text, ' ') WHERE x = 'boat') RETURN count(*)":
+        [(len(TURNS) * sum("boat" in each.text.split(" ") for each in TURNS),)],
     # What is on walks: more values at a time than the engine keeps apart by itself.
     f"MATCH p = {WALK} WITH list_to_string(' ', [n IN nodes(p) | n.id]) AS k ORDER BY k RETURN collect(k)":
         joined([each.id for each in chain] for chain in CHAINS),
@@ -333,6 +339,7 @@ REFUSED = {
     "MATCH (a)-->(b)<--(c) RETURN *": r"instead of \*",
     "MATCH (a:Turn) RETURN a.role, max(a.at) AS m ORDER BY max(a.at) - min(a.at)": "return this too, AS a name",
     "MATCH (t:Turn) RETURN t.id, collect(t.role) ORDER BY t.index": "return this too, AS a name",
+    "MATCH p = ()-[:REPLIES_TO*2]->() WHERE size([n IN nodes(p) WHERE n.live]) > 1 RETURN p": "list in an earlier WITH",
     "MATCH (t:Turn) RETURN size(labels(t))": r"say label\(t\)",
     "MATCH (t:Turn) WITH labels(t) AS l RETURN l": r"say label\(t\)",
     "MATCH (t:Turn) RETURN collect(t.id)[0]": r"say \[1\]",

@@ -163,7 +163,7 @@ class Conversation:
 
     def _hide_waiting(self, taken: Accepted) -> str | None:
         """Hide a message that waits, and let its chat stand where it stood before; the last message that is left."""
-        events: list[Event] = [TurnHidden(turn=taken.turn, withdrawn=True)]
+        events: list[Event] = [TurnHidden(turn=taken.turn)]
         if self._memory.session(taken.session).head == taken.turn:  # it waits for the reply of another chat
             events.append(HeadMoved(session=taken.session, turn=self._memory.turn(taken.turn).parent))
         self._record(*events)

@@ -211,11 +211,10 @@ class TurnTaken(Base):
 
 
 class TurnHidden(Base):
-    """The user took a turn out of view and memory, reversibly; `withdrawn`: before its turn to be answered came."""
+    """The user took a turn out of view and memory, reversibly."""
 
     kind: Literal["turn.hidden"] = "turn.hidden"
     turn: str
-    withdrawn: bool = False
 
 
 class TurnUnhidden(Base):

@@ -33,7 +33,6 @@ from graph.events import (
     SessionStarted,
     TextErased,
     TurnDeleted,
-    TurnHidden,
     TurnSaid,
     Undone,
 )
@@ -243,11 +242,8 @@ def _whole(db: sqlite3.Connection, run: tuple[Stored, ...]) -> tuple[Stored, ...
 
 
 def is_deed(run: Sequence[Stored]) -> bool:
-    """Whether an append was a change by a person: something decided, and nothing said in a chat or imported.
-
-    A message that was taken back from the queue is none: its words are in the composer, and nobody would answer it.
-    """
-    if _is_import(run) or any(isinstance(each.event, TurnHidden) and each.event.withdrawn for each in run):
+    """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
+    if _is_import(run):
         return False
     if any(
         isinstance(each.event, TurnSaid) and (each.event.role is not Role.NOTE or each.event.source is not None)

@@ -167,8 +167,6 @@ async def marks(app: "ClewApp", argument: str) -> None:
 
 async def _set(app: "ClewApp", name: str) -> None:
     assert app.chat is not None
-    if not await app.keeping.keeps():
-        return
     await app.chat.service.mark(name)
     app.say(f"Marked: “{cut(name, 40)}”. Use /marks to come back here.")
 

@@ -478,13 +478,9 @@ class ClewApp(Parts):
         if text and session == self.current_session:
             self.composer.give_back(text)
         elif text:
-            self.keep_for_later(text, session)
+            later = self.drafts.load(session)
+            self.drafts.save(session, text + ("\n" if later else "") + later)
         self.say(event.message, error=True)
-
-    def keep_for_later(self, text: str, session: str | None) -> None:
-        """Words that belong into the composer of a chat that is not on the screen stand there when it is opened."""
-        later = self.drafts.load(session)
-        self.drafts.save(session, text + ("\n" if later else "") + later)
 
     def on_resize(self, event: events.Resize) -> None:
         self.paint()

@@ -5,8 +5,7 @@ burst to what had the focus when the first of them came.
 
 Where letters act (on a message, in the memory panel), one acts only if no other key follows within ALONE_S: who writes
 without looking presses the next one sooner. Then all of them go to the composer. So do letters over a question, which
-closes, and the one that asked it goes with them. j and k may be pressed again and again, or held down, and any key that
-is no letter behind them.
+closes, and the one that asked it goes with them. j and k may be pressed again and again, or held down.
 """
 
 import asyncio
@@ -134,7 +133,9 @@ class Keyboard:
         self._asked = ""
         acting = self._acting()
         if acting is None or not (isinstance(event, events.Paste) or _is_typed(event)):
-            return len(letters) > acted and isinstance(event, events.Key) and self._ends(letters, acting, event)
+            if len(letters) > acted:
+                self._type(letters)
+            return False
         if isinstance(event, events.Paste):
             self._type(letters if len(letters) > acted else [], asked)
             return False
@@ -147,18 +148,6 @@ class Keyboard:
         else:
             self._type(letters, asked)
         return True
-
-    def _ends(self, letters: list[events.Key], acting: frozenset[str] | None, event: events.Key) -> bool:
-        """Do what letters and the key behind them mean that is none; whether that includes the key.
-
-        One may move with j and open with Enter without waiting between them. Else they were typed, but a single letter
-        is hardly a whole message: it is there to be seen, and the next Enter sends it.
-        """
-        if acting is not None and letters[-1].key in MOVES & acting:
-            self._waiting.extendleft(((event, True), (letters[-1], True)))
-            return True
-        self._type(letters)
-        return event.key == "enter"
 
     def _acting(self) -> frozenset[str] | None:
         """The letters that act where the keys go now; None where all of them are for what has the focus."""

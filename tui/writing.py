@@ -234,8 +234,6 @@ class Writing:
             app.composer.focus()
             self.keep()
             app.say("Removed from the queue. Press Enter to send it again.")
-        else:
-            app.keep_for_later(text, session)
 
     def send_held(self) -> None:
         """The memory is open: send what waited for it."""

@@ -55,7 +55,6 @@ INSIDE: tuple[tuple[Step, ...], ...] = (
     ("/recall {}", "enter", "f7"),
     ("/rename {}", "enter"),
     ("/system You know {}", "enter", "escape"),
-    ("/marks {}", "enter", "enter"),
     ("ctrl+f", "{}", "escape"),
     ("f3", "MATCH (t:Turn) WHERE t.text = '{}' RETURN t", "f5", "escape", "escape"),
     ("/graph", "enter", "who is {}", "escape", "escape"),

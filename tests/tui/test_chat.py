@@ -1,6 +1,5 @@
 """A chat as a person has it: send, read, queue, stop, switch; on a fake agent, with the real widgets."""
 
-import asyncio
 from functools import partial
 from pathlib import Path
 
@@ -99,30 +98,6 @@ async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answe
         await pilot.press("!", "enter")
         await wait_until(pilot, lambda: texts(app)[-2:] == ["B!", "Hello there."])
         assert [turn.text for turn in agent.turns["S000"] if turn.role == "user"] == ["A", "B!"]
-
-
-async def test_a_queued_message_taken_back_on_the_way_to_another_chat_is_the_draft_of_its_own(chat: Running) -> None:
-    agent = FakeAgent()
-    agent.go.clear()
-    agent.add_session("Other", ("q", "a"))
-    async with chat(agent) as (app, pilot):
-        await app.open_session(None)
-        await pilot.press(*"A", "enter", *"B", "enter")
-        await wait_until(pilot, lambda: "1 queued" in screen_text(app))
-        here, withdraw, left = app.current_session, agent.withdraw, asyncio.Event()
-
-        async def slowly(session: str, turn: str) -> str:
-            words = await withdraw(session, turn)
-            await left.wait()
-            return words
-
-        agent.withdraw = slowly  # type: ignore[method-assign]
-        await pilot.press("up")
-        await app.open_session("S000")
-        left.set()
-        await wait_until(pilot, lambda: app.drafts.load(here) == "B")
-        assert app.composer.text == ""
-        agent.go.set()
 
 
 async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat: Running) -> None:

@@ -155,7 +155,7 @@ async def about(app: "ClewApp", argument: str) -> None:
         return
     name: str | None = argument.strip()
     if not name:
-        name = await app.push_screen_wait(AskLine("About what?", placeholder="A person, place or project"))
+        name = await app.push_screen_wait(AskLine("About what?", placeholder="A person, place or project", yes="show"))
     if name:
         from tui.walking import walk_from
         from tui.widgets.about_page import AboutPage, about_content

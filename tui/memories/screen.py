@@ -232,7 +232,7 @@ class MemoriesScreen(Screen[Goal | None]):
         value: str = "",
         *,
         placeholder: str = "",
-        yes: str = "keep",
+        yes: str = "save",
         check: Callable[[str], Awaitable[str | None]] | None = None,
     ) -> str | None:
         return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder, yes=yes, check=check))

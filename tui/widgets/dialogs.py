@@ -74,7 +74,7 @@ class AskLine(ModalScreen[str | None]):
         *,
         placeholder: str = "",
         words: str = "",
-        yes: str = "keep",
+        yes: str = "save",
         check: Callable[[str], Awaitable[str | None]] | None = None,
         live: bool = False,
     ) -> None:

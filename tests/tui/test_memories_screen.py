@@ -165,13 +165,14 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         assert listed(app) == [STARTER, CELLO, SISTER]
 
 
-async def test_the_review_promotes_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
+async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
+        assert "a keep e edit x reject" in words(app)
         await pilot.press("a")
-        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        await wait_until(pilot, lambda: listed(app) == [CELLO] and "Kept: now in use" in words(app))
         assert agent._observation(STARTER).status == "active"
         await ready(app, pilot)
         await pilot.press("x")

@@ -18,7 +18,10 @@ NOTHING_LEARNED = (
 )
 NOTHING_THEN = "Nothing was known then. Press Esc to return to now."
 NOTHING_FITS = "No memories match these filters. Press Backspace to clear them."
-NOTHING_WAITS = "Nothing to review. Memories that clew is unsure about appear here: press a to keep one, e to edit it or x to reject it."
+NOTHING_WAITS = (
+    "Nothing to review. Memories that clew is unsure about appear here: press a to keep one, e to edit it or x to "
+    "reject it."
+)
 NO_BLOCKS = (
     "No core blocks yet. Press n to write one: a short text included in every prompt, such as who you "
     "are or how clew should talk to you."

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tui.dates import ordinal
 from tui.text import one_line
 
 if TYPE_CHECKING:
@@ -19,9 +18,9 @@ CLEW = "clew"
 FOUND_BY: "dict[Strategy, str]" = {
     "lexical": "by its words",
     "semantic": "by its meaning",
-    "observation": "by what was learned from it",
-    "graph": "next to a hit",
-    "recency": "by being new",
+    "observation": "through a memory learned from it",
+    "graph": "next to a match",
+    "recency": "because it is new",
     "recent": "among the newest",
     "thread": "from this chat",
     "theme": "from a theme",
@@ -38,8 +37,8 @@ LIFTED_BY = {
     "dated": "it names a time",
     "counted": "it gives a number",
 }
-STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit", "IN": "in a chat with a hit"}
-FAR_STEPS = {"REPLIES_TO": "soon after a hit", "REPLIED_TO": "soon before a hit"}
+STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN": "in a chat with a match"}
+FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}
 DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see
 
@@ -64,7 +63,7 @@ def _shared(ranks: "Iterable[tuple[Strategy, int]]") -> "Shared":
 
 
 def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
-    """All reasons on one line: `by its words (1st), by its meaning (3rd), next to a hit; recent, you are named`.
+    """All reasons on one line: `by its words (rank 1), next to a match; recent, you are named`.
 
     Ranks that are `shared` with other hits are left out.
     """
@@ -98,7 +97,7 @@ def _reason(strategy: "Strategy", rank: int, path: "Sequence[str]") -> str:
         steps = {**STEPS, **FAR_STEPS} if len(path) > DIRECT else STEPS
         return steps.get(path[-1], FOUND_BY["graph"]) if path else FOUND_BY["graph"]
     words = FOUND_BY.get(strategy, strategy)
-    return words if strategy in UNRANKED or rank < 1 else f"{words} ({ordinal(rank)})"
+    return words if strategy in UNRANKED or rank < 1 else f"{words} (rank {rank})"
 
 
 def _boost(name: str, speaker: str) -> str:

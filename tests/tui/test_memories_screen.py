@@ -322,7 +322,7 @@ async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(ch
     async with chat(agent, size=(80, 24)) as (app, pilot):
         agent.tell(GraphProgress("rebuilding", 1, 4))
         await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)
-        await opened(app, pilot, shows="being rebuilt (25 %)")
+        await opened(app, pilot, shows="being rebuilt (25%)")
         agent.memory_of.failure = None
         agent.tell(GraphProgress("ready"))
         await wait_until(pilot, lambda: "Has a sister" in words(app))

@@ -104,7 +104,7 @@ def _standing(observation: "Observation") -> Content:
     gone = "" if observation.live else " · its proof is no longer in memory"
     return Content.assemble(
         plain(f"{mark} {STATUS_WORDS[observation.status]}", style),
-        plain(f" · {observation.kind} · {100 * observation.confidence:.0f} % sure{pin}{gone}", MUTED),
+        plain(f" · {observation.kind} · {100 * observation.confidence:.0f}% sure{pin}{gone}", MUTED),
     )
 
 
@@ -186,7 +186,7 @@ def graph_trouble(state: "State") -> str:
     if graph is None or graph.state == "opening":
         return "The memory graph is still opening. Memories are shown as soon as it is ready."
     if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
         return f"The graph is {doing}{share}. Memories are shown when that is done."
     if graph.state == "failed":

@@ -161,7 +161,7 @@ class Keeping:
             await app.chat.service.approve(approval)
         else:
             await app.chat.service.refuse(approval)
-            app.say("Refused. Nothing was changed.")
+            app.say("Denied. Nothing was changed.")
 
     def refuse_waiting(self) -> bool:
         """Refuse what waits for leave; False if nothing does."""

@@ -101,7 +101,7 @@ def compose_banner(state: State) -> tuple[Content, bool]:
 def _offered(choice: "Choice") -> Content:
     size = "installed" if choice.installed else size_of(choice.size)
     return Content.assemble(
-        plain(f"A better model fits: {one_line(choice.name)}, {size}  ", MUTED),
+        plain(f"A better model fits this computer: {one_line(choice.name)}, {size}\n", MUTED),
         plain("F5", "bold"),
         plain(f" {'use' if choice.installed else 'get'} it  ", MUTED),
         plain("Esc", "bold"),

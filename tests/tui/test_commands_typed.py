@@ -11,7 +11,7 @@ from agent.service import Status
 from graph.events import Sampling
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
-from tui.widgets.dialogs import AskText, Confirm, Reader
+from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker
 from tui.widgets.status_page import status_content
 
@@ -64,8 +64,11 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
     async with chat(agent) as (app, pilot):
         app.perform("model")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
-        await pilot.press(*"qwen", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await wait_until(pilot, lambda: "2.5 GB to download" in screen_text(app))
+        await pilot.press(*"qwenx")
+        await wait_until(pilot, lambda: "No models match." in screen_text(app))
+        await pilot.press("backspace", "enter")
+        await wait_until(pilot, lambda: "Download qwen3-4b? It is 2.5 GB." in screen_text(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: agent.used == ["qwen3-4b"])
         backstage = app.backstage
@@ -87,7 +90,8 @@ async def test_a_path_is_taken_as_a_model_and_a_bad_one_is_told(chat: Running) -
 async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         app.perform("theme")
-        await wait_until(pilot, lambda: app.theme == "clew-light")
+        await wait_until(pilot, lambda: "The theme is now light. /theme NAME takes others" in screen_text(app))
+        assert app.theme == "clew-light"
         app.perform("theme", "nord")
         await wait_until(pilot, lambda: app.theme == "nord")
         app.perform("theme", "no[pe]")

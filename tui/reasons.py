@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tui.text import one_line
 
 if TYPE_CHECKING:
+    from graph.beliefs import Observation, Proof
     from graph.events import Recalled, Strategy
     from graph.hits import Hit
     from graph.quoted import Believed
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     Shared = frozenset[tuple[Strategy, int]]
 
 CLEW = "clew"
+NOTE = "your note"
+CORRECTION = "your correction"
 FOUND_BY: "dict[Strategy, str]" = {
     "lexical": "by its words",
     "semantic": "by its meaning",
@@ -44,8 +47,17 @@ TELLING = 0.1  # smaller boosts change no order a person would see
 
 
 def who(role: str, speaker: str) -> str:
-    """Who said it, as the screen names people."""
+    """Who said it, as the screen names people; a note was written by hand, and said in no chat."""
+    if role == "note":
+        return NOTE if speaker in ("", "you") else f"note of {one_line(speaker)}"
     return CLEW if role == "assistant" and speaker == "assistant" else one_line(speaker) or role
+
+
+def proven_by(proof: "Proof", revision: "Observation") -> str:
+    """Whose words prove a revision of a memory."""
+    name = who(proof.role, proof.speaker)
+    corrects = revision.supersedes is not None and proof.relation == "DERIVED_FROM"
+    return CORRECTION if name == NOTE and corrects else name
 
 
 def shared(hits: "Iterable[Hit]") -> "Shared":
@@ -69,13 +81,17 @@ def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
     """
     ranks = _telling({reason.strategy: reason.rank for reason in hit.reasons}, shared)
     boosts = {boost.name: boost.amount for boost in hit.boosts}
-    return _explain(ranks, boosts, [step.relation for step in hit.path], who(hit.role, hit.speaker))
+    return _explain(ranks, boosts, [step.relation for step in hit.path], _speaker(hit))
 
 
 def why_stored(item: "Recalled", turn: "Turn | Believed | None", shared: "Shared" = frozenset()) -> str:
     """The same for an item of a stored context pack; `turn` is None where it can be shown no more."""
-    speaker = who(turn.role, turn.speaker) if turn is not None else ""
+    speaker = _speaker(turn) if turn is not None else ""
     return _explain(_telling(item.ranks, shared), item.boosts, [relation for relation, _ in item.path], speaker)
+
+
+def _speaker(said: "Hit | Turn | Believed") -> str:
+    return who("user" if said.role == "note" else said.role, said.speaker)
 
 
 def _telling(ranks: "Mapping[Strategy, int]", shared: "Shared") -> "dict[Strategy, int]":

@@ -77,7 +77,7 @@ def test_without_any_reason_there_is_nothing_to_say() -> None:
 def test_people_are_named_as_the_screen_names_them() -> None:
     assert who("assistant", "assistant") == "clew"
     assert who("user", "Caroline") == "Caroline"
-    assert who("note", "") == "note"
+    assert who("note", "you") == who("note", "") == "your note"
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
         await wait_until(pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.transcript.messages))
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000")
+        await opened(app, pilot, shows="Moved to Berlin")
+        await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
 
 
 async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -> None:

@@ -56,7 +56,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rewind", "Go back to one of your messages (Esc Esc)", Group.TIME, "rewind"),
     Action("tree", "Show all branches of this chat", Group.TIME, "tree", ("f6",)),
     Action("fork", "Fork this chat, or start a what-if from it", Group.TIME, "fork", argument="[what-if] [name]"),
-    Action("undo", "Undo the last change (deletes cannot be undone)", Group.TIME, "undo", argument="[number]"),
+    Action("undo", "Undo the last change (except a delete)", Group.TIME, "undo", argument="[number]"),
     Action("marks", "List marks; with a name, set one here", Group.TIME, "marks", argument="[name]"),
     Action("search", "Search all messages", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
     Action("memories", "Memories, with their proof", Group.MEMORY, "memories", ("f4",), "[words|id]"),
@@ -73,7 +73,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("documents", "Show the documents", Group.MEMORY, "documents"),
     Action("back", "Go back to where you were", Group.MEMORY, "back", ("alt+left",)),
     Action("graph", "Query the memory graph in Cypher", Group.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
-    Action("ego", "Explore the graph from this chat or from a name", Group.GRAPH, "ego", argument="[name]"),
+    Action("ego", "Explore the graph from this chat or a name", Group.GRAPH, "ego", argument="[name]"),
     Action(
         "stats",
         "Charts of your memory and clew's speed",

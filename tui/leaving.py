@@ -78,7 +78,7 @@ class Leaving:
 
     def forget_hints(self, key: str = "") -> None:
         """A key was pressed, or another chat opened: what a second press of any other key would do holds no more."""
-        for banner in self._app.screen_stack[0].query(Banner):
+        for banner in (found for screen in self._app.screen_stack[:1] for found in screen.query(Banner)):
             for each, hint in HINTS.items():
                 if each != key:
                     banner.unsay_this(hint)

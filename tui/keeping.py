@@ -32,6 +32,7 @@ class Keeping:
         self._app = app
         self._learned: tuple[str, ...] = ()  # the ids of what was learned last
         self._shown: str | None = None  # the one that F4 shows, while the notice stands
+        self._left_at: str | None = None  # the memory from which the screen led to a message, to come back to
         self._taken_back: list[tuple[str, str]] = []  # ids and their status before F8
         self.ingest = Ingest(app)
         self._notices = 0
@@ -63,7 +64,7 @@ class Keeping:
         screen = MemoriesScreen(
             app,
             page=page,
-            choose=choose or self._shown,
+            choose=choose or self._shown or (self._left_at if page == "observations" else None),
             wanted=wanted,
             proposed=proposed,
             world=world,
@@ -73,6 +74,7 @@ class Keeping:
         if told:
             app.call_after_refresh(app.say, told)
         way = await app.push_screen_wait(screen)
+        self._left_at = screen.left_at
         if way is not None:
             await finding.go_to(app, *way)
 
@@ -161,7 +163,7 @@ class Keeping:
             await app.chat.service.approve(approval)
         else:
             await app.chat.service.refuse(approval)
-            app.say("Refused. Nothing was changed.")
+            app.say("Denied. Nothing was changed.")
 
     def refuse_waiting(self) -> bool:
         """Refuse what waits for leave; False if nothing does."""

@@ -155,7 +155,7 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
                 did = {
                     "pin.set": "pinned",
                     "pin.cleared": "unpinned",
-                    "observation.promoted": "accepted",
+                    "observation.promoted": "kept",
                     "observation.rejected": "rejected",
                     "observation.returned": "restored",
                     "observation.supported": "said again",

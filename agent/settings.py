@@ -37,7 +37,7 @@ class Force(StrEnum):
 
     AT_ONCE = "at once"
     NEXT_MESSAGE = "from the next message"
-    NOT_OWN = "from the next message, in chats without their own"
+    NOT_OWN = "from the next message, in chats that have no setting of their own"
     LOADED = "at once; the model is reloaded in the background"
     NEXT_REQUEST = "from the next request of another program"
 

@@ -69,6 +69,7 @@ class Proof:
     speaker: str  # of a chunk: its document's title
     session: str  # of a chunk: its document's id
     text: str | None  # None where it may not be shown
+    role: str = "user"  # of a turn; what was written by hand is a note
 
 
 @dataclass(frozen=True, slots=True)

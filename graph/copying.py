@@ -13,6 +13,7 @@ import errno
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from graph.sqlite import open_at_rest, open_reader
 
 PART = ".part"
 PAGES = 512  # copied at a time, 2 MB: between two of them a copy can be stopped, and is written out
+LONGEST_CLEARING_S = 2
 COMPANIONS = ("", "-journal", "-wal", "-shm")
 INDEXES = ("words", "learned")
 SAFE = "Your memory is not affected, and no partial copy was left."
@@ -80,19 +82,32 @@ def copy_log(folder: Path, target: Path, *, replace: bool = False, stopping: Sto
 def making_copies(place: Path, *, alone: bool = False) -> Iterator[bool]:
     """Hold a folder in which copies are made, beside others or `alone`; False where that cannot be had now.
 
-    The system lets go of it with the process, however that ends.
+    Beside others it is waited for: who is alone there only clears up. The system lets go of it with the process,
+    however that ends.
     """
-    import fcntl
-
     with contextlib.ExitStack() as held:
         try:
             folder = os.open(place, os.O_RDONLY)
             held.callback(os.close, folder)
-            fcntl.flock(folder, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            _hold(folder, alone=alone)
         except OSError:  # somebody has it, or this disk knows no such thing
             yield False
         else:
             yield True
+
+
+def _hold(folder: int, *, alone: bool) -> None:
+    """Raises OSError where the folder cannot be held."""
+    import fcntl
+
+    until = time.monotonic() + (0 if alone else LONGEST_CLEARING_S)
+    while True:
+        try:
+            return fcntl.flock(folder, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.02)
 
 
 def copy_file(source: Path, part: Path, *, stopping: Stopping = lambda: False, at_rest: bool = False) -> None:

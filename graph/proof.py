@@ -50,7 +50,7 @@ _ANYWHERE = "NOT coalesce(t.withheld, false) AND (label(t) = 'Turn' OR t.live)"
 _TURNS = """
 MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY|RETIRED_BY]->(t:Turn) WHERE o.id IN $ids
 RETURN o.id AS observation, label(r) AS relation, t.id AS id, t.at AS at, t.live AND NOT t.withheld AS live,
-    t.world AS world, t.seq AS seq, t.speaker AS owner, t.session AS place,
+    t.world AS world, t.seq AS seq, t.role AS role, t.speaker AS owner, t.session AS place,
     t.hidden OR t.deleted AS gone, t.text AS text
 ORDER BY at, id
 """
@@ -114,6 +114,7 @@ def proofs(query: Query, ids: Sequence[str], view: InWorld | None = None) -> dic
                     speaker=row["owner"],
                     session=row["place"],
                     text=None if row["gone"] else row["text"],
+                    role=row["role"] if kind == "turn" else "",
                 )
             )
     return {id: tuple(sorted(of, key=lambda each: each.at)) for id, of in found.items()}

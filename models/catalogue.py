@@ -62,6 +62,11 @@ class Entry:
     description: str
     sha256: str | None = None
 
+    @property
+    def download(self) -> int:
+        """Bytes that come over the network: a wheel is packed, and may hold more than the model."""
+        return self.source.size if isinstance(self.source, WheelSource) else self.size
+
 
 def _chat(
     name: str, repo: str, file: str, size: int, memory: int, licence: str, context: int, description: str
@@ -91,7 +96,7 @@ CATALOGUE: tuple[Entry, ...] = (
         memory=600 * MB,
         licence="Apache-2.0",
         context=8_192,
-        description="tiny and fast; the default, no hub needed",
+        description="tiny and fast; default; from the Python package index",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
     _chat(
@@ -170,7 +175,7 @@ CATALOGUE: tuple[Entry, ...] = (
         memory=120 * MB,
         licence="Apache-2.0",
         context=512,
-        description="384 dimensions, English; the default, no hub needed",
+        description="384 dimensions, English; default; from the Python package index",
     ),
     _embed(
         "bge-small",

@@ -158,7 +158,7 @@ class Fetch:
         needed, free = missing + self._needs + MARGIN, self._outside.free(self._part.parent)
         return (
             f"{self._name} needs {needed / MB:,.0f} MB more on the disk of {self._part.parent.parent}, but "
-            f"{free / MB:,.0f} MB are free. Nothing installed has changed, and the partial download is kept. "
+            f"only {free / MB:,.0f} MB is free. Nothing installed has changed, and the partial download is kept. "
             "Free some space, or move the models with CLEW_MODELS, and try again."
         )
 

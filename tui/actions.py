@@ -34,7 +34,7 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("stop", "Stop the reply", Group.CHAT, "stop", ("escape",)),
     Action("retry", "Retry the last message if it has no reply", Group.CHAT, "retry"),
-    Action("regenerate", "Regenerate the last reply (← → switch versions)", Group.CHAT, "regenerate"),
+    Action("regenerate", "Regenerate the last reply (← → for versions)", Group.CHAT, "regenerate"),
     Action("edit", "Edit your last message", Group.CHAT, "edit", argument="[text]"),
     Action("copy", "Copy the last reply or a code block", Group.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
     Action("editor", "Write the message in $EDITOR", Group.CHAT, "editor", ("ctrl+g",)),
@@ -56,13 +56,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("rewind", "Go back to one of your messages (Esc Esc)", Group.TIME, "rewind"),
     Action("tree", "Show all branches of this chat", Group.TIME, "tree", ("f6",)),
     Action("fork", "Fork this chat, or start a what-if from it", Group.TIME, "fork", argument="[what-if] [name]"),
-    Action("undo", "Undo the last change (deletes cannot be undone)", Group.TIME, "undo", argument="[number]"),
+    Action("undo", "Undo the last change (except a delete)", Group.TIME, "undo", argument="[number]"),
     Action("marks", "List marks; with a name, set one here", Group.TIME, "marks", argument="[name]"),
     Action("search", "Search all messages", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
+    Action("memories", "Memories, with their proof", Group.MEMORY, "memories", ("f4",), "[words|id]"),
     Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f7",), aliases=("why",)),
     Action("recall", "Try what would be recalled for some words", Group.MEMORY, "recall", argument="[words]"),
     Action("about", "Everything about a person, place or project", Group.MEMORY, "about", argument="[name]"),
-    Action("memories", "Memories, with their proof", Group.MEMORY, "memories", ("f4",), "[words|id]"),
     Action("unlearn", "Undo what was just learned; again to redo", Group.MEMORY, "unlearn", ("f8",)),
     Action("review", "Review uncertain memories", Group.MEMORY, "review"),
     Action("remember", "Remember something", Group.MEMORY, "remember", argument="text"),
@@ -73,7 +73,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("documents", "Show the documents", Group.MEMORY, "documents"),
     Action("back", "Go back to where you were", Group.MEMORY, "back", ("alt+left",)),
     Action("graph", "Query the memory graph in Cypher", Group.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
-    Action("ego", "Explore the graph from this chat, or from a name", Group.GRAPH, "ego", argument="[name]"),
+    Action("ego", "Explore the graph from this chat or a name", Group.GRAPH, "ego", argument="[name]"),
     Action(
         "stats",
         "Charts of your memory and clew's speed",
@@ -83,7 +83,7 @@ ACTIONS: tuple[Action, ...] = (
         aliases=("charts",),
     ),
     Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name|file] [here]"),
-    Action("better", "Get the suggested better model", Group.VIEW, "better", ("f5",), "[not now|never]"),
+    Action("better", "Download the suggested better model", Group.VIEW, "better", ("f5",), "[not now|never]"),
     Action("theme", "Change the theme", Group.VIEW, "theme", argument="[dark|light|name]"),
     Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
     Action("bottom", "Go to the end of the chat", Group.VIEW, "bottom", ("ctrl+end",)),
@@ -98,6 +98,7 @@ ACTIONS: tuple[Action, ...] = (
 
 FIRST = ("help", "new", "sessions", "model", "settings", "memories", "search", "rewind", "edit", "private", "status")
 BY_NAME = {action.name: action for action in ACTIONS}
+NEAR = 0.7  # of difflib, from which a word is offered for one that was mistyped
 PRIVATE = BY_NAME["private"]
 _STRAY = re.compile(r"[^\W_]{1,3}(?P<command>/(?P<word>[a-z]{2,})(?: [^\n]*)?)", re.IGNORECASE)
 BY_SLASH = {word: action for action in ACTIONS for word in (action.slash, *action.aliases)}
@@ -125,10 +126,17 @@ def parse(text: str) -> Command | str | None:
     action = BY_SLASH.get(word.lower())
     if action is None:
         return (
-            f"Unknown command /{word}. Nothing was sent. F1 lists the commands; start with a space to send it "
-            "as a message."
+            f"Unknown command /{word}. {_suggestion(word)}Nothing was sent. F1 lists the commands; start with a space "
+            "to send it as a message."
         )
     return Command(action, rest.strip())
+
+
+def _suggestion(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), BY_SLASH, n=1, cutoff=NEAR)
+    return f"Did you mean /{near[0]}? " if near else ""
 
 
 def meant(text: str) -> str | None:

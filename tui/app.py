@@ -277,6 +277,7 @@ class ClewApp(Parts):
         chat = self.chat
         if chat is None:
             return
+        self._leaving.forget_hints()
         self.writing.turn_to(session, first=not chat.opened_once)
         before, chat.session = chat.session, session  # at once: what is typed from here on is this chat's draft
         self._tell_private(before)
@@ -326,13 +327,15 @@ class ClewApp(Parts):
 
     # What a person asks for
 
-    def perform(self, name: str, argument: str = "") -> None:
-        """Do what the table's action `name` says."""
-        self._perform(name, argument)
+    def perform(self, name: str, argument: str = "", *, by_key: bool = False) -> None:
+        """Do what the table's action `name` says; `by_key`: one of its keys was pressed."""
+        self._perform(name, argument, by_key)
 
     @work
-    async def _perform(self, name: str, argument: str) -> None:
-        await self.guarded(lazy.deeds().DEEDS[name](self, argument))
+    async def _perform(self, name: str, argument: str, by_key: bool) -> None:
+        deeds = lazy.deeds()
+        deed = deeds.BY_KEY.get(name, deeds.DEEDS[name]) if by_key else deeds.DEEDS[name]
+        await self.guarded(deed(self, argument))
 
     async def guarded(self, deed: Awaitable[None]) -> None:
         failures = self.backstage.failures if self.backstage is not None else (OSError,)
@@ -344,13 +347,13 @@ class ClewApp(Parts):
     def action_perform(self, name: str) -> None:
         composer = self.focused
         if not isinstance(composer, Composer) or not composer.post_message(Composer.Passed(name)):
-            self.perform(name)
+            self.perform(name, by_key=True)
 
     @on(Composer.Passed)
     def _passed(self, event: Composer.Passed) -> None:
         # Textual 8.2.8: a priority binding overtakes what was typed before it. Ctrl+N behind Enter would leave the chat
         # that the message was written in before it is sent.
-        self.perform(event.action)
+        self.perform(event.action, by_key=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Over a dialog only its own keys work, and leaving."""
@@ -419,6 +422,7 @@ class ClewApp(Parts):
 
     async def handle(self, event: events.Key | events.Paste) -> None:
         """Do what a key does; its turn has come."""
+        self._leaving.forget_hints(event.key if isinstance(event, events.Key) else "")
         await super().on_event(event)
 
     def write_on(self, words: str) -> None:

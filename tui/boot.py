@@ -69,7 +69,7 @@ class RealBackstage:
         return [
             Choice(
                 stored.name,
-                stored.size,
+                stored.size if stored.state == "installed" or stored.entry is None else stored.entry.download,
                 stored.state == "installed",
                 stored.entry.description if stored.entry else str(stored.path),
             )
@@ -106,7 +106,11 @@ class RealBackstage:
             return None
         installed = (folder / best.file).is_file()
         can_be_had = installed or (fitting.has_way_out() and fitting.has_disk(folder, best.size))
-        return Choice(best.name, best.size, installed, best.description) if can_be_had else None
+        return (
+            Choice(best.name, best.size if installed else best.download, installed, best.description)
+            if can_be_had
+            else None
+        )
 
     def postpone_offer(self) -> None:
         from agent.home import put_off_offer

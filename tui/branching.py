@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tui.time_service import Plan
 
 NO_CHAT = "This chat has no messages yet."
+NONE_OF_YOURS = "There is no message of yours to go back to here."
 HOW_TO_GO_BACK = "/undo undoes this."
 REWIND_KEYS = (Key(REWIND[0], "before"), Key(REWIND[1], "after"))
 TREE_KEYS = (Key(TREE[0], "go"), Key(TREE[1], "ego"))
@@ -159,7 +160,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
     chat, session = found
     stops = stops_of(await chat.service.thread(session))
     if not stops:
-        app.say(NO_CHAT)
+        app.say(NONE_OF_YOURS)
         return
 
     async def preview(stop: Stop) -> Words:

@@ -20,10 +20,3 @@ def day(at: datetime, now: datetime) -> str:
     """The day of a time in people's own time zone, which stays true as time goes on: 3 Jun, 3 Jun 2024."""
     local = at.astimezone(now.tzinfo)
     return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"
-
-
-def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{('th', 'st', 'nd', 'rd')[number % 10] if number % 10 < 4 else 'th'}"

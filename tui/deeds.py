@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graph.subgraphs import Ref
 from tui import altering, branching, editor, memory_deeds, offering, tuning
-from tui.leaving import answers_here
+from tui.leaving import BACK_HINT, answers_here
 from tui.message_keys import copy_text
 from tui.text import cut, one_line
 from tui.themes import SHORT_NAMES, full_name
@@ -20,10 +20,20 @@ if TYPE_CHECKING:
 Deed = Callable[["ClewApp", str], Awaitable[None]]
 
 DELETE_WORDS = "Messages shared with other chats stay there."
+ELSEWHERE = "A reply is being written in another chat. Press F2 to open that chat, then Esc to stop it."
+OTHER_THEMES = "/theme NAME takes others, such as nord; the settings (F10) list them all."
 TWICE_S = 1.5  # between the two presses of Esc Esc
 
 
 async def stop(app: "ClewApp", argument: str) -> None:
+    """Stop what there is to stop, and say so where there is nothing."""
+    if app.keeping.refuse_waiting() or stop_reply(app) or app.keeping.ingest.stop():
+        return
+    elsewhere = app.chat is not None and app.chat.service.answering is not None
+    app.say(ELSEWHERE if elsewhere else "Nothing to stop.")
+
+
+async def escape(app: "ClewApp", argument: str) -> None:
     """Refuse what a model waits for, else stop the reply, wherever the focus is; else close what is open."""
     if app.keeping.refuse_waiting() or stop_reply(app):
         return
@@ -34,7 +44,7 @@ async def stop(app: "ClewApp", argument: str) -> None:
     elif not app.composer.has_focus:
         app.composer.focus()
     elif app.chat is not None and app.chat.service.answering is not None:
-        app.say("A reply is being written in another chat. Press F2 to open that chat, then Esc to stop it.")
+        app.say(ELSEWHERE)
     elif app.state.offer is not None:
         await offering.later(app)
     elif app.current_session is not None and not app.composer.text:
@@ -69,7 +79,7 @@ async def _once_more(app: "ClewApp") -> None:
     now = time.monotonic()
     if now - app.escaped_at > TWICE_S:
         app.escaped_at = now
-        app.say("Press Esc again to go back to one of your messages.", for_s=TWICE_S)
+        app.say(BACK_HINT, for_s=TWICE_S)
         return
     app.escaped_at = 0.0
     app.unsay()
@@ -155,7 +165,7 @@ async def about(app: "ClewApp", argument: str) -> None:
         return
     name: str | None = argument.strip()
     if not name:
-        name = await app.push_screen_wait(AskLine("About what?", placeholder="A person, place or project"))
+        name = await app.push_screen_wait(AskLine("About what?", placeholder="A person, place or project", yes="show"))
     if name:
         from tui.walking import walk_from
         from tui.widgets.about_page import AboutPage, about_content
@@ -262,8 +272,13 @@ async def theme(app: "ClewApp", argument: str) -> None:
         return
     app.theme = name
     if app.backstage is not None:
-        short = next((short for short, full in SHORT_NAMES.items() if full == name and short), name)
-        await asyncio.to_thread(app.backstage.keep, "theme", short)
+        await asyncio.to_thread(app.backstage.keep, "theme", _theme_word(name))
+    app.say(f"The theme is now {_theme_word(name)}. {'' if argument else OTHER_THEMES}".strip())
+
+
+def _theme_word(name: str) -> str:
+    """A theme as people call it, and the settings."""
+    return next((short for short, full in SHORT_NAMES.items() if full == name and short), name)
 
 
 def _other_theme(app: "ClewApp") -> str:
@@ -382,3 +397,4 @@ DEEDS: dict[str, Deed] = {
     "suspend": suspend,
     "quit": leave,
 }
+BY_KEY: dict[str, Deed] = {"stop": escape}  # where a key does more than the command of its action

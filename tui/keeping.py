@@ -31,6 +31,7 @@ class Keeping:
         self._app = app
         self._learned: tuple[str, ...] = ()  # the ids of what was learned last
         self._shown: str | None = None  # the one that F4 shows, while the notice stands
+        self._left_at: str | None = None  # the memory from which the screen led to a message, to come back to
         self._taken_back: list[tuple[str, str]] = []  # ids and their status before F8
         self.ingest = Ingest(app)
         self._notices = 0
@@ -62,7 +63,7 @@ class Keeping:
         screen = MemoriesScreen(
             app,
             page=page,
-            choose=choose or self._shown,
+            choose=choose or self._shown or (self._left_at if page == "observations" else None),
             wanted=wanted,
             proposed=proposed,
             world=world,
@@ -72,6 +73,7 @@ class Keeping:
         if told:
             app.call_after_refresh(app.say, told)
         way = await app.push_screen_wait(screen)
+        self._left_at = screen.left_at
         if way is not None:
             await finding.go_to(app, *way)
 
@@ -160,7 +162,7 @@ class Keeping:
             await app.chat.service.approve(approval)
         else:
             await app.chat.service.refuse(approval)
-            app.say("Refused. Nothing was changed.")
+            app.say("Denied. Nothing was changed.")
 
     def refuse_waiting(self) -> bool:
         """Refuse what waits for leave; False if nothing does."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 QUIT_HINT = "Press Ctrl+C again to quit."
 QUIT_S = 3.0
+BACK_HINT = "Press Esc again to go back to one of your messages."
+HINTS = {"ctrl+c": QUIT_HINT, "escape": BACK_HINT}
 
 
 def answers_here(app: "ClewApp") -> bool:
@@ -73,6 +75,15 @@ class Leaving:
             app.perform("quit")
         else:
             banner.say(QUIT_HINT, for_s=QUIT_S)  # the second press counts as long as this is shown
+
+    def forget_hints(self, key: str = "") -> None:
+        """A key was pressed, or another chat opened: what a second press of any other key would do holds no more."""
+        for banner in (found for screen in self._app.screen_stack[:1] for found in screen.query(Banner)):
+            for each, hint in HINTS.items():
+                if each != key:
+                    banner.unsay_this(hint)
+        if key != "escape":
+            self._app.escaped_at = 0.0
 
     async def leave(self, code: int = 0, parting: str | None = None) -> None:
         """Keep the draft, stop what runs (its words are kept), close the memory, give the terminal back."""

@@ -236,7 +236,7 @@ async def _show_projects(app: "ClewApp") -> None:
 
 async def ingest(app: "ClewApp", argument: str) -> None:
     path: str | None = argument.strip() or await app.push_screen_wait(
-        AskLine("Add a file or folder", placeholder="~/notes")
+        AskLine("Add a file or folder", placeholder="~/notes", yes="add")
     )
     if path and not await app.keeping.keeps():
         _left(app, "ingest", path)

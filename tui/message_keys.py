@@ -81,7 +81,7 @@ DEEDS: dict[str, Callable[["ClewApp", Message], object]] = {
     "page_up": lambda app, message: _page(app, -1),
     "page_down": lambda app, message: _page(app, 1),
     "tail": lambda app, message: app.perform("bottom"),
-    "stop": lambda app, message: app.perform("stop"),
+    "stop": lambda app, message: app.perform("stop", by_key=True),
     "leave": lambda app, message: app.composer.focus(),
 }
 

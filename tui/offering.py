@@ -1,4 +1,4 @@
-"""The offer of a better model after the first reply: one line, and the keys that get it, put it off or end it."""
+"""The offer of a better model after the first reply: one line, and the keys that download it, put it off or end it."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 NOT_YET = "The list of models is still loading."
 NONE_FITS = "No better model in the catalogue fits this computer. Use /model to see them all."
-LATER = "You will be asked again in a week. Use /better to get it any time."
+LATER = "You will be asked again in a week. Use /better to download it any time."
 NEVER = "You will not be asked again. Use /better or /model to change the model."
 
 

@@ -175,7 +175,7 @@ def _trouble(state: "State") -> str:
     if graph is None or graph.state == "opening":
         return "The memory graph is still opening."
     if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
         return f"The graph is {doing}{share}; recall will be complete when that is done."
     if graph.state == "failed":

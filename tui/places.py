@@ -139,9 +139,9 @@ SEARCH = (
 )
 APPROVAL = (
     Row("Tab", "switch between the composer and the question", (bind("tab", "leave"),)),
-    Row("← →", "choose between Refuse and Allow", (bind("left,right", "turn"),), "choose"),
-    Row("Enter", "confirm the choice (Refuse by default)", (bind("enter", "press"),), "answer"),
-    Row("Esc", "refuse", foot="refuse"),
+    Row("← →", "choose between Deny and Allow", (bind("left,right", "turn"),), "choose"),
+    Row("Enter", "confirm the choice (Deny by default)", (bind("enter", "press"),), "answer"),
+    Row("Esc", "deny", foot="deny"),
 )
 
 # Lists and dialogs

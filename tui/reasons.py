@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tui.dates import ordinal
 from tui.text import one_line
 
 if TYPE_CHECKING:
+    from graph.beliefs import Observation, Proof
     from graph.events import Recalled, Strategy
     from graph.hits import Hit
     from graph.quoted import Believed
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     Shared = frozenset[tuple[Strategy, int]]
 
 CLEW = "clew"
+NOTE = "your note"
+CORRECTION = "your correction"
 FOUND_BY: "dict[Strategy, str]" = {
     "lexical": "by its words",
     "semantic": "by its meaning",
-    "observation": "by what was learned from it",
-    "graph": "next to a hit",
-    "recency": "by being new",
+    "observation": "through a memory learned from it",
+    "graph": "next to a match",
+    "recency": "because it is new",
     "recent": "among the newest",
     "thread": "from this chat",
     "theme": "from a theme",
@@ -38,15 +40,24 @@ LIFTED_BY = {
     "dated": "it names a time",
     "counted": "it gives a number",
 }
-STEPS = {"REPLIES_TO": "answers a hit", "REPLIED_TO": "answered by a hit", "IN": "in a chat with a hit"}
-FAR_STEPS = {"REPLIES_TO": "soon after a hit", "REPLIED_TO": "soon before a hit"}
+STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN": "in a chat with a match"}
+FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}
 DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see
 
 
 def who(role: str, speaker: str) -> str:
-    """Who said it, as the screen names people."""
+    """Who said it, as the screen names people; a note was written by hand, and said in no chat."""
+    if role == "note":
+        return NOTE if speaker in ("", "you") else f"note of {one_line(speaker)}"
     return CLEW if role == "assistant" and speaker == "assistant" else one_line(speaker) or role
+
+
+def proven_by(proof: "Proof", revision: "Observation") -> str:
+    """Whose words prove a revision of a memory."""
+    name = who(proof.role, proof.speaker)
+    corrects = revision.supersedes is not None and proof.relation == "DERIVED_FROM"
+    return CORRECTION if name == NOTE and corrects else name
 
 
 def shared(hits: "Iterable[Hit]") -> "Shared":
@@ -64,19 +75,23 @@ def _shared(ranks: "Iterable[tuple[Strategy, int]]") -> "Shared":
 
 
 def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
-    """All reasons on one line: `by its words (1st), by its meaning (3rd), next to a hit; recent, you are named`.
+    """All reasons on one line: `by its words (rank 1), next to a match; recent, you are named`.
 
     Ranks that are `shared` with other hits are left out.
     """
     ranks = _telling({reason.strategy: reason.rank for reason in hit.reasons}, shared)
     boosts = {boost.name: boost.amount for boost in hit.boosts}
-    return _explain(ranks, boosts, [step.relation for step in hit.path], who(hit.role, hit.speaker))
+    return _explain(ranks, boosts, [step.relation for step in hit.path], _speaker(hit))
 
 
 def why_stored(item: "Recalled", turn: "Turn | Believed | None", shared: "Shared" = frozenset()) -> str:
     """The same for an item of a stored context pack; `turn` is None where it can be shown no more."""
-    speaker = who(turn.role, turn.speaker) if turn is not None else ""
+    speaker = _speaker(turn) if turn is not None else ""
     return _explain(_telling(item.ranks, shared), item.boosts, [relation for relation, _ in item.path], speaker)
+
+
+def _speaker(said: "Hit | Turn | Believed") -> str:
+    return who("user" if said.role == "note" else said.role, said.speaker)
 
 
 def _telling(ranks: "Mapping[Strategy, int]", shared: "Shared") -> "dict[Strategy, int]":
@@ -98,7 +113,7 @@ def _reason(strategy: "Strategy", rank: int, path: "Sequence[str]") -> str:
         steps = {**STEPS, **FAR_STEPS} if len(path) > DIRECT else STEPS
         return steps.get(path[-1], FOUND_BY["graph"]) if path else FOUND_BY["graph"]
     words = FOUND_BY.get(strategy, strategy)
-    return words if strategy in UNRANKED or rank < 1 else f"{words} ({ordinal(rank)})"
+    return words if strategy in UNRANKED or rank < 1 else f"{words} (rank {rank})"
 
 
 def _boost(name: str, speaker: str) -> str:

@@ -168,7 +168,7 @@ class Backstage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A model to choose: `size` in bytes, `installed` if it is on this disk."""
+    """A model to choose: `size` in bytes, on this disk if it is `installed`, else of the download."""
 
     name: str
     size: int

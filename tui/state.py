@@ -125,6 +125,16 @@ def model_label(name: str) -> str:
     return PurePath(name).stem if name.endswith(".gguf") else name
 
 
+def model_step(step: str, name: str) -> str:
+    """What is being done with a model: downloading the search model minilm-l6, loading the chat model mine.gguf."""
+    from models.catalogue import CATALOGUE
+    from tui.text import one_line
+
+    kind = next((entry.kind for entry in CATALOGUE if entry.name == name), "chat")
+    doing = "downloading" if step == "fetching" else step
+    return f"{doing} the {'search' if kind == 'embed' else 'chat'} model {one_line(name)}"
+
+
 def used_now(state: State, session: str, used: int) -> Mapping[str, tuple[int, int]]:
     """The context of every session after `session` turned out to use `used` tokens."""
     total = state.context.get(session, (0, 0))[1]
@@ -156,7 +166,7 @@ def activity(state: State, session: str | None) -> str:
         return "looking it up"
     match state.model.state:
         case "fetching":
-            return "fetching the model"
+            return "downloading a model"
         case "loading":
             return "loading the model"
         case "failed":

@@ -120,7 +120,7 @@ def _outcome(call: Call) -> str:
     if call.error == STOPPED:
         return "stopped"
     if call.error == REFUSED:
-        return "refused"
+        return "denied"
     if call.error:
         return f"failed: {one_line(call.error)}"
     if call.found:

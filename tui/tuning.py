@@ -172,9 +172,9 @@ async def _installed(
     """Whether a model is on this disk, for what is known of it; one that is not is fetched, after asking."""
     wanted = next((choice for choice in choices if choice.name == name), None)
     if wanted is not None and not wanted.installed:
-        question = f"Fetch {wanted.name}? It is {size_of(wanted.size)}."
-        words = "It is fetched over the network into the models folder. What you say never leaves this computer."
-        if not await app.push_screen_wait(Confirm(question, words, yes="fetch it")):
+        question = f"Download {wanted.name}? It is {size_of(wanted.size)}."
+        words = "It comes over the network into the models folder. What you say never leaves this computer."
+        if not await app.push_screen_wait(Confirm(question, words, yes="download")):
             return False
         await fetch(app, chat, backstage, name)
     return True

@@ -16,10 +16,10 @@ from functools import cache
 from itertools import combinations, pairwise
 
 from graph.errors import Refused
-from graph.querying.functions import AGGREGATES
-from graph.querying.lambdas import unanswered
+from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
+from graph.querying.lambdas import QUANTIFIERS, copied, looks_into, property_of, renamed, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
-from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, rels_of
+from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
 from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
 from graph.schema import RELS
 
@@ -39,8 +39,12 @@ _PARTS = {  # of a time: what the engine has under no name, or answers 0 for
     "dow": f"({_WEEKDAY} % 7)",
     **dict.fromkeys(("dayofyear", "doy", "ordinalday"), _DAY_OF_YEAR),
 }
-_PIECES = r"regexp_extract_all($a + $b, '(?s)(.*?)\\Q' + $b + '\\E', 1)"  # the engine's own leaves empty ones out
+_PIECES = r"regexp_extract_all($a + $b, '(?s)(.*?)\\Q' + $q + '\\E', 1)"  # the engine's own leaves empty ones out
 _SPLIT = f"(CASE WHEN $a IS NULL THEN null ELSE {_PIECES} END)"
+# A backslash ends what \Q begins, or is halved; in what is put in it is doubled.
+_QUOTED = r"regexp_replace($a, '\\x5c', '\\\\E\\\\x5c\\\\Q', 'g')"
+_DOUBLED = r"regexp_replace($a, '\\x5c', '\\\\\\\\', 'g')"
+_SEPARATED = frozenset(("replace", "split", "split_part", "str_split", "string_split", "string_to_array"))
 _FILLED = "CASE WHEN size($a) > 0 THEN $a END"  # an empty list brings an error, a null none
 
 # By name and number of arguments, which are $a, $b, $c; $t is the first as a time.
@@ -54,7 +58,7 @@ TEMPLATES: dict[tuple[str, int], str] = {
     ("list_any_value", 1): "list_extract(CASE WHEN size(list_filter($a, _v -> _v IS NOT NULL)) > 0 THEN "
     "list_filter($a, _v -> _v IS NOT NULL) END, 1)",
     ("localdatetime", 0): "current_timestamp()",
-    ("replace", 3): r"regexp_replace($a, '\\Q' + $b + '\\E', $c, 'g')",
+    ("replace", 3): r"regexp_replace($a, '\\Q' + $q + '\\E', $c, 'g')",
     ("round", 1): "round($a, 0)",
     ("split_part", 3): f"list_to_string('', list_slice({_PIECES}, $c, $c))",
     ("substring", 2): "substr($a, $b + 1, 2147483647)",
@@ -124,7 +128,16 @@ class _Translation:
     taken: set[str]
     counts: bool  # whether how often a pattern is there is asked, as far as one can see
     walks: set[str] = field(default_factory=set)  # the names of relationships of more than one step
+    nodes: dict[str, bool] = field(default_factory=dict)  # the names of nodes and relationships: may it be nothing?
+    times: set[str] = field(default_factory=set)  # the names of times in milliseconds
+    maps: set[str] = field(default_factory=set)  # the names of what is no node, whatever its properties are called
+    names: set[str] = field(default_factory=set)  # of values, that WITH and UNWIND gave
+    paths: set[str] = field(default_factory=set)  # the names of paths
+    carried: set[str] = field(default_factory=set)  # of these those that went through a WITH
+    own: frozenset[str] = frozenset()  # in what is said of an x: its name
+    returned: Sequence[Item] = ()  # what RETURN is followed by
     mixed: bool = False  # whether this projection has aggregates of DISTINCT values and others
+    lists: list[list[Token]] | None = None  # in a projection: those that an expression of x is about
 
     # Clauses
 
@@ -133,24 +146,36 @@ class _Translation:
         head, clauses = _clauses(items)
         made = self.expression(head)
         star = next((each for clause in clauses if (each := _star(clause)) is not None), None)
+        optional = False
         while clauses:
             clause = clauses.pop(0)
             match clause.word.upper:
                 case "MATCH":
                     where = clauses.pop(0) if clauses and clauses[0].word.upper == "WHERE" else None
-                    made += self._match(clause, where, star)
+                    made += self._match(clause, where, star, optional=optional)
                 case "RETURN" | "WITH":
                     order = clauses.pop(0) if clauses and clauses[0].word.upper == "ORDER" else None
                     made += self._projection(clause, order)
                     bounded = bool(clauses) and clauses[0].word.upper in ("SKIP", "LIMIT")
                     if order is not None and clause.word.upper == "WITH" and not bounded:
                         made += self._made("SKIP 0", order.word.place)  # without one the engine does not order
+                case "UNWIND" if len(clause.items) > 2 and isinstance(name := clause.items[-1], Token):
+                    if any(each.sort is Sort.PARAMETER or each.text == "{" for each in flat(clause.items)[:2]):
+                        self.maps.add(name.text)
+                    self.names.add(name.text)
+                    made += [clause.word, *self.expression(clause.items)]
                 case _:
                     made += [clause.word, *self.expression(clause.items)]
+            optional = clause.word.upper == "OPTIONAL"
+            if clause.word.upper == "UNION":
+                self.nodes = {}
         return made
 
-    def _match(self, clause: _Clause, where: _Clause | None, star: Token | None) -> list[Token]:
+    def _match(self, clause: _Clause, where: _Clause | None, star: Token | None, *, optional: bool) -> list[Token]:
         parts = [self._part(each, number) for number, each in enumerate(apart(clause.items))]
+        for _, steps, _ in parts:
+            for known in names_of(steps):
+                self.nodes.setdefault(known, optional)
         conditions = self._unlike([step for _, steps, _ in parts for step in steps], star)
         pieces = [[*before, *self._chain(steps), *after] for before, steps, after in parts]
         for steps in (steps for _, steps, _ in parts if self.counts and len(steps) == 1):
@@ -173,6 +198,7 @@ class _Translation:
         before: list[Token] = []
         if len(items) > 1 and is_sign(items[1], "="):
             before, items = flat(items[:2]), items[2:]
+            self.paths.add(before[0].text)
         modes = {"SHORTESTPATH": "SHORTEST", "ALLSHORTESTPATHS": "ALL SHORTEST"}
         if len(items) > 1 and is_word(items[0], *modes) and is_in(items[1], "("):
             steps, rest = chain_of(items[1].items, number)
@@ -186,11 +212,25 @@ class _Translation:
     def _projection(self, clause: _Clause, order: _Clause | None) -> list[Token]:
         sorts = set(_aggregates([*clause.items, *(order.items if order is not None else ())]))
         before, self.mixed = self.mixed, len(sorts) > 1
+        around, self.lists = self.lists, [] if _star(clause) is None else None
+        self.returned = clause.items if clause.word.upper == "RETURN" else ()
         made = [clause.word, *self.expression(clause.items)]
+        if clause.word.upper == "WITH":
+            made = self._paths_carried(made)
+        if self.lists:  # row by row: the engine mixes up the values of x, or goes down, where there are many
+            sizes = [token for each in self.lists for token in self._made(", size($a)", clause.word.place, a=each)][1:]
+            row = [self._new_name(clause.word.place)]
+            made = [*self._made("UNWIND [[$a]] AS $b", clause.word.place, a=sizes, b=row), *made]
+        self.lists = around
         if order is not None:
             grouped = bool(sorts) or (bool(clause.items) and is_word(clause.items[0], "DISTINCT"))
+            if grouped and _star(clause) is None:
+                self._check_keys(order.items, clause.items)
             made += [order.word, *self._keys(order.items, _aliases(clause.items) if grouped else {})]
         self.mixed = before
+        if clause.word.upper == "WITH" and _star(clause) is None:
+            self._named(clause.items)
+            self.nodes = {name: self.nodes[old] for name, old in _carried(clause.items) if old in self.nodes}
         return made
 
     def _keys(self, items: list[Item], named: Mapping[tuple[str, ...], Token]) -> list[Token]:
@@ -198,11 +238,34 @@ class _Translation:
         pieces: list[list[Token]] = []
         for key in apart(items[1:]):
             last = 1 if key and is_word(key[-1], "ASC", "ASCENDING", "DESC", "DESCENDING") else 0
-            asked = key[: len(key) - last]
-            alias = named.get(tuple(each.text for each in flat(asked)))
-            made = [replace(alias, place=flat(asked)[0].place)] if alias is not None else self.expression(asked)
-            pieces.append([*made, *flat(key[len(key) - last :])])
-        return [*flat(items[:1]), *together(pieces, items)]
+            asked = _by_alias(key[: len(key) - last], named)
+            pieces.append([*self.expression(asked), *flat(key[len(key) - last :])])
+        made = together(pieces, items)
+        for at, (before, token) in enumerate(pairwise(made), start=1):
+            if token.text == ",":  # no blank may stand before it
+                made[at] = replace(token, place=min(token.place, before.place + len(before.text)))
+        return [*flat(items[:1]), *made]
+
+    def _paths_carried(self, made: list[Token]) -> list[Token]:
+        """The engine has no name for a path that is carried on by its name alone."""
+        whole = Token(Sort.SIGN, ",", 0)
+        carried: list[Token] = []
+        for before, token, after in zip([whole, *made], made, [*made[1:], whole], strict=False):
+            is_alone = before.upper in (",", "WITH", "DISTINCT") and after.text == ","
+            carried += (
+                self._made("$a AS $a", token.place, a=[token]) if is_alone and token.text in self.paths else [token]
+            )
+        return carried
+
+    def _check_keys(self, keys: Sequence[Item], returned: Sequence[Item]) -> None:
+        pieces = apart(returned[1:] if returned and is_word(returned[0], "DISTINCT") else returned)
+        named = {tuple(each.text for each in flat(piece)): Token(Sort.WORD, "", 0) for piece in pieces}
+        aliases = _aliases(returned)
+        others = self.nodes.keys() - {each.text for each in aliases.values()}
+        for before, token in pairwise([None, *flat(_by_alias(keys, {**named, **aliases}))]):
+            if is_name(token) and token.text in others and not is_sign(before, "."):
+                why = "ORDER BY knows only what is returned here: return this too, AS a name, and order by the name"
+                raise self._wrong(token, why)
 
     # Patterns
 
@@ -220,11 +283,10 @@ class _Translation:
                     rel.name = self._new_name(rel.place)
             walk, step = (one, other) if one.star is not None else (other, one)
             if step.star is not None:
-                ids = "list_transform(rels(${0}), _x -> id(_x))"
-                both = f"list_concat({ids.format('a')}, {ids.format('b')})"
+                both = "list_concat(properties(rels($a), '_ID'), properties(rels($b), '_ID'))"
                 template = f"size(list_distinct({both})) = length($a) + length($b)"
-            elif walk.star is not None:
-                template = "NOT list_contains(list_transform(rels($a), _x -> id(_x)), id($b))"
+            elif walk.star is not None:  # list_transform would read the walks of other rows
+                template = "NOT list_contains(properties(rels($a), '_ID'), id($b))"
             else:
                 template = "id($a) <> id($b)"
             a, b = ([replace(each.name, place=one.place)] for each in (walk, step) if each.name is not None)
@@ -277,11 +339,11 @@ class _Translation:
             if rel.most is None:
                 raise self._wrong(
                     rel.star,
-                    "A walk that may come back to where it was needs an end: say how far, as in *1..5, or follow one "
+                    "A walk that can return to its start needs an end: say how far, as in *1..5, or follow one "
                     "relationship in one direction, as in -[:REPLIES_TO*]->",
                 )
             if rel.least == 0 and rel.most > 0:
-                raise self._wrong(rel.star, "A walk that may come back to where it was has a step at least: say *1..")
+                raise self._wrong(rel.star, "A walk that can return to its start needs at least one step: say *1..")
         if rel.mode:
             return [rel.star, *rel.mode, *rel.range, *rel.filter]
         if rel.cycles:
@@ -311,7 +373,10 @@ class _Translation:
             if word.upper == "EXISTS" or not fewer:
                 clauses.pop()
         kept = [*head, *(item for each in clauses for item in (each.word, *each.items))]
-        return [group.open, *self.clauses(kept), group.close]
+        around, self.lists = (self.lists, dict(self.nodes)), None
+        made = [group.open, *self.clauses(kept), group.close]
+        self.lists, self.nodes = around
+        return made
 
     # Expressions
 
@@ -336,9 +401,14 @@ class _Translation:
             elif is_sign(before, ".") or not is_name(item):
                 made.append(item)
             elif is_in(after, "(") and item.sort is Sort.WORD and item.upper not in _NO_FUNCTIONS:
-                of_label = self._label(item, after, before, rest[2:])
-                made += of_label[0] if of_label else self._call(item, after)
-                taken = of_label[1] if of_label else 2
+                taken = 2
+                if item.upper == "LABELS" and len(after.items) == 1:
+                    taken = self._labels(items, at, made)
+                else:
+                    made += self._call(item, after)
+            elif is_in(after, "(") and is_word(item, *QUANTIFIERS) and is_word(next(iter(after.items[1:]), None), "IN"):
+                made += self._quantified(item, after)
+                taken = 2
             elif is_in(after, "{") and item.upper in ("EXISTS", "COUNT"):
                 made += [item, *self._subquery(item, after)]
                 taken = 2
@@ -347,9 +417,9 @@ class _Translation:
                 taken = 2
             elif is_sign(after, ":") and len(rest) > 2 and is_name(rest[2]):
                 taken = self._labelled(rest, made)
-            elif self._is_time_compared(rest):
-                made += self._made("epoch_ms($a)", item.place, a=flat(rest[:3]))
-                taken = 3
+            elif (time := self._time_compared(items, at))[0]:
+                taken = time[0]
+                made += self._made(time[1], item.place, a=flat(rest[:taken]))
             elif item.upper == "WHEN" and cases and cases[-1]:
                 taken = _then(rest)
                 made += [item, *self._condition(rest[1:taken])]
@@ -371,7 +441,9 @@ class _Translation:
         if group.open.text == "[" and len(inside) > 2 and is_name(inside[0]) and is_word(inside[1], "IN"):
             return self._comprehension(group)
         if group.open.text == "[" and inside and is_chain(inside, 0):
-            raise self._wrong(group.open, "Lists are not made of patterns here: MATCH it, and collect() what it finds")
+            raise self._wrong(
+                group.open, "A pattern cannot stand in a list here: MATCH it, and collect() what it finds"
+            )
         return [group.open, *self.expression(inside), group.close]
 
     def _entry(self, items: Sequence[Item]) -> list[Token]:
@@ -400,24 +472,75 @@ class _Translation:
             return self.expression(inside)
         place = flat(inside)[0].place
         first, end = self.expression(inside[:cut]), self.expression(inside[cut + 1 :])
-        begins = "1" if not first else "$a" if first[0].text == "-" else "$a + 1"
-        ends = "-1" if not end else "$b - 1" if end[0].text == "-" else "$b"
+        begins = _bound(first, "$a", below="$a", above="$a + 1") or "1"
+        ends = _bound(end, "$b", below="$b - 1", above="$b") or "-1"
         # No blank may stand before a colon or the end.
         return self._made(f"({begins}):({ends})", place, close.place - 1, a=first, b=end)
 
     def _comprehension(self, group: Group) -> list[Token]:
         """`[x IN list WHERE … | …]`"""
-        inside, name = group.items, flat(group.items[:1])
+        inside = self._own_name(group.items)
+        name = flat(inside[:1])
         bar = next((at for at, each in enumerate(inside) if is_sign(each, "|")), len(inside))
         where = next((at for at, each in enumerate(inside[:bar]) if is_word(each, "WHERE")), bar)
-        made, start, end = self.expression(inside[2:where]), group.open.place, group.close.place
-        if where < bar:
-            condition = self.expression(inside[where + 1 : bar])
+        start, end, listed = group.open.place, group.close.place, self.expression(inside[2:where])
+        condition, into = (self._inside(each, name[0]) for each in (inside[where + 1 : bar], inside[bar + 1 :]))
+        made = self._list(listed)
+        if into and (one := property_of(listed, name[0], condition, into)) is not None:
+            made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]])
+            condition, into = one[1]
+        elif self.lists is None and not self.own and varies(listed) and looks_into([*condition, *into], name[0]):
+            raise self._wrong(name[0], "The engine would mix up rows here: build this list in an earlier WITH")
+        if condition:
             made = self._made("list_filter($a, $b -> $c)", start, end, a=made, b=name, c=condition)
-        if bar < len(inside):
-            into = self.expression(inside[bar + 1 :])
-            made = self._made("list_transform($a, $b -> $c)", start, end, a=made, b=name, c=into)
-        return made if where < len(inside) else self._made("($a)", start, end, a=made)
+        if into and [each.text for each in into] != [name[0].text]:
+            made = self._made("list_transform($a, $b -> $c)", start, end, a=made, b=name, c=copied(into, *name))
+        return made if condition or into else self._made("($a)", start, end, a=made)
+
+    def _quantified(self, word: Token, group: Group) -> list[Token]:
+        """`any(x IN list WHERE …)`: with many values at a time the engine's own goes down."""
+        inside = self._own_name(group.items)
+        [name] = flat(inside[:1])
+        where = next((at for at, each in enumerate(inside) if is_word(each, "WHERE")), len(inside))
+        start, end, listed = word.place, group.close.place, self.expression(inside[2:where])
+        condition, copy = self._inside(inside[where + 1 :], name), self._list(listed)
+        one = property_of(listed, name, condition)
+        made = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]]) if one is not None else copy
+        if one is None and (self.lists is not None or not varies(listed) or looks_into(condition, name)):
+            before, after = flat(inside[:2]), [*flat(inside[where : where + 1]), *condition]
+            return [word, group.open, *before, *copy, *after, group.close]
+        condition = one[1][0] if one is not None else condition
+        chosen = self._made("size(list_filter($a, $b -> $c))", start, end, a=made, b=[name], c=condition)
+        template = {"ANY": "($a > 0)", "NONE": "($a = 0)", "SINGLE": "($a = 1)", "ALL": "($a = size($b))"}[word.upper]
+        return self._made(template, start, end, a=chosen, b=made)
+
+    def _list(self, listed: list[Token]) -> list[Token]:
+        """The list that an expression of x is about: as a copy, as the engine looks for its values in the wrong row."""
+        if not varies(listed):
+            return listed
+        if self.lists is not None and not any(one.text + other.text == "->" for one, other in pairwise(listed)):
+            self.lists.append(listed)  # one with an expression of x in it has a list of its own
+        return self._made("coalesce($a)", listed[0].place, listed[-1].place, a=listed)
+
+    def _own_name(self, items: Sequence[Item]) -> Sequence[Item]:
+        """`x IN list …` with another name for the x, where something else is called so."""
+        if not isinstance(name := items[0], Token) or not self._is_given(name):
+            return items
+        new = self._new_name(name.place)
+        begins = next((at for at, each in enumerate(items) if is_word(each, "WHERE") or is_sign(each, "|")), len(items))
+        return [new, *items[1:begins], *renamed(items[begins:], name.text, new.text)]
+
+    def _is_given(self, name: Token) -> bool:
+        """Whether something is called so, as far as one can tell."""
+        return name.text in self.names or name.text in self.nodes or name.text in self.walks
+
+    def _inside(self, said: Sequence[Item], *names: Token) -> list[Token]:
+        """What is said of x."""
+        around = self.lists, self.own
+        self.lists, self.own = None, self.own.union(each.text for each in names)
+        made = self.expression(said)
+        self.lists, self.own = around
+        return made
 
     def _labelled(self, items: Sequence[Item], made: list[Token]) -> int:
         """`t:Turn` where it is asked and not matched; how many tokens it takes."""
@@ -446,29 +569,71 @@ class _Translation:
             return self._made("($a) = true", made[0].place, made[-1].place, a=made)
         return made
 
-    def _is_time_compared(self, items: Sequence[Item]) -> bool:
-        """Whether this is `t.at >= date(…)`, or a day in quotes: the property is in milliseconds."""
-        if len(items) < 5 or not is_sign(items[1], ".") or not _is_time(items[2]) or not is_sign(items[3], *COMPARED):
-            return False
-        said, called = items[4], items[5] if len(items) > 5 else None
-        if isinstance(said, Token) and said.sort is Sort.STRING:
-            return _DAY.match(text_of(said)) is not None
-        if is_word(said, *OF_TIME) and is_in(called, "("):
-            return bool(called.items) or said.upper != "TIMESTAMP"
-        return False
+    def _time_compared(self, items: Sequence[Item], at: int) -> tuple[int, str]:
+        """How many items the time takes in `t.at >= date(…)`, and what it becomes: the property is in milliseconds.
+
+        What it is compared with is a time, or a day in quotes, on either side. None of a day is midnight: what is to be
+        equal to one is on it.
+        """
+        taken = self._of_time(items[at:])
+        sign, said = (items[at + taken], items[at + taken + 1 :]) if at + taken + 1 < len(items) else (None, [])
+        if not taken or not is_sign(sign, *COMPARED) or not _is_said_time(said[0], said[1] if len(said) > 1 else None):
+            sign, said = items[at - 1] if at > 1 else None, items[max(0, at - 3) : max(0, at - 1)]
+            on_left = bool(said) and (_is_said_time(said[-1], None) or (len(said) > 1 and _is_said_time(*said)))
+            if not taken or not is_sign(sign, *COMPARED) or not on_left:
+                return 0, ""
+        days = any(is_word(each, "DATE") for each in said[:2])
+        days |= any(isinstance(each, Token) and _DAY.fullmatch(text_of(each)) is not None for each in said[:2])
+        is_day = days and is_sign(sign, "=", "<>", "!=")
+        return taken, "CAST(epoch_ms($a) AS DATE)" if is_day else "epoch_ms($a)"
+
+    def _of_time(self, items: Sequence[Item]) -> int:
+        """How many items a time in milliseconds takes that stands at the beginning: `t.at`, or the name of one."""
+        name = items[0]
+        if len(items) > 2 and is_sign(items[1], "."):
+            return 3 if _is_time(items[2]) and isinstance(name, Token) and name.text not in self.maps else 0
+        return 1 if isinstance(name, Token) and name.text in self.times else 0
+
+    def _named(self, items: Sequence[Item]) -> None:
+        """Remember which names a projection gives to times, and to maps of its own."""
+        named = list(_given(items))
+        self.names.update(name for name, _ in named)
+        times = {name for name, said in named if said and self._of_time(said) == len(said)}
+        self.maps |= {name for name, said in named if is_in(said[0], "{")}
+        self.times = times
+        paths = {name for name, [first, *more] in named if is_name(first) and not more and first.text in self.paths}
+        self.carried |= paths
+        self.paths |= paths
 
     # Functions
 
-    def _label(
-        self, word: Token, group: Group, before: Item | None, behind: Sequence[Item]
-    ) -> tuple[list[Token], int] | None:
-        """`labels(t)[0]` and `'Turn' IN labels(t)`: here it is one, and no list; with how many items it takes."""
-        if word.upper != "LABELS" or len(group.items) != 1:
-            return None
-        made = self._made("label($a)", word.place, group.close.place, a=flat(group.items))
-        if behind and [each.text for each in flat(behind[:1])] == ["[", "0", "]"]:
-            return made, 3
-        return (self._made("[$a]", word.place, a=made), 2) if is_word(before, "IN") else None
+    def _labels(self, items: Sequence[Item], at: int, made: list[Token]) -> int:
+        """`labels(t)[0]` and `'Turn' IN labels(t)`: here it is one, and no list; how many items it takes."""
+        word, group = items[at : at + 2]
+        before, behind = items[at - 1] if at else None, items[at + 2] if at + 2 < len(items) else None
+        assert isinstance(word, Token)
+        assert isinstance(group, Group)
+        name = flat(group.items)
+        label = self._label(name, word.place, group.close.place)
+        if isinstance(behind, Group) and [each.text for each in flat([behind])] == ["[", "0", "]"]:
+            made += label
+            return 3
+        if is_word(before, "IN"):
+            made[-1] = Token(Sort.SIGN, "=", made[-1].place)
+        elif (
+            items is not self.returned
+            or not (before is None or is_sign(before, ",") or is_word(before, "DISTINCT"))
+            or not (behind is None or is_sign(behind, ",") or is_word(behind, "AS"))
+        ):
+            raise self._wrong(word, f"A node has one label here: say label({name[0].text}), which is a text")
+        made += label
+        return 2
+
+    def _label(self, name: list[Token], start: int, end: int) -> list[Token]:
+        """The engine names the table of what an OPTIONAL MATCH did not find, where there is only one."""
+        optional = len(name) == 1 and name[0].text not in self.own and self.nodes.get(name[0].text, False)
+        template = "(CASE WHEN id($a) IS NOT NULL THEN label($a) END)" if optional else "label($a)"
+        return self._made(template, start, end, a=name)
 
     def _call(self, word: Token, group: Group) -> list[Token]:
         """A function with its arguments."""
@@ -481,6 +646,8 @@ class _Translation:
             return [word, *flat([group])]  # which has a place in MATCH, and is refused here
         if special := self._special(name, group, start):
             return special
+        if name in WITH_LAMBDAS and inside:
+            return self._lambda(word, group)
         given = [self.expression(each) for each in apart(inside)]
         if name in AGGREGATES and len(given) == 1 and (template := self._aggregate(name, given)):
             return self._made(template, start, end, a=given[0])
@@ -491,13 +658,30 @@ class _Translation:
             return [word, group.open, *together(given, inside), group.close]
         if name == "split" and given[1][0].text in ("''", '""'):
             template = "string_split($a, $b)"  # into its characters
-        if name == "replace" and len(given[2]) == 1 and given[2][0].sort is Sort.STRING:
-            given[2] = [_text(text_of(given[2][0]).replace("\\", "\\\\"), given[2][0].place)]
+        if name == "replace":
+            given[2] = self._escaped(_DOUBLED, given[2])
         values = {
             key: value if len(value) == 1 else self._made("($a)", value[0].place, value[-1].place, a=value)
             for key, value in zip("abc", given, strict=False)
         }
-        return self._made(template, start, end, **values, t=self._as_time(given[0]) if given else [])
+        quoted = self._escaped(_QUOTED, given[1]) if name in _SEPARATED else []
+        return self._made(template, start, end, **values, q=quoted, t=self._as_time(given[0]) if given else [])
+
+    def _escaped(self, template: str, text: list[Token]) -> list[Token]:
+        """What a template makes of a text, if there may be a backslash in it."""
+        if len(text) == 1 and text[0].sort is Sort.STRING and "\\" not in text_of(text[0]):
+            return text
+        return self._made(template, text[0].place, text[-1].place, a=text)
+
+    def _lambda(self, word: Token, group: Group) -> list[Token]:
+        """`list_transform(list, x -> …)` and the like, as somebody typed them."""
+        listed, *others = apart(group.items)
+        pieces = [self._list(self.expression(listed))]
+        for said in others:
+            arrow = next((at for at, each in enumerate(said) if is_sign(each, ">")), 0)
+            names = [each for each in flat(said[:arrow]) if is_name(each)]
+            pieces.append([*flat(said[: arrow + 1]), *copied(self._inside(said[arrow + 1 :], *names), *names)])
+        return [word, group.open, *together(pieces, group.items), group.close]
 
     def _special(self, name: str, group: Group, start: int) -> list[Token]:
         """What depends on how its arguments are written."""
@@ -506,8 +690,12 @@ class _Translation:
         match name:
             case "exists" if len(inside) == 3 and is_sign(inside[1], "."):
                 return self._made("($a IS NOT NULL)", start, end, a=flat(inside))
+            case "label" | "type" if len(inside) == 1:
+                return self._label(self.expression(inside), start, end)
             case "size" if len(inside) == 1 and is_name(inside[0]) and inside[0].text in self.walks:
                 return self._made("length($a)", start, end, a=flat(inside))
+            case "length" if len(inside) == 1 and is_name(inside[0]) and inside[0].text in self.carried:
+                return self._made("size(rels($a))", start, end, a=flat(inside))
             case "reduce":
                 return self._reduce(group, start)
             case "datetime" | "localdatetime" if list(keyed) == ["epochmillis"]:
@@ -516,8 +704,8 @@ class _Translation:
                 given = self.expression(inside)
                 template = "timestamp($a)" if given[0].sort in (Sort.STRING, Sort.PARAMETER) else "($a)"
                 return self._made(template, start, end, a=self._as_time(given))
-            case "date" if list(keyed) == ["year", "month", "day"]:
-                year, month, day = (self.expression(each) for each in keyed.values())
+            case "date" if keyed.keys() == {"year", "month", "day"}:
+                year, month, day = (self.expression(keyed[each]) for each in ("year", "month", "day"))
                 return self._made("make_date($a, $b, $c)", start, end, a=year, b=month, c=day)
             case "date" if inside and not keyed and flat(inside)[0].sort not in (Sort.STRING, Sort.PARAMETER):
                 return self._made("CAST($a AS DATE)", start, end, a=self._as_time(self.expression(inside)))
@@ -529,7 +717,8 @@ class _Translation:
         """The engine has null for the list, or the sum, of nothing; and mixes DISTINCT with others wrongly."""
         if self.mixed and given[0] and given[0][0].upper == "DISTINCT" and name in ("collect", "count"):
             del given[0][0]
-            listed = "list_distinct(coalesce(collect($a), []))"
+            is_node = name == "count" and len(given[0]) == 1 and given[0][0].text in self.nodes
+            listed = f"list_distinct(coalesce(collect({'id($a)' if is_node else '$a'}), []))"  # whole nodes are large
             return listed if name == "collect" else f"size({listed})"
         return {"collect": "coalesce(collect($a), [])", "sum": "coalesce(sum($a), 0)"}.get(name, "")
 
@@ -551,19 +740,20 @@ class _Translation:
         if len(pieces) != 2 or len(pieces[0]) < 3 or len(pieces[1]) < 5:
             return []
         (so_far, equals, *first), (name, of, *rest) = pieces
+        if isinstance(so_far, Token) and self._is_given(so_far):
+            old, so_far = so_far, self._new_name(so_far.place)
+            rest = renamed(rest, old.text, so_far.text)
+        name, of, *rest = self._own_name([name, of, *rest])
         bar = next((at for at, each in enumerate(rest) if is_sign(each, "|")), 0)
         if not bar or not is_sign(equals, "=") or not is_word(of, "IN") or not is_name(so_far) or not is_name(name):
             return []
-        return self._made(
-            "list_reduce(list_prepend($a, $b), ($c, $d) -> $e)",
-            start,
-            group.close.place,
-            a=self.expression(rest[:bar]),
-            b=self.expression(first),
-            c=[so_far],
-            d=[name],
-            e=self.expression(rest[bar + 1 :]),
-        )
+        end, listed, said = group.close.place, self.expression(rest[:bar]), self._inside(rest[bar + 1 :], so_far, name)
+        copy = self._list(listed)
+        if (one := property_of(listed, name, said)) is not None:
+            copy, [said] = self._made("properties($a, $b)", start, end, a=listed, b=[one[0]]), one[1]
+        begun = self._made("list_prepend($a, $b)", start, end, a=copy, b=self.expression(first))
+        template = "list_reduce($a, ($b, $c) -> $d)"
+        return self._made(template, start, end, a=begun, b=[so_far], c=[name], d=copied(said, so_far, name))
 
     # Making tokens
 
@@ -582,7 +772,7 @@ class _Translation:
 
     def _as_time(self, value: list[Token]) -> list[Token]:
         """A time: what is a number of milliseconds is made one."""
-        if len(value) == 3 and value[1].text == "." and _is_time(value[2]):
+        if value and self._of_time(value) == len(value):
             return self._made("epoch_ms($a)", value[0].place, value[-1].place, a=value)
         return value
 
@@ -639,11 +829,69 @@ def _aliases(items: Sequence[Item]) -> dict[tuple[str, ...], Token]:
     }
 
 
+def _given(items: Sequence[Item]) -> Iterator[tuple[str, Sequence[Item]]]:
+    """The names that a WITH gives or carries on, each with what to; of the latest or the first of times: with that."""
+    for piece in apart(items[1:] if items and is_word(items[0], "DISTINCT") else items):
+        said = piece[:-2] if len(piece) > 2 and is_word(piece[-2], "AS") else piece
+        if piece and said and isinstance(piece[-1], Token):
+            inside = (
+                said[1].items if len(said) == 2 and is_word(said[0], "MAX", "MIN") and is_in(said[1], "(") else said
+            )
+            yield piece[-1].text, inside
+
+
+def _is_said_time(said: Item, called: Item | None) -> bool:
+    """Whether this is a day in quotes, or `date(…)` and the like."""
+    if isinstance(said, Token) and said.sort is Sort.STRING:
+        return _DAY.match(text_of(said)) is not None
+    if is_word(said, *OF_TIME) and is_in(called, "("):
+        return bool(called.items) or said.upper != "TIMESTAMP"
+    return False
+
+
+def _by_alias(items: Sequence[Item], named: Mapping[tuple[str, ...], Token]) -> list[Item]:
+    """What rows are ordered by, with the names of what is returned for it."""
+    made: list[Item] = []
+    at = 0
+    while at < len(items):
+        for end in range(len(items), at, -1) if not made or not is_sign(made[-1], ".") else ():
+            alias = named.get(tuple(each.text for each in flat(items[at:end])))
+            if alias is not None:
+                made.append(replace(alias, place=flat(items[at:end])[0].place))
+                at = end
+                break
+        else:
+            item = items[at]
+            made.append(replace(item, items=tuple(_by_alias(item.items, named))) if isinstance(item, Group) else item)
+            at += 1
+    return made
+
+
+def _carried(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """The names that a WITH carries on as they are, each with what it was called before."""
+    for piece in apart(items[1:] if items and is_word(items[0], "DISTINCT") else items):
+        if len(piece) in (1, 3) and is_name(piece[0]) and is_name(piece[-1]):
+            yield piece[-1].text, piece[0].text
+
+
 def _is_operand(item: Item | None) -> bool:
     """Whether an expression may end with this."""
     if isinstance(item, Token):
         return item.upper not in KEYWORDS - {"END"} and item.sort not in (Sort.SIGN, Sort.NUMBER)
     return item is not None
+
+
+def _bound(said: Sequence[Token], value: str, *, below: str, above: str) -> str:
+    """One end of a cut of a list, which counts from the end where it is below 0."""
+    match [(each.sort, each.text) for each in said]:
+        case []:
+            return ""
+        case [(Sort.NUMBER, _)]:
+            return above
+        case [(Sort.SIGN, "-"), (Sort.NUMBER, _)]:
+            return below
+        case _:
+            return f"CASE WHEN ({value}) < 0 THEN ({value}) {below[2:]} ELSE ({value}) {above[2:]} END"
 
 
 def _is_time(item: Item) -> bool:

@@ -163,7 +163,7 @@ class _Reading:
         if word in ("RETURN", "WITH"):
             self.counted.clear()
         if word == "WHERE" and self.bound == "WITH" and not self.matched and not self.open:
-            raise self._wrong(token, "There is nothing to choose from here: a MATCH or UNWIND comes before")
+            raise self._wrong(token, "WHERE needs a MATCH or UNWIND before it")
         if word in BEGINNINGS | {"UNION"} and not self.open:
             self.bound = word
             self.matched = word != "UNION" and (self.matched or word in ("MATCH", "UNWIND"))
@@ -199,7 +199,7 @@ class _Reading:
         self._operand(token)
         self.counted.add(self.tokens[min(self.at + 2, len(self.tokens) - 1)].upper == "DISTINCT")
         if len(self.counted) > 1:
-            why = "Aggregates of DISTINCT values go with no others here: count the others in a WITH before"
+            why = "DISTINCT aggregates cannot be mixed with other aggregates here; compute those in an earlier WITH"
             raise self._wrong(token, why)
 
     def _check_seconds(self, token: Token) -> None:
@@ -221,7 +221,7 @@ class _Reading:
     def _check_null(self, token: Token) -> None:
         """A null that stands for itself has no type, and some of the engine's functions go down with it."""
         if self._before() == "IN":
-            raise self._wrong(token, "IN is asked of a list, and not of null")
+            raise self._wrong(token, "IN needs a list, not null")
         if self._in(NEVER_OF_NULL) and self._before() in ("(", ","):
             raise self._wrong(token, f"{self.calls[-1]}() is not given a bare null here: CAST(null AS …) says of what")
 

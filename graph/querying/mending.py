@@ -12,6 +12,23 @@ _OF_A_VALUE = re.compile(r"(?:Could not convert|Given:) \"(.*?)\"", re.DOTALL)
 _OF_A_TYPE = re.compile(
     r"Cannot compare types|correct arguments|built-in function|has data type|non-negative integer|Conversion exception"
 )
+_PLAIN = (
+    (
+        r"Lambda paramName (\S+) cannot found",
+        r"\1 cannot be used in this list expression: compute it in an earlier WITH",
+    ),
+    (r"Variable (\S+) already exists", r"The name \1 is already taken here: use another one"),
+    (
+        r"Cannot bind LIST_(?:AP|PRE)PEND",
+        "reduce() needs a first value of the same type as the items of the list: make a list of such values first, "
+        "as in [n IN nodes(p) | n.id]",
+    ),
+    (r"Cast failed\. (.*) is not in \w+ range", r"'\1' is not a number in the range of its type"),
+    (r"Multiple result column", "The same value is returned twice: return it once, or give each a name with AS"),
+    (r"List extract takes 1-based position", "Lists count from 1 here: say [1] for the first item"),
+    (r"index=(-?\d+) is out of range", r"There is no item [\1] in this list: ask for its size() first"),
+    (r"Cannot bind \S* ?as node pattern", "A pattern cannot be counted in ORDER BY: return it AS n, and ORDER BY n"),
+)
 _SORTS = ((bool, "true or false"), (int, "a whole number"), (float, "a number"), (str, "a text"), (dict, "a map"))
 
 
@@ -21,6 +38,9 @@ def mended(words: str) -> str:
         return "A function made something that is no text: initcap() does so of letters like ß. Say lower() or upper()"
     if "bad_function_call" in words:
         return "The engine cannot take something computed for a condition here: compare it, as in … = true"
+    for pattern, sentence in _PLAIN:
+        if (said := re.search(pattern, words, re.DOTALL)) is not None:
+            return said.expand(sentence)
     if found := _NO_MATCH.search(words) or _ARGUMENTS.search(words):
         name, types = found[1], " and ".join(each.strip() for each in found[2].split(",")) or "nothing"
         if not name[0].isalpha():
@@ -29,8 +49,8 @@ def mended(words: str) -> str:
                 "say CAST(x AS INT64), CAST(x AS STRING)"
             )
         expected = _EXPECTED.search(words)
-        example = f", but for example {expected[1]}" if expected is not None else ""
-        return f"{name.lower()}() is not given {types} here{example}"
+        example = f"; it takes, for example, {expected[1]}" if expected is not None else ""
+        return f"{name.lower()}() does not accept {types}{example}"
     return words
 
 

@@ -4,18 +4,22 @@ The engine takes the type of a list, and of the maps in it, from one of its item
 fit; a whole number beyond 64 bits and an empty map bring errors of its inner workings. All of that is refused here.
 """
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 from graph.events import MAIN_WORLD
+from graph.querying.dialect import MILLISECONDS
 from graph.querying.functions import NEVER_OF_NULL
 from graph.querying.lexing import WORLD, Sort, Token, refused, tokens_of
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
+_COMPARED = ("<", ">", "<=", ">=")
 MOST_CHARACTERS = 1_000_000
 DEEPEST = 20  # lists and maps inside each other
 
@@ -44,7 +48,27 @@ def given(
             raise refused(query, token.place, f"${name} cannot be {why}")
     for token in _untyped(tokens, {f"${name}" for name in asked if values.get(name) is None}):
         raise refused(query, token.place, f"{token.text} cannot be null here: the engine would not know of what")
-    return {name: values[name] for name in asked if name in values}
+    return {name: _milliseconds(values[name], tokens, token) for name, token in asked.items() if name in values}
+
+
+def _milliseconds(value: Any, tokens: Sequence[Token], asked: Token) -> Any:
+    """A day or a time as the property has it that it is compared with wherever it is asked, as in `t.at >= $since`."""
+    if isinstance(value, str) and _DAY.fullmatch(value) is None:
+        return value
+    texts = ["", "", "", "", *(each.text for each in tokens), "", "", "", ""]
+    for at in (at for at, text in enumerate(texts) if text == asked.text):
+        after = texts[at + 1] in _COMPARED and texts[at + 3] == "." and texts[at + 4].lower() in MILLISECONDS
+        before = texts[at - 1] in _COMPARED and texts[at - 3] == "." and texts[at - 2].lower() in MILLISECONDS
+        if not before and not after:
+            return value
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+    if isinstance(time, date):
+        midnight = time if isinstance(time, datetime) else datetime(time.year, time.month, time.day)
+        return round(midnight.replace(tzinfo=UTC).timestamp() * 1000)
+    return value
 
 
 def _untyped(tokens: Sequence[Token], nulls: Container[str]) -> Iterator[Token]:

@@ -78,6 +78,15 @@ def rels_of(steps: Sequence[Step]) -> Iterator[Rel]:
     return (each for each in steps if isinstance(each, Rel))
 
 
+def names_of(steps: Sequence[Step]) -> Iterator[str]:
+    """The names of its nodes and of its relationships; those of walks are left out."""
+    for step in steps:
+        named = step.name if isinstance(step, Rel) and step.star is None else None
+        first = step.items[0] if isinstance(step, Group) and step.items else named
+        if is_name(first):
+            yield first.text
+
+
 def may_be_one(one: Rel, other: Rel, rels: Sequence[Rel]) -> bool:
     """Whether two of the relationships of a MATCH may be, or share, one in the graph."""
     if one.named and other.named and not one.named & other.named:

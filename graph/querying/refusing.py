@@ -28,7 +28,7 @@ def refusal(
         place = sum(len(each) + 1 for each in lines[: line - 1]) + min(int(found[2]), len(lines[line - 1]))
         at = line_and_column(query, place_in(query, translated(query), place))
         if words.startswith("Parser exception"):
-            return _failed("it cannot be read on from here", *at)
+            return _failed("unexpected here", *at)
         return _failed(words[: found.start()].strip(), *at)
     named = _NAMED.search(words)
     named_at = None if named is None else _place_of(named[1], query)

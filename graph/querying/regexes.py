@@ -28,7 +28,7 @@ def regexes_of(query: str, parameters: Mapping[str, Any]) -> list[tuple[str, int
 def not_a_regex(query: str, parameters: Mapping[str, Any], number: int) -> Refused:
     """What is said of one that is none, by its place in the list."""
     regex, place = regexes_of(query, parameters)[number]
-    why = f"{regex!r} is no regular expression, and would find nothing"
+    why = f"{regex!r} is not a valid regular expression"
     if regex.startswith(("*", "?", "+")):
         plain = regex.strip("*?+")
         why += f": {regex[0]} stands behind what it repeats. For a part of a text say CONTAINS {plain!r}"

@@ -88,6 +88,7 @@ async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_n
     assert "permanently gone" not in str(refused.value)
 
 
+@pytest.mark.restarts
 async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")

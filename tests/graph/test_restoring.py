@@ -3,8 +3,9 @@
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import ModuleType
 
@@ -280,6 +281,18 @@ def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one
         assert left.exists()
     opening()
     assert not left.exists()
+
+
+def test_who_makes_a_copy_waits_for_one_that_clears_up(tmp_path: Path) -> None:
+    with ExitStack() as clearing:
+        assert clearing.enter_context(making_copies(tmp_path, alone=True))
+        threading.Timer(0.2, clearing.close).start()
+        with (
+            making_copies(tmp_path) as held,
+            making_copies(tmp_path) as beside,
+            making_copies(tmp_path, alone=True) as no,
+        ):
+            assert (held, beside, no) == (True, True, False)
 
 
 def die_at(name: str, *, after: bool, work: Callable[[], object], of: ModuleType = restoring) -> None:

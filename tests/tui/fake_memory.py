@@ -54,7 +54,7 @@ def belief(number: int, text: str | None, **more: Any) -> Observation:
 
 def proof(turn: Turn, **more: Any) -> Proof:
     """That turn as the source of an observation."""
-    plain = Proof(turn.id, "turn", "DERIVED_FROM", turn.at, True, turn.speaker, turn.session, turn.text)
+    plain = Proof(turn.id, "turn", "DERIVED_FROM", turn.at, True, turn.speaker, turn.session, turn.text, turn.role)
     return replace(plain, **more)
 
 

@@ -2,8 +2,11 @@
 
 from collections import Counter
 
+import pytest
+
 from tui.actions import ACTIONS, BY_SLASH, Command, completions, key_name, parse
 from tui.deeds import DEEDS
+from tui.widgets.completions import rows
 from tui.widgets.help import help_content
 
 
@@ -33,15 +36,29 @@ def test_an_unknown_command_is_explained_and_not_sent() -> None:
     assert isinstance(explained, str)
     assert "/nonsense" in explained
     assert "Nothing was sent" in explained
+    assert "Did you mean" not in explained
+    near = parse("/models")
+    assert isinstance(near, str)
+    assert near.startswith("Unknown command /models. Did you mean /model? Nothing was sent.")
 
 
 def test_completions_fit_what_is_typed() -> None:
     words = ["retry", "regenerate", "rename", "rewind", "recall", "review", "remember"]
     assert [action.slash for action in completions("/re")] == words
+    assert [action.slash for action in completions("/mem")] == ["memories", "memory"]
     assert completions("/rename x") == []
     assert completions("hello") == []
     assert len(completions("/")) == len(ACTIONS)
     assert [action.slash for action in completions("/")][:3] == ["help", "new", "sessions"], "and not /stop"
+
+
+@pytest.mark.parametrize("width", [30, 54, 74, 102])
+def test_what_commands_do_stands_in_one_column(width: int) -> None:
+    lines = [row.plain for row in rows(ACTIONS, width)]
+    starts = {line.index(each.title[:8]) for line, each in zip(lines, ACTIONS, strict=True) if each.title[:8] in line}
+    assert len(starts) == 1
+    assert max(map(len, lines)) <= width
+    assert any("[name|file] [here]" in line for line in lines) == (width > 70)
 
 
 def test_the_help_names_every_command_and_key() -> None:

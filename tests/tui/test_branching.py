@@ -244,6 +244,15 @@ async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Runn
         await wait_until(pilot, lambda: texts(app)[-1] == "Sleep.")
 
 
+async def test_where_there_are_only_notes_there_is_no_message_to_go_back_to(chat: Running) -> None:
+    agent = FakeAgent()
+    notes = agent.add_session("Notes")
+    agent._say(notes, "note", "I like coriander.")
+    async with chat(agent) as (app, pilot):
+        app.perform("rewind")
+        await wait_until(pilot, lambda: "There is no message of yours to go back to here." in words(app))
+
+
 async def test_a_chat_with_no_message_has_nothing_to_branch_from(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         for name in ("regenerate", "edit", "rewind", "tree", "fork"):

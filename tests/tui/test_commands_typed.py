@@ -7,11 +7,13 @@ import pytest
 from textual.widgets import TextArea
 
 from agent.sampling import read_sampling
+from agent.service import Status
 from graph.events import Sampling
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
-from tui.widgets.dialogs import AskText, Confirm, Reader
+from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker
+from tui.widgets.status_page import status_content
 
 
 async def test_a_slash_opens_the_list_and_enter_runs_what_is_chosen(chat: Running) -> None:
@@ -62,8 +64,11 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
     async with chat(agent) as (app, pilot):
         app.perform("model")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
-        await pilot.press(*"qwen", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
+        await wait_until(pilot, lambda: "2.5 GB to download" in screen_text(app))
+        await pilot.press(*"qwenx")
+        await wait_until(pilot, lambda: "No models match." in screen_text(app))
+        await pilot.press("backspace", "enter")
+        await wait_until(pilot, lambda: "Download qwen3-4b? It is 2.5 GB." in screen_text(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: agent.used == ["qwen3-4b"])
         backstage = app.backstage
@@ -85,11 +90,32 @@ async def test_a_path_is_taken_as_a_model_and_a_bad_one_is_told(chat: Running) -
 async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
     async with chat(FakeAgent()) as (app, pilot):
         app.perform("theme")
-        await wait_until(pilot, lambda: app.theme == "clew-light")
+        await wait_until(pilot, lambda: "The theme is now light. /theme NAME takes others" in screen_text(app))
+        assert app.theme == "clew-light"
         app.perform("theme", "nord")
         await wait_until(pilot, lambda: app.theme == "nord")
         app.perform("theme", "no[pe]")
         await wait_until(pilot, lambda: "Unknown theme no[pe]" in screen_text(app))
+
+
+def test_the_status_carries_seconds_over_and_tells_counts_in_words() -> None:
+    facts = Status(
+        home="/home/you",
+        starts=1,
+        uptime_s=119.7,
+        counts={"turns": 2},
+        log_head=9,
+        graph_ready=True,
+        model=None,
+        model_path=None,
+        context=None,
+        rewrites={"removal": 1, "compaction": 2},
+        to_learn_from=1,
+    )
+    told = " ".join(status_content(facts, "ready", {}, 80).plain.split())
+    assert "uptime 0 h 2 min 0 s" in told
+    assert "prompts rebuilt 1× as something was hidden or deleted, 2× to make room" in told
+    assert "still to learn from 1 message" in told
 
 
 async def test_the_status_shows_what_the_agent_says(chat: Running) -> None:

@@ -77,9 +77,9 @@ async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent) as (app, pilot):
         agent.tell(Reflecting(1_200, "model"))
-        await wait_until(pilot, lambda: "reflecting 1,200" in status_line(app))
+        await wait_until(pilot, lambda: "learning from 1,200 messages" in status_line(app))
         agent.tell(Reflecting(0, "model"))
-        await wait_until(pilot, lambda: "reflecting" not in status_line(app))
+        await wait_until(pilot, lambda: "learning" not in status_line(app))
 
 
 def asking_agent() -> FakeAgent:
@@ -104,7 +104,7 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         assert ASKED in words(app)
-        await wait_until(pilot, lambda: shown.has_focus and "[ Refuse ] [ Allow ]" in words(app))
+        await wait_until(pilot, lambda: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))
         assert "waiting for permission" in status_line(app)
         await pilot.press(*keys)
         await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)

@@ -49,5 +49,19 @@ async def test_ctrl_c_quits_only_while_its_hint_is_shown(chat: Running) -> None:
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: "again to quit" in screen_text(app))
         assert not agent.closed
-        await pilot.press("ctrl+c")
+        await pilot.press("x", "backspace")
+        await wait_until(pilot, lambda: "again to quit" not in screen_text(app))
+        await pilot.press("ctrl+c", "ctrl+c")
         await wait_until(pilot, lambda: agent.closed)
+
+
+async def test_another_chat_takes_the_hint_of_escape_away_and_stop_says_that_there_is_nothing(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.add_session("Here", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Press Esc again" in screen_text(app))
+        await app.open_session(None)
+        await wait_until(pilot, lambda: "Press Esc again" not in screen_text(app))
+        await pilot.press(*"/stop", "enter")
+        await wait_until(pilot, lambda: "Nothing to stop." in screen_text(app))

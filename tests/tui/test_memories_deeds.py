@@ -148,6 +148,13 @@ async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> No
         assert agent._observation(BERLIN).status == "active"
 
 
+async def test_on_sixty_columns_pages_and_filters_have_words_as_far_as_they_fit(chat: Running) -> None:
+    async with chat(learned_agent(), size=(60, 20)) as (app, pilot):
+        await opened(app, pilot, shows="Memories")
+        await wait_until(pilot, lambda: "1 Memories 4  2 Review 2  3 Blocks  4 Ratings" in screen_text(app))
+        assert "S current  K kind  W who  J project  T trend" in screen_text(app)
+
+
 async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:
     async with chat(learned_agent(), size=(20, 6)) as (app, pilot):
         await opened(app, pilot, shows="Memories")

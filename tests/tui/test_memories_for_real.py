@@ -24,7 +24,7 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await wait_until(pilot, lambda: "Remembered: I live in Berlin" in words(app))
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
-        await wait_until(pilot, lambda: "you: “I live in Berlin”" in words(app))
+        await wait_until(pilot, lambda: "your note: “I live in Berlin”" in words(app))
         first = listed(app)[0]
         await pilot.press("p")
         await wait_until(pilot, lambda: "Pinned: the model will always see it" in words(app))
@@ -32,7 +32,9 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("ctrl+a", "ctrl+k", *"I live in Potsdam", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app) and listed(app) not in ([], [first]))
-        await wait_until(pilot, lambda: "History" in words(app))
+        await wait_until(
+            pilot, lambda: "History" in words(app) and "your correction: “I live in Potsdam”" in words(app)
+        )
         assert len((await agent.memory(first)).revisions) == 2
         await pilot.press("u")
         await wait_until(pilot, lambda: listed(app) == [first], "the one before")

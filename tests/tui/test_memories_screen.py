@@ -77,6 +77,8 @@ async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
         await wait_until(pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.transcript.messages))
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000")
+        await opened(app, pilot, shows="Moved to Berlin")
+        await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
 
 
 async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -> None:
@@ -165,13 +167,14 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         assert listed(app) == [STARTER, CELLO, SISTER]
 
 
-async def test_the_review_promotes_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
+async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
+        assert "a keep e edit x reject" in words(app)
         await pilot.press("a")
-        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        await wait_until(pilot, lambda: listed(app) == [CELLO] and "Kept: now in use" in words(app))
         assert agent._observation(STARTER).status == "active"
         await ready(app, pilot)
         await pilot.press("x")
@@ -321,7 +324,7 @@ async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(ch
     async with chat(agent, size=(80, 24)) as (app, pilot):
         agent.tell(GraphProgress("rebuilding", 1, 4))
         await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)
-        await opened(app, pilot, shows="being rebuilt (25 %)")
+        await opened(app, pilot, shows="being rebuilt (25%)")
         agent.memory_of.failure = None
         agent.tell(GraphProgress("ready"))
         await wait_until(pilot, lambda: "Has a sister" in words(app))

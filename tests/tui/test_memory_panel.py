@@ -65,8 +65,8 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
         await say(app, pilot, "pools?")
         await opened(app, pilot)
         assert "Memory for “pools?”" in words(app)
-        assert "you · Crete The tide pools were best by its words (1st), by its meaning (3rd)" in words(app)
-        assert "clew · Crete Pity. next to a hit" in words(app)
+        assert "you · Crete The tide pools were best by its words (rank 1), by its meaning (rank 3)" in words(app)
+        assert "clew · Crete Pity. next to a match" in words(app)
         assert app.composer.region.width > 60
 
 
@@ -353,7 +353,7 @@ async def test_what_recall_lacks_is_said_until_it_is_there(chat: Running) -> Non
         await say(app, pilot, "pools?")
         await opened(app, pilot)
         agent.tell(GraphProgress("rebuilding", 1, 4))
-        await wait_until(pilot, lambda: "being rebuilt (25 %)" in words(app))
+        await wait_until(pilot, lambda: "being rebuilt (25%)" in words(app))
         agent.tell(GraphProgress("ready"))
         await wait_until(pilot, lambda: "being rebuilt" not in words(app))
 

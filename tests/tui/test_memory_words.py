@@ -53,16 +53,20 @@ def test_the_filters_stay_on_one_line_however_narrow() -> None:
 
 
 def test_what_a_revision_corrects_is_told_as_that_below_its_own_proof() -> None:
-    old, new = belief(1, "Lives in Lyon"), replace(belief(2, "Lives in Porto"), corrected=("t1",))
+    old, new = (
+        belief(1, "Lives in Lyon"),
+        replace(belief(2, "Lives in Porto"), corrected=("t1",), supersedes=belief(1, "").id),
+    )
     said = [
-        Proof(id, "turn", "DERIVED_FROM", NOW, True, "you", "s", text)
-        for id, text in (("t1", "Lyon!"), ("t2", "Porto!"))
+        Proof(id, "turn", "DERIVED_FROM", NOW, True, "you", "s", text, role)
+        for id, text, role in (("t1", "Lyon!", "user"), ("t2", "Porto!", "note"))
     ]
     story = Story(new, (old, new), {old.id: (said[0],), new.id: (said[0], said[1])})
     assert [proof.text for proof in words.proofs(story)] == ["Porto!", "Lyon!"]
     told = words.detail(story, 0, NOW, 60)[0].plain
     assert "you (corrected since): “Lyon!”" in told
     assert told.count("corrected since") == 1
+    assert "your correction: “Porto!”" in told
 
 
 def test_people_are_those_that_the_most_is_about() -> None:

@@ -17,7 +17,7 @@ from tui.boot import OFFERED_AGAIN, Options, RealBackstage
 from tui.service import Choice
 
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
-OFFER = "A better model fits: qwen3-4b, 2.5 GB"
+OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
 
 
 def backstage_of(app: ClewApp, found: Choice | None = BETTER) -> FakeBackstage:

@@ -41,7 +41,7 @@ def test_an_item_says_when_who_where_what_and_why() -> None:
     assert item.head == "yesterday · you · Crete"
     assert item.words.startswith("Tide pools at dawn")
     assert len(item.words) <= packing.LONGEST
-    assert item.why == "by its words (1st)"
+    assert item.why == "by its words (rank 1)"
 
 
 def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -> None:
@@ -96,7 +96,7 @@ def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() ->
     ("notices", "words"),
     [
         ([], "still opening"),
-        ([GraphProgress("rebuilding", 43, 100)], "being rebuilt (43 %)"),
+        ([GraphProgress("rebuilding", 43, 100)], "being rebuilt (43%)"),
         ([GraphProgress("failed", message="x")], "clew doctor"),
         ([GraphProgress("ready"), EmbeddingProgress("loading", "m")], "embedder is still loading"),
         ([GraphProgress("ready"), EmbeddingProgress("failed", "m", message="x")], "No embedder"),

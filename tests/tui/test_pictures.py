@@ -97,7 +97,7 @@ def recalling_agent() -> FakeAgent:
 def test_the_memory_panel(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     app = make_app(recalling_agent(), tmp_path)
     keys = ("ctrl+n", *"tide pools?", "enter", "f7")
-    run = before(app, *keys, shows="answers a hit" if size[1] > 15 else "you are named", wait=panel_is_whole)
+    run = before(app, *keys, shows="answers a match" if size[1] > 15 else "you are named", wait=panel_is_whole)
     assert snap_compare(app, terminal_size=size, run_before=run)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from graph.events import Recalled, Strategy
 from graph.hits import Boost, Hit, Reason, Step
-from tui.dates import ordinal, when
+from tui.dates import when
 from tui.reasons import FOUND_BY, shared, shared_stored, who, why, why_stored
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -30,26 +30,26 @@ def test_the_reasons_come_with_their_ranks_the_best_first_and_then_what_lifted_i
         Reason("graph", 4, 0.1),
         boosts=(Boost("recency", 0.1), Boost("speaker", 0.1), Boost("opening", 0.01)),
     )
-    assert why(found) == "by its words (1st), by its meaning (3rd), next to a hit; recent, you are named"
+    assert why(found) == "by its words (rank 1), by its meaning (rank 3), next to a match; recent, you are named"
 
 
 def test_a_rank_that_several_share_is_no_reason_for_one_of_them() -> None:
     hits = [hit(Reason("lexical", 1, 3.2), Reason("semantic", rank, 0.7)) for rank in (4, 2, 9)]
     assert [why(each, shared(hits)) for each in hits] == [
-        "by its words, by its meaning (4th)",
-        "by its words, by its meaning (2nd)",
-        "by its words, by its meaning (9th)",
+        "by its words, by its meaning (rank 4)",
+        "by its words, by its meaning (rank 2)",
+        "by its words, by its meaning (rank 9)",
     ]
-    assert why(hits[0], shared(hits[:1])) == "by its words (1st), by its meaning (4th)"
+    assert why(hits[0], shared(hits[:1])) == "by its words (rank 1), by its meaning (rank 4)"
     stored = [Recalled(id="T", score=1, ranks={"semantic": 2, "lexical": 1}) for _ in range(2)]
     assert why_stored(stored[0], None, shared_stored(stored)) == "by its words, by its meaning"
-    assert why_stored(stored[0], None) == "by its words (1st), by its meaning (2nd)"
+    assert why_stored(stored[0], None) == "by its words (rank 1), by its meaning (rank 2)"
 
 
 def test_a_path_says_how_the_neighbour_led_here() -> None:
     found = hit(Reason("graph", 2, 0.1), path=(Step("REPLIES_TO", "T0"),))
-    assert why(found) == "answers a hit"
-    assert why(hit(Reason("graph", 2, 0.1), path=(Step("NEW_ONE", "T0"),))) == "next to a hit"
+    assert why(found) == "answers a match"
+    assert why(hit(Reason("graph", 2, 0.1), path=(Step("NEW_ONE", "T0"),))) == "next to a match"
 
 
 def test_a_longer_path_and_one_over_the_chat_are_told_as_what_they_are() -> None:
@@ -57,7 +57,7 @@ def test_a_longer_path_and_one_over_the_chat_are_told_as_what_they_are() -> None
     before = (Step("lexical", "T0"), Step("REPLIED_TO", "T1"), Step("REPLIED_TO", "T"))
     chat = (Step("semantic", "T0"), Step("IN", "S"))
     told = [why(hit(Reason("graph", 2, 0.1), path=path)) for path in (after, before, chat)]
-    assert told == ["soon after a hit", "soon before a hit", "in a chat with a hit"]
+    assert told == ["soon after a match", "soon before a match", "in a chat with a match"]
 
 
 def test_near_the_time_is_not_from_it() -> None:
@@ -67,24 +67,17 @@ def test_near_the_time_is_not_from_it() -> None:
 
 def test_another_speaker_is_named_and_an_unknown_boost_is_its_name() -> None:
     found = hit(Reason("lexical", 11, 1), boosts=(Boost("speaker", 0.1), Boost("moon_phase", 0.1)), by="Ada\x1b[2J")
-    assert why(found) == "by its words (11th); Ada␛[2J is named, moon phase"
+    assert why(found) == "by its words (rank 11); Ada␛[2J is named, moon phase"
 
 
 def test_without_any_reason_there_is_nothing_to_say() -> None:
     assert why(hit()) == ""
 
 
-@pytest.mark.parametrize(
-    ("number", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (22, "22nd"), (113, "113th")]
-)
-def test_ordinals(number: int, words: str) -> None:
-    assert ordinal(number) == words
-
-
 def test_people_are_named_as_the_screen_names_them() -> None:
     assert who("assistant", "assistant") == "clew"
     assert who("user", "Caroline") == "Caroline"
-    assert who("note", "") == "note"
+    assert who("note", "you") == who("note", "") == "your note"
 
 
 @pytest.mark.parametrize(

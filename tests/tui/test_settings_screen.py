@@ -99,6 +99,7 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         await opened(app, pilot, "context")
         await dialog(app, pilot, AskLine)
         assert "from 1024 to 1048576" in words(app)
+        assert "Enter save" in words(app)
         await pilot.press("ctrl+u", *"12x")
         await wait_until(pilot, lambda: "Must be a valid integer" in words(app))
         await pilot.press("backspace")

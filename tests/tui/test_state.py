@@ -24,7 +24,7 @@ from agent.events import (
     Warned,
 )
 from tui.fold import fold
-from tui.state import RECALLS_KEPT, State, activity, model_label, resumed
+from tui.state import RECALLS_KEPT, State, activity, model_label, model_step, resumed
 
 READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
 
@@ -129,7 +129,9 @@ def test_a_failure_ends_its_own_reply_only() -> None:
 def test_the_model_goes_from_fetching_to_ready_or_failed() -> None:
     state = folded(MemoryReady(3, 1), ModelProgress("fetching", "m", 5, 10))
     assert state.recovered == 1
-    assert activity(state, None) == "fetching the model"
+    assert activity(state, None) == "downloading a model"
+    assert model_step("fetching", "minilm-l6") == "downloading the search model minilm-l6"
+    assert model_step("loading", "My.gguf") == "loading the chat model My.gguf"
     assert activity(fold(state, ModelProgress("loading", "m")), None) == "loading the model"
     assert activity(fold(state, ModelFailed("m", "not a GGUF")), None) == "no model"
     assert activity(State(), None) == "opening"

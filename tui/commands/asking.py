@@ -37,6 +37,7 @@ from graph.errors import NotFound
 from tui.commands.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.state import model_step
 from tui.termination import Termination
 from tui.text import clean, counted, shown, size_of
 
@@ -125,9 +126,9 @@ class Tongue:
         match notice:
             case ModelProgress(state="fetching") if notice.total:
                 done, total = size_of(notice.done), size_of(notice.total)
-                self._narration.tell(f"fetching {notice.name}: {done} of {total}")
+                self._narration.tell(f"{model_step(notice.state, notice.name)}: {done} of {total}")
             case ModelProgress():
-                self._narration.tell(f"{notice.state} {notice.name} …")
+                self._narration.tell(f"{model_step(notice.state, notice.name)} …")
             case MemoryAwaited():
                 self._narration.tell(f"{notice.message} …")
             case MemoryReady():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from tui.commands.output import fit, instant, local, paint, put_json, width
-from tui.reasons import who
+from tui.reasons import proven_by
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
@@ -173,12 +173,12 @@ def page(story: "Story") -> str:
     for number, each in enumerate(story.revisions, start=1):
         head = f"{number}. {local(each.at)}  {standing(each)}  {each.id}"
         told += ["", paint(fit(head, width()), "36"), f"  {words(each)}"]
-        told += [_proof_line(proof) for proof in _proof(story, each)]
+        told += [_proof_line(proof, each) for proof in _proof(story, each)]
     return "\n".join(told)
 
 
-def _proof_line(proof: "Proof") -> str:
-    speaker = who("user" if proof.speaker == "you" else "assistant", proof.speaker)
+def _proof_line(proof: "Proof", revision: "Observation") -> str:
+    speaker = proven_by(proof, revision) if proof.kind == "turn" else proof.speaker
     head = f"    {RELATIONS[proof.relation]}: {local(proof.at)} {one_line(speaker)} · {proof.id}"
     text = proof.text if proof.text is not None else "(now hidden or deleted)"
     return f"{paint(fit(head, width()), '2')}\n      {fit(text, width() - 6)}"

@@ -8,6 +8,7 @@ import typer
 
 from tui.commands.output import Narration, fit, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.text import size_of
 
 if TYPE_CHECKING:
     from agent.home import Home
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, download, choose and remove models.")
 
-MB = 10**6
 NAME_COLUMNS = 16
 SETTING = {"chat": "model", "embed": "embedder"}
 
@@ -78,7 +78,7 @@ def pull(
             narration.clear()
         put(str(path))
         if not here:
-            say(f"{entry.name} is installed ({_size(path.stat().st_size)}).")
+            say(f"{entry.name} is installed ({size_of(path.stat().st_size)}).")
             if names:
                 say(f"To use it: clew models use {entry.name}")
 
@@ -131,7 +131,7 @@ def describe(progress: FetchProgress) -> str:
             return f"{progress.name}: connecting …"
         case "fetching":
             share = f" ({progress.done / progress.total:.0%})" if progress.total else ""
-            return f"{progress.name}: {_size(progress.done)} of {_size(progress.total)}{share}"
+            return f"{progress.name}: {size_of(progress.done)} of {size_of(progress.total)}{share}"
         case "checking":
             return f"{progress.name}: checking …"
         case "installing":
@@ -196,11 +196,7 @@ def _line(row: dict[str, object]) -> str:
     state = {"installed": "+", "partial": "~"}.get(str(row["state"]), " ")
     size, memory = row["size"], row["memory"]
     assert isinstance(size, int)
-    needs = f"needs {_size(memory):>6}" if isinstance(memory, int) else ""
+    needs = f"needs {size_of(memory):>6}" if isinstance(memory, int) else ""
     about = "  ".join(str(row[key]) for key in ("licence", "description") if row[key])
     name = fit(str(row["name"]), NAME_COLUMNS).ljust(NAME_COLUMNS)
-    return f"{used}{state} {name}  {_size(size):>6}  {needs:<12}  {about}"[: width()].rstrip()
-
-
-def _size(count: int) -> str:
-    return f"{count / MB:,.0f} MB" if count < 1000 * MB else f"{count / MB / 1000:.1f} GB"
+    return f"{used}{state} {name}  {size_of(size):>6}  {needs:<12}  {about}"[: width()].rstrip()

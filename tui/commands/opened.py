@@ -18,6 +18,7 @@ from agent.settings import load_settings
 from tui.commands.output import LONG_S, Narration, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
+from tui.state import model_step
 from tui.text import counted, size_of
 
 Answer = TypeVar("Answer")
@@ -117,9 +118,11 @@ class Watch:
             case EmbeddingProgress(state="loading"):
                 self._narration.tell("loading the embedder …")
             case ModelProgress(state="fetching") if notice.total:
-                self._narration.tell(f"fetching {notice.name}: {size_of(notice.done)} of {size_of(notice.total)}")
+                self._narration.tell(
+                    f"{model_step(notice.state, notice.name)}: {size_of(notice.done)} of {size_of(notice.total)}"
+                )
             case ModelProgress():
-                self._narration.tell(f"{notice.state} {notice.name} …")
+                self._narration.tell(f"{model_step(notice.state, notice.name)} …")
             case EmbeddingProgress(state="failed") | Warned() | ModelFailed():
                 self._tell(f"clew: {notice.message}")
             case _:

@@ -21,11 +21,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def review(
     ctx: typer.Context,
-    promote: Annotated[str | None, typer.Option(metavar="ID", help="Accept it.")] = None,
+    promote: Annotated[str | None, typer.Option(metavar="ID", help="Keep it.")] = None,
     reject: Annotated[str | None, typer.Option(metavar="ID", help="Reject it as wrong.")] = None,
-    edit: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="ID TEXT", help="Accept it in your own words.")
-    ] = None,
+    edit: Annotated[tuple[str, str] | None, typer.Option(metavar="ID TEXT", help="Keep it in your own words.")] = None,
     restore: Annotated[
         str | None, typer.Option(metavar="ID", help="Undo a decision: it waits for review again.")
     ] = None,
@@ -46,7 +44,7 @@ def review(
         id = clean(promote or reject or restore or "")
         if promote is not None:
             await agent.promote(id)
-            told = f"In use. `clew review --restore {id}` undoes it."
+            told = f"Kept: now in use. `clew review --restore {id}` undoes it."
         elif reject is not None:
             await agent.reject(id)
             told = f"Rejected. `clew review --restore {id}` undoes it."

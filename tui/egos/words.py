@@ -190,7 +190,7 @@ def _particulars(node: "Node", now: datetime) -> str:
         case "Observation":
             parts.append(STATUS.get(str(details.get("status")), ""))
             if isinstance(sure := details.get("confidence"), (int, float)):
-                parts.append(f"{100 * sure:.0f} % sure at first")
+                parts.append(f"{100 * sure:.0f}% sure at first")
             if "project" in details:
                 parts.append(f"project {one_line(str(details['project']))}")
             if details.get("grounded") is False:

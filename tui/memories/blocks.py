@@ -82,7 +82,9 @@ class Blocks(Vertical):
     async def write(self, name: str) -> str | None:
         """Write a block anew, or another one whose name is asked for."""
         if not name:
-            asked = await self._host.ask_line("Name of the new block", placeholder="persona, human, scratchpad …")
+            asked = await self._host.ask_line(
+                "Name of the new block", placeholder="persona, human, scratchpad …", yes="next"
+            )
             if asked is None:
                 return None
             name = asked

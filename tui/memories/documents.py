@@ -79,7 +79,7 @@ class Documents(Vertical):
             self._host.do(self._remove(document) if what == "remove" else self._read(document), reads=what == "read")
 
     async def _ingest(self) -> None:
-        path = await self._host.ask_line("Add a file or folder", placeholder="~/notes")
+        path = await self._host.ask_line("Add a file or folder", placeholder="~/notes", yes="add")
         if path is not None and await self._host.keeps():
             self._host.ingest(path)
 

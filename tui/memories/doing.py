@@ -54,7 +54,7 @@ class Doing:
     async def promote(self, observation: "Observation") -> str:
         await self._service.promote(observation.id)
         back = "it is under review again"
-        words = "Promoted: now in use"
+        words = "Kept: now in use"
         return await self._keep(observation.series, words, back)
 
     async def reject(self, observation: "Observation") -> str:

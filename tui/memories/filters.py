@@ -1,6 +1,6 @@
 """Which observations the list shows: one key cycles each filter, and one line says what is chosen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -90,7 +90,7 @@ def kinds_of(observations: "Sequence[Observation]") -> list[ObservationKind]:
 
 
 def line(wanted: Wanted, width: int) -> Content:
-    """The filters on one line; what does not fit is told by its key alone, then not at all."""
+    """The filters on one line, in words as far as they fit, those chosen first; the rest by their keys."""
     status, pinned = status_of(wanted), "pinned" if wanted.pinned else "not pinned"
     about, project = one_line(wanted.about or "")[:16], one_line(wanted.project or "")[:16]
     parts: list[tuple[str, str, bool]] = [
@@ -102,17 +102,19 @@ def line(wanted: Wanted, width: int) -> Content:
         ("P", "pins" if wanted.pinned is None else pinned, wanted.pinned is not None),
         ("/", f"“{one_line(wanted.text)[:24]}”" if wanted.text else "words", bool(wanted.text)),
     ]
-    for tell in (lambda chosen: True, lambda chosen: chosen, lambda chosen: False):
-        content = _joined(parts, tell)
-        if content.cell_length <= width:
-            return content
-    return _joined(parts, lambda chosen: False).truncate(width, ellipsis=True)
+    told = {key for key, _, chosen in parts if chosen}
+    if _joined(parts, told).cell_length > width:
+        return _joined(parts, set()).truncate(width, ellipsis=True)
+    for key, _, _ in parts:
+        if _joined(parts, told | {key}).cell_length <= width:
+            told.add(key)
+    return _joined(parts, told)
 
 
-def _joined(parts: Sequence[tuple[str, str, bool]], tell: Callable[[bool], bool]) -> Content:
+def _joined(parts: Sequence[tuple[str, str, bool]], told: Collection[str]) -> Content:
     shown = [
         Content.assemble(plain(key, "bold"), plain(f" {words}", "$primary" if chosen else MUTED))
-        if tell(chosen)
+        if key in told
         else plain(key, "bold $primary" if chosen else f"bold {MUTED}")
         for key, words, chosen in parts
     ]

@@ -19,7 +19,8 @@ NOTHING_LEARNED = (
 NOTHING_THEN = "Nothing was known then. Press Esc to return to now."
 NOTHING_FITS = "No memories match these filters. Press Backspace to clear them."
 NOTHING_WAITS = (
-    "Nothing to review. Memories that clew is unsure about appear here: press a to keep, e to edit or x to reject."
+    "Nothing to review. Memories that clew is unsure about appear here: press a to keep one, e to edit it or x to "
+    "reject it."
 )
 NO_BLOCKS = (
     "No core blocks yet. Press n to write one: a short text included in every prompt, such as who you "
@@ -82,7 +83,9 @@ class Host(Protocol):
         """Whether it may be kept for good; in a private chat the person is asked."""
         ...
 
-    async def ask_line(self, title: str, value: str = "", *, placeholder: str = "") -> str | None: ...
+    async def ask_line(
+        self, title: str, value: str = "", *, placeholder: str = "", yes: str = "save"
+    ) -> str | None: ...
 
     async def ask_text(self, title: str, value: str, *, words: str = "") -> str | None: ...
 

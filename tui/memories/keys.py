@@ -44,7 +44,7 @@ OBSERVATIONS = (
     ),
 )
 REVIEW = (
-    Row("a", "review: promote it if it is true", (bind("a", "do('promote')"),), "promote"),
+    Row("a", "review: keep it if it is true", (bind("a", "do('promote')"),), "keep"),
     Row("e", "review: edit it", (bind("e", "do('edit')"),), "edit"),
     Row("x", "review: reject it if it is false", (bind("x", "do('reject')"),), "reject"),
 )

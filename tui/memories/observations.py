@@ -190,7 +190,7 @@ class Observations(Vertical):
             self._host.do(self._ask_words(), reads=True)
 
     async def _ask_words(self) -> None:
-        text = await self._host.ask_line("Search memories", self.wanted.text or "", placeholder="Words")
+        text = await self._host.ask_line("Search memories", self.wanted.text or "", placeholder="Words", yes="search")
         if text is not None:
             self.narrow(replace(self.wanted, text=text))
 

@@ -1,6 +1,6 @@
 """The memory screen: five pages chosen by number, a line for what was said, and the keys of the page below."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -77,6 +77,7 @@ class MemoriesScreen(Screen[Goal | None]):
         self._wanted = wanted
         self.proposed = proposed
         self.busy = False  # something is being done, or asks the person
+        self.left_at: str | None = None  # the memory that led away
         self._waiting = 0  # candidates to review
         self._where = ""  # the world and the time that are shown, where they are not the usual ones
 
@@ -152,17 +153,21 @@ class MemoriesScreen(Screen[Goal | None]):
         self._paint()
 
     def _tabs(self, width: int) -> Content:
-        here = tuple(name if each == self.page_name else "" for each, name in zip(PAGES, NAMES, strict=True))
-        line = Content("")
-        for gap, names in (("   ", NAMES), ("  ", SHORT_NAMES), ("  ", here)):
-            line = Content(gap).join(self._tab(place, name) for place, name in enumerate(names))
-            whole = Content.assemble(plain("Memory", "bold $primary"), gap, line)
+        for gap, names in (("   ", NAMES), ("  ", SHORT_NAMES)):
+            whole = Content.assemble(plain("Memory", "bold $primary"), gap, self._joined(gap, names))
             if whole.cell_length <= width:
                 return whole
-        if line.cell_length <= width:
-            return line
-        place = PAGES.index(self.page_name)
-        return self._tab(place, SHORT_NAMES[place])
+        here = PAGES.index(self.page_name)
+        told = ["" if place != here else name for place, name in enumerate(SHORT_NAMES)]
+        for place, name in enumerate(SHORT_NAMES):
+            more = [*told[:place], name, *told[place + 1 :]]
+            if self._joined("  ", more).cell_length <= width:
+                told = more
+        line = self._joined("  ", told)
+        return line if line.cell_length <= width else self._tab(here, SHORT_NAMES[here])
+
+    def _joined(self, gap: str, names: Sequence[str]) -> Content:
+        return Content(gap).join(self._tab(place, name) for place, name in enumerate(names))
 
     def _tab(self, place: int, name: str) -> Content:
         here = PAGES[place] == self.page_name
@@ -232,7 +237,7 @@ class MemoriesScreen(Screen[Goal | None]):
         value: str = "",
         *,
         placeholder: str = "",
-        yes: str = "keep",
+        yes: str = "save",
         check: Callable[[str], Awaitable[str | None]] | None = None,
     ) -> str | None:
         return await self.app.push_screen_wait(AskLine(title, value, placeholder=placeholder, yes=yes, check=check))
@@ -258,6 +263,8 @@ class MemoriesScreen(Screen[Goal | None]):
 
     def go_to(self, session: str, turn: str) -> None:
         if not self.busy:
+            if isinstance(self.page, Observations) and not self.page.review and self.page.chosen is not None:
+                self.left_at = self.page.chosen.id
             self.dismiss((session, turn))
 
     # Keys

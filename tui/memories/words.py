@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.dates import when
-from tui.reasons import who
+from tui.reasons import proven_by
 from tui.text import MUTED, cut, one_line, plain, shown, size_of
 
 if TYPE_CHECKING:
@@ -76,12 +76,14 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
         lines += [Content(""), plain("History", "bold $secondary"), *_timeline(story, width)]
     lines += [Content(""), plain("Proof", "bold $secondary")]
     found = proofs(story)
+    whose = {(proof.id, proof.relation): each for each in story.revisions for proof in story.proofs.get(each.id, ())}
     corrected = {id for revision in story.revisions for id in revision.corrected}
     at = 0
     for number, proof in enumerate(found):
         if number == place:
             at = sum(_height(line, width) for line in lines)
-        lines.append(_quote(proof, width, chosen=number == place, corrected=proof.id in corrected))
+        by = proven_by(proof, whose.get((proof.id, proof.relation), observation))
+        lines.append(_quote(proof, by, width, chosen=number == place, corrected=proof.id in corrected))
     if not found:
         lines.append(plain("Its proof can no longer be shown.", MUTED))
     return Content("\n").join(lines), at
@@ -104,7 +106,7 @@ def _standing(observation: "Observation") -> Content:
     gone = "" if observation.live else " · its proof is no longer in memory"
     return Content.assemble(
         plain(f"{mark} {STATUS_WORDS[observation.status]}", style),
-        plain(f" · {observation.kind} · {100 * observation.confidence:.0f} % sure{pin}{gone}", MUTED),
+        plain(f" · {observation.kind} · {100 * observation.confidence:.0f}% sure{pin}{gone}", MUTED),
     )
 
 
@@ -153,8 +155,8 @@ def proofs(story: "Story") -> "list[Proof]":
     return list(found.values())
 
 
-def _quote(proof: "Proof", width: int, *, chosen: bool, corrected: bool) -> Content:
-    speaker = who("user", proof.speaker) if proof.kind == "turn" else f"from {one_line(proof.speaker)}"
+def _quote(proof: "Proof", by: str, width: int, *, chosen: bool, corrected: bool) -> Content:
+    speaker = by if proof.kind == "turn" else f"from {one_line(proof.speaker)}"
     about = (
         RELATIONS[proof.relation],
         "corrected since" if corrected else "",
@@ -186,7 +188,7 @@ def graph_trouble(state: "State") -> str:
     if graph is None or graph.state == "opening":
         return "The memory graph is still opening. Memories are shown as soon as it is ready."
     if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
         return f"The graph is {doing}{share}. Memories are shown when that is done."
     if graph.state == "failed":

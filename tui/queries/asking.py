@@ -38,7 +38,7 @@ def state_in_words(state: "State") -> str:
     if graph is None or graph.state == "opening":
         return "The graph is still opening. Ask again in a moment; what you wrote stays here."
     if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total} %)" if graph.total else ""
+        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
         doing = "being rebuilt" if graph.state == "rebuilding" else "catching up with what was said"
         return f"The graph is {doing}{share}. Ask again when that is done; what you wrote stays here."
     if graph.state == "failed":

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 GUARD_S = 0.6  # an Enter that was on its way into the composer when this appeared answers nothing
 LONGEST = 600
 REFUSE, ALLOW = 0, 1
-BUTTONS = ("Refuse", "Allow")
-HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), " refuse")
+BUTTONS = ("Deny", "Allow")
+HINT_TAB = Content.assemble(("Tab", "bold"), " answer it    ", ("Esc", "bold"), " deny")
 
 
 class Approval(Static, can_focus=True):

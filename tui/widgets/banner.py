@@ -1,4 +1,4 @@
-"""The banner above the composer: what is being fetched or loaded, what failed, and what to do about it."""
+"""The banner above the composer: what is being downloaded or loaded, what failed, and what to do about it."""
 
 from typing import TYPE_CHECKING
 
@@ -6,13 +6,13 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.state import State
+from tui.state import Model, State, model_step
 from tui.text import MUTED, one_line, plain, size_of
 
 if TYPE_CHECKING:
     from tui.service import Choice
 
-BAR = 24
+BAR = 12
 HINT_S = 6.0
 ERROR_S = 15.0
 
@@ -78,18 +78,15 @@ class Banner(Static):
 def compose_banner(state: State) -> tuple[Content, bool]:
     """The words about the model, and whether they tell of a failure."""
     model = state.model
-    name = one_line(model.name)
     match model.state:
         case "fetching" if model.total and model.done:  # not while connecting, nor while what came is checked
             return Content.assemble(
-                plain(f"Fetching {name}  "),
+                plain(f"{_step(model)}  "),
                 _bar(model.done / model.total),
                 plain(f"  {size_of(model.done)} of {size_of(model.total)}", MUTED),
             ), False
-        case "fetching":
-            return plain(f"Fetching {name} …"), False
-        case "loading":
-            return plain(f"Loading {name} …"), False
+        case "fetching" | "loading":
+            return plain(f"{_step(model)} …"), False
         case "failed":
             return plain(f"{model.message}\nYour messages are safe. Use /model to choose another."), True
         case _ if state.offer is not None:
@@ -98,12 +95,17 @@ def compose_banner(state: State) -> tuple[Content, bool]:
             return Content(""), False
 
 
+def _step(model: Model) -> str:
+    words = model_step(model.state, model.name)
+    return words[0].upper() + words[1:]
+
+
 def _offered(choice: "Choice") -> Content:
     size = "installed" if choice.installed else size_of(choice.size)
     return Content.assemble(
-        plain(f"A better model fits: {one_line(choice.name)}, {size}  ", MUTED),
+        plain(f"A better model fits this computer: {one_line(choice.name)}, {size}\n", MUTED),
         plain("F5", "bold"),
-        plain(f" {'use' if choice.installed else 'get'} it  ", MUTED),
+        plain(f" {'use it' if choice.installed else 'download it'}  ", MUTED),
         plain("Esc", "bold"),
         plain(" not now  ", MUTED),
         plain("/better never", "bold"),

@@ -19,6 +19,7 @@ from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
 from tui.text import clean, plain, shown, shown_in_place
 from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.foot import Foot
+from tui.widgets.pages import Fold, Pages
 from tui.widgets.rows import Rows
 
 Answer = TypeVar("Answer")
@@ -74,7 +75,7 @@ class AskLine(ModalScreen[str | None]):
         *,
         placeholder: str = "",
         words: str = "",
-        yes: str = "keep",
+        yes: str = "save",
         check: Callable[[str], Awaitable[str | None]] | None = None,
         live: bool = False,
     ) -> None:
@@ -222,8 +223,10 @@ class Reader(ModalScreen[None]):
         with Vertical(classes="dialog page"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             if isinstance(self._words, Content):
-                with VerticalScroll(classes="page-body"):
-                    yield Static(self._words, markup=False)
+                pages = Pages(self._words, classes="page-body")
+                pages.can_focus = True  # its keys are the page's own
+                yield pages
+                yield Fold()
             else:  # may be huge: a text area paints only what is in view
                 yield TextArea(
                     shown(self._words),
@@ -238,6 +241,10 @@ class Reader(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(".page-body").focus()
+
+    @on(Pages.Turned)
+    def _turned(self, event: Pages.Turned) -> None:
+        self.query_one(Fold).show(event)
 
     def action_scroll(self, step: int) -> None:
         self.query_one(".page-body").scroll_relative(y=step, animate=False)

@@ -1,4 +1,4 @@
-"""The model picker: the models of the store, which are here and which would be fetched, and a path to any GGUF."""
+"""The model picker: the models of the store, which are here and which would be downloaded, and a path to any GGUF."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -18,6 +18,8 @@ from tui.service import Choice
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
 from tui.widgets.rows import type_into
+
+NONE = "No models match."
 
 
 class ModelPicker(ModalScreen[str | None]):
@@ -54,6 +56,8 @@ class ModelPicker(ModalScreen[str | None]):
         rows.clear_options()
         rows.add_options([Option(_row(choice, choice.name == self._current)) for choice in self._shown])
         names = [choice.name for choice in self._shown]
+        if not self._shown:
+            rows.add_option(Option(plain(NONE, MUTED), disabled=True))
         rows.highlighted = names.index(self._current) if self._current in names else 0 if names else None
 
     @on(Input.Submitted)
@@ -78,9 +82,9 @@ class ModelPicker(ModalScreen[str | None]):
 def _row(choice: Choice, current: bool) -> Content:
     mark = "●" if current else "○" if choice.installed else "↓"
     style = "bold $primary" if current else "" if choice.installed else MUTED
-    place = "" if choice.installed else " not installed"
+    place = "on disk" if choice.installed else "to download"
     return Content.assemble(
         plain(f"{mark} {one_line(choice.name):<24}", style),
-        plain(f" {size_of(choice.size):>7}{place}\n  ", MUTED),
+        plain(f" {size_of(choice.size):>7} {place}\n  ", MUTED),
         plain(one_line(choice.description), MUTED),
     )

@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from tui.keys import GAP, Sign, foot
 from tui.state import State, activity, speed_of
-from tui.text import MUTED, one_line, plain, short_count
+from tui.text import MUTED, counted, one_line, plain, short_count
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of
@@ -39,12 +39,14 @@ class StatusBar(Static):
 
 def compose_line(state: State, session: str | None, width: int, beat: int, keys: Sequence[Sign] = ()) -> Content:
     """The line for `width` cells: the state at the left; the figures at the right, or what the `keys` do now."""
+    figures = _right(state, session)
     left = _left(state, session, beat)
+    if keys or _length(left) + _length(_parted(figures)) + 3 > width:
+        left = _left(state, session, beat, brief=True)
     if keys:
         content = Content.assemble(*(plain(text, style) for text, style in left), GAP)
         if (room := width - content.cell_length) >= ROOM_FOR_KEYS:
             return content + foot(keys, room, always=KEYS_ALWAYS)
-    figures = _right(state, session)
     while figures and _length(left) + _length(_parted(figures)) + 3 > width:
         figures.pop(0)
     right = _parted(figures)
@@ -65,7 +67,7 @@ def _length(parts: list[Part]) -> int:
     return sum(plain(text).cell_length for text, _ in parts)
 
 
-def _left(state: State, session: str | None, beat: int) -> list[Part]:
+def _left(state: State, session: str | None, beat: int, *, brief: bool = False) -> list[Part]:
     doing = activity(state, session)
     match doing:
         case "ready":
@@ -93,7 +95,8 @@ def _left(state: State, session: str | None, beat: int) -> list[Part]:
         parts.append((" · graph failed", "$error"))
     parts.extend(_embedding(state))
     if state.reflecting:
-        parts.append((f" · reflecting {state.reflecting:,}", MUTED))
+        words = f"{state.reflecting:,}" if brief else f"from {counted(state.reflecting, 'message')}"
+        parts.append((f" · learning {words}", MUTED))
     return parts
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from textual.content import Content
 
-from tui.text import size_of
+from tui.text import counted, size_of
 from tui.widgets.columns import row
 
 NAMES = 26  # cells for the names
@@ -18,7 +18,12 @@ LABELS = {
     "graph_ready": "graph",
     "model_path": "model file",
     "context": "context, in tokens",
-    "to_learn_from": "exchanges to learn from",
+    "to_learn_from": "still to learn from",
+}
+REBUILT = {
+    "compaction": "to make room",
+    "head_move": "to go on from elsewhere in the chat",
+    "removal": "as something was hidden or deleted",
 }
 LEFT_OUT = ("log_head",)  # the number of the last event, which is how many there are
 
@@ -39,7 +44,9 @@ def _rows(facts: object, graph: str) -> Iterator[tuple[str, str]]:
         value = getattr(facts, name)
         match value:
             case dict() if name == "rewrites":
-                yield from ((f"prompts rebuilt: {cause}", f"{count:,}") for cause, count in value.items())
+                if value:
+                    told = (f"{count:,}× {REBUILT.get(str(cause), cause)}" for cause, count in value.items())
+                    yield "prompts rebuilt", ", ".join(told)
             case dict():
                 yield from ((LABELS.get(str(key), str(key)), f"{count:,}") for key, count in value.items())
             case _:
@@ -53,7 +60,10 @@ def _told(name: str, value: object, graph: str) -> str:
         case bool() if name == "graph_ready":
             return "up to date" if value else f"not ready ({graph})"
         case float():
-            return f"{value // 3600:.0f} h {value % 3600 // 60:.0f} min {value % 60:.0f} s"
+            minutes, seconds = divmod(round(value), 60)
+            return f"{minutes // 60} h {minutes % 60} min {seconds} s"
+        case int() if name == "to_learn_from":
+            return counted(value, "message")
         case int():
             return f"{value:,}"
         case _:

@@ -39,6 +39,20 @@ def shared(ends: int, *kinds: str) -> int:
     return sum(n * (n - 1) for n in Counter(each[1 + ends] for each in edges).values())
 
 
+def chains(session: str, most: int) -> list[list[Turn]]:
+    """Each walk over REPLIES_TO within a chat, of so many steps at most."""
+    turns = [each for each in TURNS if each.session == session]
+    return [turns[n : m + 1][::-1] for m in range(len(turns)) for n in range(max(0, m - most), m)]
+
+
+def joined(lists: Iterable[list[str]]) -> Rows:
+    return [(sorted(" ".join(each) for each in lists),)]
+
+
+WALK = "(a:Turn)-[r:REPLIES_TO*1..20]->(b)"
+CHAINS = [*chains("long", 20), *chains("short", 20)]
+SEVENTH = [chain for chain in CHAINS if any(each.index == 7 for each in chain)]
+OF_USERS = [chain for chain in CHAINS if sum(each.role == "user" for each in chain) > 8]
 TEXTS = [each.text for each in LONGS[:5]]
 MENDED: dict[str, Rows] = {
     # Walks, and relationships that come twice.
@@ -65,6 +79,33 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WHERE (t)<-[:DERIVED_FROM]-()-[:DERIVED_FROM]->() RETURN t.id": [("l0",), ("l4",)],
     "MATCH (o {id: 'o2'}) OPTIONAL MATCH (o)-[:DERIVED_FROM]->(t)<-[:DERIVED_FROM]-(p) RETURN p.id": [("o1",)],
     "MATCH (o {id: 'o3'}) OPTIONAL MATCH (o)-[:DERIVED_FROM]->(t)<-[:DERIVED_FROM]-(p) RETURN p.id": [(None,)],
+    "MATCH (a)-[:REPLIES_TO]->(b)<-[:REPLIES_TO*1..2]-(c) RETURN count(*)": [(0,)],
+    "MATCH (a)-[:MENTIONS*1..2]-(b)-[:MENTIONS]-(c) RETURN count(*)":
+        [(sum(len(trails(each, 2, 3, "MENTIONS")) for each in (*BY_ID, *NAMES)),)],
+    "MATCH (a)-[:REPLIES_TO*1..2]-(b)-[:REPLIES_TO*1..2]-(c) RETURN count(*)":
+        [(sum((1, 2, 1)[n - 2] for each in BY_ID for n, _ in trails(each, 2, 4, "REPLIES_TO")),)],
+    f"MATCH p = {WALK} WITH p, [n IN nodes(p) WHERE n.role = 'user'] AS l, p AS q WHERE size(l) > 8 "
+    "RETURN count(*), sum(length(p)), max(length(q))":
+        [(len(OF_USERS), sum(len(chain) - 1 for chain in OF_USERS), 20)],
+    "MATCH (t:Turn), (u:Turn) WHERE any(x IN split(t.text, ' ') WHERE x = 'boat') RETURN count(*)":
+        [(len(TURNS) * sum("boat" in each.text.split(" ") for each in TURNS),)],
+    # What is on walks: more values at a time than the engine keeps apart by itself.
+    f"MATCH p = {WALK} WITH list_to_string(' ', [n IN nodes(p) | n.id]) AS k ORDER BY k RETURN collect(k)":
+        joined([each.id for each in chain] for chain in CHAINS),
+    f"MATCH p = {WALK} WITH list_to_string(' ', [n IN nodes(p) WHERE n.role = 'user' | n.id]) AS k "
+    "ORDER BY k RETURN collect(k)": joined([each.id for each in chain if each.role == "user"] for chain in CHAINS),
+    f"MATCH p = {WALK} WHERE any(n IN nodes(p) WHERE n.index = 7) RETURN count(*), "
+    "sum(CASE WHEN all(n IN nodes(p) WHERE n.index > 5 OR n.role = 'user') THEN 1 ELSE 0 END)":
+        [(len(SEVENTH), sum(all(each.index > 5 or each.role == "user" for each in chain) for chain in SEVENTH))],
+    f"MATCH {WALK}-[:SAID_BY]->(c) WITH list_to_string(' ', [n IN nodes(r) | n.id]) AS k ORDER BY k RETURN collect(k)":
+        joined([each.id for each in chain[1:-1]] for chain in CHAINS),
+    f"MATCH {WALK}-[:SAID_BY]->(c) WITH list_to_string(' ', [n IN nodes(r) | n.id + n.role]) AS k "
+    "ORDER BY k RETURN collect(k)": joined([each.id + each.role for each in chain[1:-1]] for chain in CHAINS),
+    f"MATCH p = {WALK} WITH reduce(s = '', n IN nodes(p) | s + n.id) AS k ORDER BY k RETURN collect(k)":
+        [(sorted("".join(each.id for each in chain) for chain in CHAINS),)],
+    "UNWIND range(1, 2000) AS i WITH [{a: i}, {a: i + 1}] AS l "
+    "RETURN sum([x IN l WHERE x.a % 2 = 0 | x.a][1]), sum(CASE WHEN any(x IN l WHERE x.a % 3 = 0) THEN 1 ELSE 0 END)":
+        [(sum(i + i % 2 for i in range(1, 2001)), sum(i % 3 != 1 for i in range(1, 2001)))],
     # Patterns that are asked and counted.
     "MATCH (e:Entity) WHERE size((e)<-[:MENTIONS]-()) > 2 RETURN e.id": [("anna",)],
     "MATCH (s:Turn) WHERE size((s)<-[]-()) > 1 RETURN count(*)":
@@ -86,6 +127,9 @@ MENDED: dict[str, Rows] = {
     "MATCH (n:Turn|Session) RETURN labels(n)[0] AS kind, count(*) AS n": [("Session", 2), ("Turn", len(TURNS))],
     "MATCH (n) WHERE n:Entity RETURN n.id": [("anna",), ("ben",), ("you",), ("assistant",)],
     "MATCH (n) WHERE n.id IN ['you', 'long'] AND 'Session' IN labels(n) RETURN n.id": [("long",)],
+    "MATCH (t:Turn) OPTIONAL MATCH (t)-[r:MENTIONS]->(e) WITH t, r AS q, e RETURN type(q), label(e), "
+    "'Entity' IN labels(e), count(*)": [("MENTIONS", "Entity", True, 5), (None, None, None, len(TURNS) - 4)],
+    "MATCH (n) WHERE NOT 'Turn' IN labels(n) RETURN count(*)": [(11,)],
     "MATCH (t:Turn {id: 'l2'}) RETURN t {.id, .role, more: t.index + 1} AS m":
         [({"id": "l2", "role": "user", "more": 3},)],
     "MATCH (t:Turn) WHERE t.index < 5 AND exists(t.parent) RETURN count(*)": [(8,)],
@@ -97,6 +141,12 @@ MENDED: dict[str, Rows] = {
     "MATCH p = (:Turn {id: 'l4'})-[:REPLIES_TO*2..3]->() RETURN [n IN nodes(p) | n.id]":
         [(["l4", "l3", "l2"],), (["l4", "l3", "l2", "l1"],)],
     "RETURN [x IN [3, 1, 2] WHERE x <> 1], [x IN [1, 2] | x + 1], [x IN [7]]": [([3, 2], [2, 3], [7])],
+    "RETURN [x IN [1, 2] | {a: x}], list_transform([1, 2], x -> {a: x, b: 0})":
+        [([{"a": 1}, {"a": 2}], [{"a": 1, "b": 0}, {"a": 2, "b": 0}])],
+    "MATCH (t:Turn) WITH t.session AS s, collect(t) AS ts RETURN [x IN ts WHERE x.index < 2 | {id: x.id, n: x.index}]":
+        [([{"id": "h0", "n": 0}, {"id": "h1", "n": 1}],), ([{"id": "l0", "n": 0}, {"id": "l1", "n": 1}],)],
+    "WITH [5, 6, 7] AS l, -1 AS k, 1 AS n RETURN l[..k], l[k..], l[n..], l[..n], l[n..k], l[-2..n + 1], l[0..-n]":
+        [([5, 6], [7], [6, 7], [5], [6], [6], [5, 6])],
     "RETURN head([3, 1]), last([3, 1]), tail([3, 1]), [5, 6, 7][0..2], [5, 6, 7][1..], [5, 6, 7][-2..]":
         [(3, 1, [1], [5, 6], [6, 7], [6, 7])],
     "MATCH (t:Turn {id: 'h0'}) OPTIONAL MATCH (t)<-[:DERIVED_FROM]-(o) RETURN collect(o.id), size(collect(o.id)), "
@@ -105,6 +155,14 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WITH t ORDER BY t.index DESC, t.id RETURN collect(t.index)[1] AS most": [(LONG - 1,)],
     "MATCH (t:Turn) RETURN count(DISTINCT t.role), count(*), collect(DISTINCT t.session)[2] = 'short'":
         [(2, len(TURNS), True)],
+    "MATCH (a:Turn)--(b) RETURN count(DISTINCT a), count(*)":
+        [(len(TURNS), sum(end in BY_ID for edge in EDGES for end in edge[1:]))],
+    "MATCH (t:Turn) RETURN t.role AS r, count(*) AS n ORDER BY -count(*), upper(t.role)":
+        [("user", 26), ("assistant", 24)],
+    "MATCH (t:Turn) WHERE t.index > 43 "
+    "RETURN [t IN collect(t) WHERE t.index > 1 | {t: t.id}], any(t IN [1] WHERE t = 1), reduce(t = 0, x IN [1] | t)":
+        [([{"t": "l44"}], True, 0)],
+    "RETURN date({day: 3, month: 2, year: 2026})": [("2026-02-03",)],
     "MATCH (t:Turn) RETURN t.session, count(DISTINCT t.role) AS roles, count(t) AS n":
         [("long", 2, LONG), ("short", 2, 5)],
     # Texts.
@@ -116,6 +174,10 @@ MENDED: dict[str, Rows] = {
         [(TEXTS[3].split(", ")[1], len(TEXTS[3].split(" ")), TEXTS[3].split(", ")[2])],
     "MATCH (t:Turn {id: 'l3'}) RETURN replace(t.text, ', ', '.') AS a, replace('a.b', '.', '\\\\1') AS b":
         [(TEXTS[3].replace(", ", "."), "a\\1b")],
+    r"RETURN replace('a\\b', '\\', '/'), split('a\\\\c', '\\'), split_part('a\\Eb', '\\E', 2)":
+        [("a/b", ["a", "", "c"], "b")],
+    r"WITH 'a\\b\\Ec' AS s, '\\' AS b, '\\0' AS c, '\\E' AS e RETURN replace(s, b, c), split(s, e), split(s, b)":
+        [(r"a\0b\0Ec", [r"a\b", "c"], ["a", "b", "Ec"])],
     "RETURN toString(2.5), toString(7), toString(true), toInteger('12'), toInteger(2.7), toInteger('x'), toFloat('1')":
         [("2.5", "7", "true", 12, 2, None, 1.0)],
     # Numbers and conditions.
@@ -138,6 +200,14 @@ MENDED: dict[str, Rows] = {
     "MATCH (t:Turn) WHERE t.at > datetime('2026-02-01T00:00:00') - duration({days: 3, hours: 2}) RETURN count(*)":
         [(sum(f"{each.said:%Y-%m-%dT%H:%M:%S}" > "2026-01-28T22:00:00" for each in TURNS),)],
     "MATCH (t:Turn) WHERE t.at > datetime() - duration('P7D') RETURN count(*)": [(0,)],
+    "MATCH (t:Turn) WHERE '2026-01-01' <= t.at AND datetime('2026-01-10') > t.at RETURN t.id":
+        ids(each for each in TURNS if "2026-01-01" <= f"{each.said:%Y-%m-%d}" < "2026-01-10"),
+    "MATCH (t:Turn) WITH t.at AS at, t.id AS id WHERE at > '2026-02-01' AND NOT at = '2026-02-03' RETURN id, day(at)":
+        [(each.id, each.said.day) for each in TURNS
+         if f"{each.said:%Y-%m-%d}" >= "2026-02-01" and f"{each.said:%Y-%m-%d}" != "2026-02-03"],
+    "MATCH (t:Turn) WHERE t.at = '2026-01-01' OR t.at = date('2026-01-03') RETURN t.id":
+        ids(each for each in TURNS if f"{each.said:%Y-%m-%d}" in ("2026-01-01", "2026-01-03")),
+    "UNWIND [{at: '2026-01-05'}] AS m WITH m WHERE m.at > '2026-01-01' RETURN m.at": [("2026-01-05",)],
     "MATCH (t:Turn) RETURN date(t.at) AS day, count(*)": by(lambda each: f"{each.said:%Y-%m-%d}"),
 }  # fmt: skip
 
@@ -255,18 +325,23 @@ READS: dict[str, Rows] = {
 # What is refused, with a piece of the sentence that tells how to write it.
 REFUSED = {
     "MATCH (t:Turn) WHERE t.text =~ '*boat*' RETURN t": "say CONTAINS 'boat'",
-    "MATCH (t:Turn) WHERE t.text =~ '.*(boat.*' RETURN t": "is no regular expression",
-    "MATCH (t:Turn) WHERE t.text =~ $word + '*)' RETURN t": "is no regular expression",
-    "MATCH (t:Turn) WHERE regexp_matches(t.text, '(?=boat)') RETURN t": "is no regular expression",
-    "RETURN regexp_replace('a', '[', 'b')": "is no regular expression",
+    "MATCH (t:Turn) WHERE t.text =~ '.*(boat.*' RETURN t": "is not a valid regular expression",
+    "MATCH (t:Turn) WHERE t.text =~ $word + '*)' RETURN t": "is not a valid regular expression",
+    "MATCH (t:Turn) WHERE regexp_matches(t.text, '(?=boat)') RETURN t": "is not a valid regular expression",
+    "RETURN regexp_replace('a', '[', 'b')": "is not a valid regular expression",
     "MATCH (a:Turn)-[*]->(b) RETURN count(*)": r"say how far, as in \*1..5",
     "MATCH (a:Turn)-[:REPLIES_TO*]-(b) RETURN count(*)": r"as in -\[:REPLIES_TO\*\]->",
     "MATCH (a:Turn)-[:REPLIES_TO*0..2]-(b) RETURN count(*)": r"say \*1\.\.",
     "MATCH (a:Turn)-[:REPLIES_TO* SHORTEST 1..3 (r, n | WHERE n.live)]->(b) RETURN b": "ask it of the path p",
-    "MATCH (t:Turn) RETURN [x IN [1, 2] WHERE x > t.index | x * 2]": "into a WITH before",
-    "MATCH (t:Turn) RETURN any(x IN list_filter([1], x -> x > t.index) WHERE x = 1)": "into a WITH before",
-    "MATCH (t:Turn) WHERE any(x IN ['l1'] WHERE x = $word) RETURN t": r"say WITH \$word AS word before",
+    "MATCH (t:Turn) RETURN [x IN [1, 2] WHERE x > t.index | x * 2]": "in an earlier WITH",
+    "MATCH (t:Turn) RETURN any(x IN list_filter([1], x -> x > t.index) WHERE x = 1)": "in an earlier WITH",
+    "MATCH (t:Turn) WHERE any(x IN ['l1'] WHERE x = $word) RETURN t": r"Add WITH \$word AS word first",
     "MATCH (a)-->(b)<--(c) RETURN *": r"instead of \*",
+    "MATCH (a:Turn) RETURN a.role, max(a.at) AS m ORDER BY max(a.at) - min(a.at)": "return this too, AS a name",
+    "MATCH (t:Turn) RETURN t.id, collect(t.role) ORDER BY t.index": "return this too, AS a name",
+    "MATCH p = ()-[:REPLIES_TO*2]->() WHERE size([n IN nodes(p) WHERE n.live]) > 1 RETURN p": "list in an earlier WITH",
+    "MATCH (t:Turn) RETURN size(labels(t))": r"say label\(t\)",
+    "MATCH (t:Turn) WITH labels(t) AS l RETURN l": r"say label\(t\)",
     "MATCH (t:Turn) RETURN collect(t.id)[0]": r"say \[1\]",
     "MATCH (t:Turn) RETURN [(t)-->(b) | b.id]": r"MATCH it, and collect\(\)",
     "MATCH (t:Turn) RETURN date_trunc($part, t.at)": "in quotes which part",

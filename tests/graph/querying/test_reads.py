@@ -1,5 +1,7 @@
 """What people who know Cypher write is answered as Python answers it, or refused with what to say instead."""
 
+from datetime import date, datetime
+
 import pytest
 
 from graph.errors import QueryFailed, Refused
@@ -7,7 +9,7 @@ from graph.memory import Memory
 from graph.querying.dialect import translated
 from graph.querying.grammar import checked
 from graph.querying.lexing import place_in, tokens_of
-from tests.graph.querying.known import EDGES
+from tests.graph.querying.known import EDGES, TURNS
 from tests.graph.querying.ordinary import READS as ORDINARY
 from tests.graph.querying.reads import MENDED, READS, REFUSED, Rows
 
@@ -38,6 +40,15 @@ def test_what_cannot_be_mended_is_refused_with_what_to_say(known: Memory, query:
     values = {"word": "x", "part": "week"}
     with pytest.raises(Refused, match=REFUSED[query]):
         known.console(query, parameters={name: value for name, value in values.items() if f"${name}" in query})
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("day", ["2026-01-05", "2026-01-05T00:00", date(2026, 1, 5), datetime(2026, 1, 5)])
+def test_a_time_is_compared_with_a_day_that_is_given(known: Memory, day: object) -> None:
+    later = sum(f"{each.said:%Y-%m-%d}" >= "2026-01-05" for each in TURNS)
+    for condition in ("t.at >= $day", "$day <= t.at"):
+        query = f"MATCH (t:Turn) WHERE {condition} RETURN count(*)"
+        assert known.console(query, parameters={"day": day}).rows == ((later,),)
 
 
 @pytest.mark.process

@@ -9,9 +9,9 @@ from tests.graph.talk import talk
 pytestmark = pytest.mark.process
 
 WRONG = {
-    "RETURN 1 +": (1, 11, "cannot be read on from here"),
-    "MATCH (t:Turn)\nRETURN t.id AS": (2, 15, "cannot be read on from here"),
-    "MATCH (t:Turn) RETURN t.id, , t.at": (1, 29, "cannot be read on from here"),
+    "RETURN 1 +": (1, 11, "unexpected here"),
+    "MATCH (t:Turn)\nRETURN t.id AS": (2, 15, "unexpected here"),
+    "MATCH (t:Turn) RETURN t.id, , t.at": (1, 29, "unexpected here"),
     "MATCH (t:Turn)\n RETURN t.nope": (2, 11, "no property nope"),
     "MATCH (t:Turns) RETURN t": (1, 10, "did you mean Turn"),
     "MATCH (t:Turn)\n\nRETURN x": (3, 8, "Nothing is called x"),

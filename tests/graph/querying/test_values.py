@@ -72,7 +72,7 @@ def test_a_path_that_comes_round_ends(spoken: Memory) -> None:
         (
             "MATCH (t:Turn) WHERE t.id IN $a RETURN t.id",
             "s1",
-            r"\$a is a text, which does not fit: list_contains\(\) is not given STRING and STRING",
+            r"\$a is a text, which does not fit: list_contains\(\) does not accept STRING and STRING",
         ),
         ("MATCH (t:Turn) WHERE t.id IN $a RETURN t.id", None, r"\$a cannot be null here"),
         ("RETURN list_sum($a)", None, r"\$a cannot be null here"),
@@ -121,7 +121,16 @@ def test_unknown_tables_and_properties_name_what_was_meant(spoken: Memory) -> No
         ("RETURN initcap('ß')", "initcap() does so of letters like ß"),
         ("MATCH (t:Turn) RETURN CASE WHEN {a: t.live}.a THEN 1 ELSE 2 END", "compare it, as in … = true"),
         ("MATCH (t:Turn) WHERE t.id + t.id CONTAINS 'x' RETURN t", "put brackets around what belongs together"),
-        ("MATCH (t:Turn) RETURN sum(t.id)", "sum() is not given STRING here, but for example (INT128)"),
+        ("MATCH (t:Turn) RETURN sum(t.id)", "sum() does not accept STRING; it takes, for example, (INT128)"),
+        ("RETURN toFloat('abc')", "'abc' is not a number"),
+        ("MATCH (t:Turn) RETURN elementId(t), id(t)", "give each a name with AS"),
+        ("WITH [1] AS l, 0 AS k RETURN l[k]", "Lists count from 1 here"),
+        ("WITH [1] AS l, 5 AS k RETURN l[k]", "There is no item [5]"),
+        (
+            "MATCH p = ()-[:REPLIES_TO*2]->() RETURN reduce(s = '', n IN nodes(p) | s + n.id + n.role)",
+            "of the same type",
+        ),
+        ("MATCH (t:Turn) RETURN t.id ORDER BY size((t)--())", "return it AS n, and ORDER BY n"),
         ("RETURN CAST('abc' AS INT64)", "Could not convert"),
     ],
 )

@@ -47,7 +47,7 @@ def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Run, crete: A
         *("rank", "kind", "id", "session", "session_name", "role", "speaker", "at", "text", "score"),
         *("reasons", "boosts", "path", "why", "world"),
     }
-    assert hit["why"].startswith("by its words (1st)")
+    assert hit["why"].startswith("by its words (rank 1)")
 
 
 @pytest.mark.usefixtures("words_only")
@@ -234,7 +234,7 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Run, crete: Any, h
     out = clew("show", reply).out
     assert "recalled for the reply: 2" in out
     assert "The tide pools at Falassarna" in out
-    assert "by its words (1st), by its meaning (3rd); you are named" in out
+    assert "by its words (rank 1), by its meaning (rank 3); you are named" in out
     assert "(now hidden or deleted)" in out
     stored = clew("show", reply, "--json").json["reply"]["recalled"]
     assert [item["id"] for item in stored] == [crete.turn, crete.reply]

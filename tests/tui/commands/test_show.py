@@ -140,7 +140,7 @@ def test_an_exchange_tells_what_tools_gave_it_too(clew: Run, remember: Run, part
             "The red ones.",
             "recalled for the reply: 1",
             "Lovely.",
-            "by its words (2nd)",
+            "by its words (rank 2)",
             "found by tools for the reply: 1",
             f"turn {old.turn}",
             "looked up by the model",

@@ -605,7 +605,7 @@ async def test_a_graph_that_is_not_there_yet_is_said_and_the_text_stays(chat: Ru
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
         agent.tell(GraphProgress("rebuilding", 40, 100))
-        await shows(pilot, app, "The graph is being rebuilt (40 %).")
+        await shows(pilot, app, "The graph is being rebuilt (40%).")
         await pilot.press("f5")
         await wait_until(pilot, lambda: "being rebuilt" in screen.desk.failure, "the words instead of rows")
         assert agent.asked == []

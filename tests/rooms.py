@@ -23,8 +23,11 @@ RAM = Path("/dev/shm")
 ENOUGH_BYTES = 2 << 30
 
 # The engine of the graph takes and frees some 100 MB for each little thing, and half of its time went into the pages
-# that the system clears for it. With these glibc gives none of it back while the tests run.
+# that the system clears for it. With these glibc gives none of it back while the tests run, and asks for large pages.
+# The threads of numpy's algebra would wait for work, spinning, on cores that the other workers need.
 KEEPING = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),

@@ -351,11 +351,16 @@ def _explain(error: ValidationError, path: Path, text: str) -> str:
     return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nFix {path} or the variable."
 
 
+PLAINLY = {"Input should be": "Must be", "a valid integer": "a whole number", "a valid number": "a number"}
+
+
 def _message(problem: ErrorDetails) -> str:
     if problem["type"] == "string_too_short":
         return "Must not be empty"
     said = problem["msg"].removeprefix("Value error, ").partition(", unable to")[0]
-    return said.replace("Input should be", "Must be")
+    for pydantics, ours in PLAINLY.items():
+        said = said.replace(pydantics, ours)
+    return said
 
 
 def _explain_variable(error: Exception) -> str:

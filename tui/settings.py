@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NOT_YET = "The settings are still being read."
 BUSY = "One moment: the previous change is still being made."
-FETCHING = "One moment: a model is still being fetched."
+FETCHING = "One moment: a model is still being downloaded."
 LOADING = "Loading the model …"
 AFTER_REPLY = "The model is reloaded after this reply …"
 SHORT = 40  # characters of a value that is repeated

@@ -197,7 +197,7 @@ def test_a_broken_file_is_not_written_over(config: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("key", "typed", "words"),
     [
-        ("context", "many", "Must be a valid integer"),
+        ("context", "many", "Must be a whole number"),
         ("recall_limit", "0", "Must be greater than or equal to 1"),
         ("model", "", "Must not be empty"),
         ("sampling.top_p", "3", "Must be less than or equal to 1"),

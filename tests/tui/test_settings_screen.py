@@ -101,7 +101,7 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         assert "from 1024 to 1048576" in words(app)
         assert "Enter save" in words(app)
         await pilot.press("ctrl+u", *"12x")
-        await wait_until(pilot, lambda: "Must be a valid integer" in words(app))
+        await wait_until(pilot, lambda: "Must be a whole number" in words(app))
         await pilot.press("backspace")
         await wait_until(pilot, lambda: "greater than or equal to 1024" in words(app))
         await pilot.press(*"00", "enter")
@@ -216,9 +216,9 @@ async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_cha
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
         try:
-            await wait_until(pilot, lambda: "Fetching qwen3-4b" in words(app))
+            await wait_until(pilot, lambda: "Downloading the chat model qwen3-4b" in words(app))
             await pilot.press("enter")
-            await wait_until(pilot, lambda: "a model is still being fetched" in words(app))
+            await wait_until(pilot, lambda: "a model is still being downloaded" in words(app))
             await choose(screen, pilot, "offer_model")
             await dialog(app, pilot, Pick)
             await pilot.press("down", "enter")
@@ -226,7 +226,7 @@ async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_cha
             assert agent.used == []
         finally:
             there.set()
-        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"] and "Fetching" not in words(app))
+        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"] and "Downloading" not in words(app))
         await wait_until(pilot, lambda: "qwen3-4b answers from now on." in words(app))
 
 

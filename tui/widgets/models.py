@@ -17,9 +17,10 @@ from tui.places import MODELS
 from tui.service import Choice
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
-from tui.widgets.rows import type_into
+from tui.widgets.rows import Rows, type_into
 
 NONE = "No models match."
+A_FILE = "Press Enter to use this file."
 
 
 class ModelPicker(ModalScreen[str | None]):
@@ -38,7 +39,7 @@ class ModelPicker(ModalScreen[str | None]):
         with Vertical(classes="dialog page"):
             yield Static(self._title, classes="dialog-title", markup=False)
             yield Input(placeholder="Search, or enter the path of a GGUF file", compact=True)
-            yield OptionList(markup=False, compact=True, classes="page-body")
+            yield Rows(markup=False, compact=True, classes="page-body")
             yield Foot(signs(MODELS), classes="dialog-keys")
 
     def on_mount(self) -> None:
@@ -57,7 +58,8 @@ class ModelPicker(ModalScreen[str | None]):
         rows.add_options([Option(_row(choice, choice.name == self._current)) for choice in self._shown])
         names = [choice.name for choice in self._shown]
         if not self._shown:
-            rows.add_option(Option(plain(NONE, MUTED), disabled=True))
+            words = A_FILE if typed.endswith(".gguf") else NONE
+            rows.add_option(Option(plain(f"  {words}", MUTED), disabled=True))
         rows.highlighted = names.index(self._current) if self._current in names else 0 if names else None
 
     @on(Input.Submitted)
@@ -84,7 +86,7 @@ def _row(choice: Choice, current: bool) -> Content:
     style = "bold $primary" if current else "" if choice.installed else MUTED
     place = "on disk" if choice.installed else "to download"
     return Content.assemble(
-        plain(f"{mark} {one_line(choice.name):<24}", style),
-        plain(f" {size_of(choice.size):>7} {place}\n  ", MUTED),
+        plain(f"  {mark} {one_line(choice.name):<24}", style),
+        plain(f" {size_of(choice.size):>7} {place}\n    ", MUTED),
         plain(one_line(choice.description), MUTED),
     )

@@ -107,7 +107,7 @@ class Recaller:
                 session = await asyncio.to_thread(self._memory.session, message.session)
                 hits = await self._hits(message, intent, bounds, session)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
-                if bounds.brief and intent.route == "recall":
+                if bounds.brief and intent.route == "recall" and not about_oneself(message.text, intent):
                     most = min(most, FEW)
                 fresh = [hit for hit in hits if hit.id not in message.held]
                 taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))

@@ -222,11 +222,12 @@ def inquires(text: str) -> bool:
 
 
 def open_quotes(hits: Sequence[Hit], text: str) -> tuple[Hit, ...]:
-    """What is read beside the reply to a question: the best hits, each cut to the stretch that answers; else none.
+    """What is read beside the reply to a question: the few best hits, each cut to the stretch that answers; else none.
 
     What is pinned was not recalled for the question, and what this chat said itself stands above.
     """
     if not asks(text):
         return ()
     best = [hit for hit in hits if all(reason.strategy not in ("pin", "thread") for reason in hit.reasons)]
-    return tuple(replace(hit, text=excerpt(" ".join(hit.text.split()), text, LONGEST_READ)) for hit in best[:FEW])
+    few = len(best) if ABOUT_ONESELF.search(text) else FEW  # who asks what is known of them wants to see it
+    return tuple(replace(hit, text=excerpt(" ".join(hit.text.split()), text, LONGEST_READ)) for hit in best[:few])

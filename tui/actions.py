@@ -151,7 +151,7 @@ def meant(text: str) -> str | None:
 
 
 def completions(text: str) -> list[Action]:
-    """The actions whose slash command (or an alias) begins with what was typed, in the table's order.
+    """The actions whose slash command begins with what was typed, then those with an alias that does.
 
     Where nothing is typed yet, those come first that somebody who looks around is after.
     """
@@ -159,7 +159,9 @@ def completions(text: str) -> list[Action]:
         return []
     typed = text[1:].lower()
     found = [action for action in ACTIONS if any(word.startswith(typed) for word in (action.slash, *action.aliases))]
-    return found if typed else sorted(found, key=lambda action: (*FIRST, action.name).index(action.name))
+    if not typed:
+        return sorted(found, key=lambda action: (*FIRST, action.name).index(action.name))
+    return sorted(found, key=lambda action: not action.slash.startswith(typed))
 
 
 _KEY_NAMES = {"escape": "Esc", "home": "Home", "end": "End", "ctrl": "Ctrl"}

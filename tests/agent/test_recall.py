@@ -66,13 +66,13 @@ async def tell_facts(agent: Agent) -> str:
 
 async def test_who_asks_what_is_known_of_them_is_told_who_they_are_first(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
-    for told in ("I hate coriander.", "I live in Porto.", "My name is Maya."):
+    for told in ("I hate coriander.", "I live in Porto.", "I have a dog.", "My name is Maya."):
         await agent.remember(told)
     await agent.idle()
-    _, recalled, _ = await say(agent, None, "So, what do you know about me?")
+    _, recalled, ended = await say(agent, None, "So, what do you know about me?")
     assert recalled.hits[0].text == "My name is Maya."
     assert {hit.kind for hit in recalled.hits} == {"observation"}
-    assert len(recalled.hits) == 3
+    assert len(recalled.hits) == len((await agent.quotes([ended.reply_turn]))[ended.reply_turn]) == 4
 
 
 async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_message(make_agent: MakeAgent) -> None:

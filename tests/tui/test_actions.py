@@ -46,6 +46,7 @@ def test_completions_fit_what_is_typed() -> None:
     words = ["retry", "regenerate", "rename", "rewind", "recall", "review", "remember"]
     assert [action.slash for action in completions("/re")] == words
     assert [action.slash for action in completions("/mem")] == ["memories", "memory"]
+    assert [action.slash for action in completions("/qu")] == ["quit", "graph"]  # whose other name is /query
     assert completions("/rename x") == []
     assert completions("hello") == []
     assert len(completions("/")) == len(ACTIONS)

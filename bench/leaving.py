@@ -160,7 +160,7 @@ def reach(terminal: Terminal, trial: Trial, chance: random.Random) -> None:
         time.sleep(chance.uniform(0, 0.5))
         return
     if trial.state == "fetching":
-        terminal.until(b"fetching")
+        terminal.until(b"ownloading")
         time.sleep(chance.uniform(0, 0.5))
         return
     at = terminal.until(b"ready")

@@ -36,6 +36,7 @@ from .tools import Toolbox
 
 BEGINNING = "clew-private-"
 CLIENT = "private"
+M_PERTURB = -6  # of mallopt(3): freed memory is filled with this byte, and given out filled with its complement
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,13 @@ class PrivateChats:
         From then on a crash of this process leaves no core file: that would hold every word.
         """
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        _clear_what_is_freed(True)
         folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=_place()))  # 0700
         try:
             return cls(folder, Memory.open(folder, command="clew (private)"), shared)
         except BaseException:
             _remove(folder)
+            _clear_what_is_freed(False)
             raise
 
     def __contains__(self, session: object) -> bool:
@@ -120,6 +123,18 @@ class PrivateChats:
         await self._prompts.shelf.written()
         await asyncio.to_thread(self.memory.close)
         await asyncio.to_thread(_remove, self.folder)
+        _clear_what_is_freed(False)
+
+
+def _clear_what_is_freed(wanted: bool) -> None:
+    """Have memory overwritten as it is freed, and cleared as it is taken; only glibc can.
+
+    The graph's engine writes buffers whole: what SQLite had read of a private chat stood between the pages of a file.
+    """
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_PERTURB, 0xFF if wanted else 0)
 
 
 def sweep() -> None:

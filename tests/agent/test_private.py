@@ -1,5 +1,6 @@
 """Private chats: they answer like any other, and nothing of them is anywhere when they are over."""
 
+import ctypes
 import os
 import resource
 from pathlib import Path
@@ -76,6 +77,28 @@ async def test_nothing_of_a_private_chat_is_on_the_disk(make_agent: MakeAgent, h
     assert not agent.is_private(chat)
     await agent.close()
     assert holding(home, SECRET) == []
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="only glibc can")
+async def test_memory_that_is_freed_is_cleared_while_there_are_private_chats(make_agent: MakeAgent) -> None:
+    """The engine of the graph writes buffers whole, and so wrote what SQLite had freed."""
+    agent = await ready(make_agent, FakeGenerator("Noted."), PLAIN)
+    await agent.private()
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.c_size_t],
+        [ctypes.c_void_p],
+    )
+    places = [libc.malloc(3_000) for _ in range(50)]
+    for place in places:
+        ctypes.memmove(place, (SECRET * 300).encode(), 2_700)
+    for place in places:
+        libc.free(place)
+    taken = [libc.malloc(3_000) for _ in range(50)]
+    assert not any(SECRET.encode() in ctypes.string_at(place, 3_000) for place in taken)
+    for place in taken:
+        libc.free(place)
 
 
 async def test_what_a_killed_clew_left_is_removed_by_the_next_and_what_one_that_runs_has_is_not(

@@ -128,7 +128,7 @@ class Settings(BaseSettings):
         description="After the first reply, offer a better model from the catalogue if this computer can run one.",
     )
     theme: Annotated[str, Force.AT_ONCE] = Field(
-        default="dark", description='The theme: "dark", "light", or any name that /theme lists.'
+        default="dark", description='The theme: "dark", "light", or the name of another one (F10 lists them).'
     )
     bell_after_s: Annotated[float, Force.AT_ONCE] = Field(
         default=10,

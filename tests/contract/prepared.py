@@ -1,4 +1,4 @@
-"""The prepared home: unpacked into a folder, and clew run in it, in this process, with fakes for models."""
+"""The prepared home: unpacked into a folder, and clew run in it, in this process, with fakes for models.
 
 What is patched here is all that this package knows of how the parts of clew come to their models.
 """
@@ -50,7 +50,7 @@ def unpack(folder: Path) -> Path:
 
 @contextmanager
 def living_in(root: Path) -> Iterator[None]:
-    """Have every clew live in the home at `root`, by the settings of its file, with fakes for models.
+    """Have every clew live in the home at `root`, by the settings of its file, with fakes for models."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
     with (
         patch.dict(os.environ, others | {"CLEW_HOME": str(root)}, clear=True),

@@ -231,7 +231,6 @@ async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> dict[
     return {"asked": arguments} | told
 
 
-
 def _object(values: list[dict[str, Any]], of: str) -> dict[str, Any]:
     if of in MAPS:
         items = [item for each in values for item in each.values()]

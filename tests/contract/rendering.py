@@ -59,9 +59,7 @@ class Page:
 
 async def _read(home: Home) -> Page:
     """Everything, read by an Agent that was started as that of any face is; no model answers or learns."""
-    agent = Agent(
-        home, load_settings(home.config), client="test", loader=fake_model(), embedder_loader=fake_embedder
-    )
+    agent = Agent(home, load_settings(home.config), client="test", loader=fake_model(), embedder_loader=fake_embedder)
     page = Page()
     await agent.start(load_model=False)
     try:
@@ -192,7 +190,9 @@ async def _put_what_is_arranged(page: Page, agent: Agent) -> None:
     """Core blocks, projects, pins, ratings, and marks that stay."""
     page.head("Core blocks")
     for block in sorted(await agent.blocks(), key=lambda each: (each.name, each.project or "")):
-        page.put(0, f"{block.name}: {block.text}", f"by {block.by}", f"project {block.project}" if block.project else "")
+        page.put(
+            0, f"{block.name}: {block.text}", f"by {block.by}", f"project {block.project}" if block.project else ""
+        )
     page.head("Projects")
     for project in sorted(await agent.projects(), key=lambda each: each.name):
         counts = f"{project.sessions} chats", f"{project.observations} memories"

@@ -7,7 +7,6 @@ the log. `FOLDER` is where it lived, and stands in it as the folder of its docum
 
 import asyncio
 import json
-import os
 import shutil
 import tarfile
 import tempfile
@@ -22,6 +21,7 @@ from agent.service import Agent
 from agent.settings import load_settings, write_setting
 from graph.events import ObservationKind, Sampling
 from tests.contract.prepared import NAME, PACKED, call, fake_embedder, fake_model, living_in
+from tests.fakes import Reply
 from tui.drafts import Drafts
 
 FOLDER = Path(tempfile.gettempdir()) / "clew-contract"
@@ -57,6 +57,7 @@ REPLIES = (
     "Porto it is.",
     "I will not repeat it.",
     "In Porto.",
+    "Braga, then.",
     "Bees are good neighbours.",
     "Every evening then.",
     "Water them at dusk.",
@@ -68,16 +69,16 @@ REPLIES = (
     "Red sails.",
     "Then winter is free.",
     "I am sorry to hear that.",
-    "The moon is never wrong.",
+    "A ladder is a fine thing.",
+    "You said: I like tea with honey.",
     "Here it goes.",
-    "A rhyme in time.",
+    Reply("A rhyme in", reason="length"),
 )
 
 
 def main() -> None:
     """Live in a new home, and pack it."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    os.umask(0o077)
     notes = FOLDER / "notes"
     notes.mkdir(parents=True)
     (notes / "tides.md").write_text(TIDES, encoding="utf-8")
@@ -129,6 +130,7 @@ async def talk(agent: Agent) -> None:
     moved = await say(agent, chat, "I moved to Porto, so I live in Porto now.")
     secret = await say(agent, chat, "My password is rosebud.")
     await say(agent, chat, "Do you remember where I live?")
+    await say(agent, chat, "Actually, I made a mistake: I live in Braga, not in Porto.")
     await agent.rename(chat, "First words")
     await agent.rename(chat, "Wrong words")
     await agent.undo()
@@ -164,11 +166,12 @@ async def sail(agent: Agent) -> None:
 
 
 async def take_out(agent: Agent) -> None:
-    """A message kept out of memory, a hidden one, a chat that is deleted, and one with settings of its own."""
+    """Messages that are kept out of memory, hidden and said before, a deleted chat, and one with settings of its own."""
     quarrel = await say(agent, None, "I quarrelled with Tom.")
     await agent.withhold(quarrel.turn)
-    wrong = await say(agent, quarrel.session, "Tom is wrong about the tides.")
-    await agent.hide(wrong.turn)
+    ladder = await say(agent, quarrel.session, "I own a tall ladder.")
+    await agent.hide(ladder.turn)
+    await say(agent, quarrel.session, "I like tea with honey.")
     await agent.rename(quarrel.session, "Tom")
     gone = await say(agent, None, "This chat is deleted soon.")
     await agent.carry_out(await agent.plan_delete_session(gone.session))

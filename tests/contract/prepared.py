@@ -19,7 +19,7 @@ from agent.home import Home
 from agent.models import EmbedderLoader, LoadedEmbedder, Loader
 from agent.settings import Settings
 from models.protocols import Generator
-from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.fakes import FakeEmbedder, FakeGenerator, Reply
 from tui.commands import run
 
 PACKED = Path(__file__).parent / "home" / "home.tar.gz"
@@ -51,6 +51,7 @@ def unpack(folder: Path) -> Path:
 @contextmanager
 def living_in(root: Path) -> Iterator[None]:
     """Have every clew live in the home at `root`, by the settings of its file, with fakes for models."""
+    mask = os.umask(0o077)  # as the program sets it
     others = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
     with (
         patch.dict(os.environ, others | {"CLEW_HOME": str(root)}, clear=True),
@@ -58,7 +59,10 @@ def living_in(root: Path) -> Iterator[None]:
         patch("agent.service.llama_embedder_loader", _embedder_loader),
         patch("models.quiet.guard_descriptors", lambda log_file: None),  # they are of the program that runs this
     ):
-        yield
+        try:
+            yield
+        finally:
+            os.umask(mask)
 
 
 def call(*argv: str, stdin: bytes | None = None) -> Ended:
@@ -70,7 +74,7 @@ def call(*argv: str, stdin: bytes | None = None) -> Ended:
     return Ended(code, out.getvalue(), err.getvalue())
 
 
-def fake_model(*replies: str) -> Loader:
+def fake_model(*replies: str | Reply) -> Loader:
     """Brings up a fake that says `replies`, whichever model is asked for."""
 
     def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:

@@ -12,6 +12,7 @@ from mcp import Client
 
 from agent.asking.shelf import shelf
 from agent.home import Home
+from agent.settings import write_setting
 from tests.contract.prepared import Ended, call, fake_embedder, living_in
 from tests.contract.stored import resolved
 from tui.mcp.server import make_server
@@ -145,6 +146,7 @@ def _read(asked: Asked) -> None:
 
 def _talk(asked: Asked) -> None:
     """What is answered by a model, and where the chat goes."""
+    write_setting(asked.root / "config.toml", "reflect", False)  # what is learned of it would take its time
     asked.ask("ask --session {chat} The_bees_are_back. --json")
     asked.ask("regenerate {chat} --json")
     asked.ask("edit {turn} I_like_coffee. --json")
@@ -162,14 +164,13 @@ def _change(asked: Asked) -> None:
     asked.ask("undo --json")
     asked.known["new"] = asked.ask("remember I_own_a_kite. --json")["id"]
     asked.known["new"] = asked.ask("correct {new} I_own_two_kites. --json")["id"]
-    asked.ask("forget {new} --yes --json")
+    asked.ask("forget {new} --json")
     asked.ask("review --promote {proposed} --json")
     asked.ask("blocks persona You_are_brief. --json")
     asked.ask("projects --make shed --json")
     asked.known["mark"] = next(each["id"] for each in asked.ask("marks --json") if each["name"])
     asked.ask("marks --show {mark} --json")
     asked.ask("marks --add Now --json")
-    asked.ask("marks --restore {mark} --yes --json")
     asked.ask("marks --rm {mark} --json")
     asked.ask("delete {first} --dry-run --json")
     asked.ask("delete {document} --yes --json")

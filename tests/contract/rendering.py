@@ -157,8 +157,8 @@ async def _put_memories(page: Page, agent: Agent, world: World) -> None:
     everything = Wanted(everything=True, dead=True, world=world.id)
     for memory in sorted(await agent.memories(everything), key=lambda each: (each.first_seen, each.at, each.id)):
         page.put(0, memory.text or GONE, *_facts(page, memory))
-        story = await agent.memory(memory.id, world=world.id)
-        for proof in story.proofs.get(memory.id, ()):
+        story = await agent.memory(memory.id, world=world.id) if memory.live else None
+        for proof in story.proofs.get(memory.id, ()) if story is not None else ():
             page.put(1, f"{proof.relation} {_said(proof)}", "" if proof.live else "not live")
 
 

@@ -43,9 +43,9 @@ def exported() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in files:
         parts = path.relative_to(ROOT).with_suffix("").parts
-        names = _exported(ast.parse(path.read_text(encoding="utf-8")), package=path.name == "__init__.py")
-        if names is not None:
-            found[".".join(parts).removesuffix(".__init__")] = names
+        text, package = path.read_text(encoding="utf-8"), path.name == "__init__.py"
+        if package or "__all__" in text:
+            found[".".join(parts).removesuffix(".__init__")] = _exported(ast.parse(text), package=package)
     return found
 
 
@@ -72,7 +72,7 @@ def resolved(schema: dict[str, Any], *, words: bool = False) -> dict[str, Any]:
     return whole
 
 
-def _exported(module: ast.Module, *, package: bool) -> list[str] | None:
+def _exported(module: ast.Module, *, package: bool) -> list[str]:
     """The names of `__all__`; of a package without it, the public ones that it defines itself."""
     defined: list[str] = []
     for node in module.body:
@@ -83,4 +83,4 @@ def _exported(module: ast.Module, *, package: bool) -> list[str] | None:
                 defined.append(name)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 defined.append(name)
-    return sorted(name for name in defined if not name.startswith("_")) if package else None
+    return sorted(name for name in defined if not name.startswith("_")) if package else []

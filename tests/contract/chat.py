@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from textual.binding import Binding
+
 from agent.settings import CONFIG_TEXT, SETTINGS, Settings
 from graph.events import Sampling
 from tests.contract.command_line import kind_of
@@ -33,9 +35,10 @@ def slash_commands() -> dict[str, Any]:
 
 def keys() -> dict[str, Any]:
     """The keys of the whole app, and those of each place on the screen, under the heading that the help gives it."""
+    bound = [each for each in ClewApp.BINDINGS if isinstance(each, Binding)]
     every = {place.title: place for place in (*PLACES, *queries.HELP, *egos.HELP)}
     return {
-        "everywhere": {each.key: {"action": each.action, "words": each.description} for each in ClewApp.BINDINGS},
+        "everywhere": {each.key: {"action": each.action, "words": each.description} for each in bound},
         "places": {title.strip(): [_row(row) for row in place.rows] for title, place in every.items()},
         "foot of a focused message": [list(each) for each in FOCUSED],
         "order of the help": [place.title for place in PLACES],

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.asking.values import Ran
+from agent.config_text import Value
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home
 from agent.service import Agent
@@ -27,7 +28,7 @@ from tui.drafts import Drafts
 FOLDER = Path(tempfile.gettempdir()) / "clew-contract"
 LEFT_OUT = ("graph.", "lock", "holder", "native.log", "kv", "models")  # how names begin of what every start makes
 
-SETTINGS = {
+SETTINGS: dict[str, Value] = {
     "theme": "light",
     "recall_limit": 4,
     "tools": "off",
@@ -166,7 +167,7 @@ async def sail(agent: Agent) -> None:
 
 
 async def take_out(agent: Agent) -> None:
-    """Messages that are kept out of memory, hidden and said before, a deleted chat, and one with settings of its own."""
+    """Messages kept out of memory, hidden and said before, a deleted chat, and one with settings of its own."""
     quarrel = await say(agent, None, "I quarrelled with Tom.")
     await agent.withhold(quarrel.turn)
     ladder = await say(agent, quarrel.session, "I own a tall ladder.")

@@ -250,8 +250,9 @@ async def _put_counts(page: Page, agent: Agent) -> None:
     for name, count in sorted(status.counts.items()):
         page.put(0, f"{name}: {count}")
     page.head("Counts of the graph")
-    for each in (*schema.nodes, *schema.relationships):
-        page.put(0, f"{each.name}: {each.count}")
+    counts = {each.name: each.count for each in schema.nodes} | {each.name: each.count for each in schema.relationships}
+    for name, count in counts.items():
+        page.put(0, f"{name}: {count}")
 
 
 def _branches(branches: Iterable[Branch]) -> Iterator[Branch]:

@@ -112,7 +112,7 @@ def _read(asked: Asked) -> None:
     """What changes nothing."""
     chats = {each["name"]: each["id"] for each in asked.ask("sessions --json")}
     asked.ask("sessions --archived --json")
-    asked.known |= {"chat": chats["First words"], "beans": chats["Beans"], "boat": chats["Boat"]}
+    asked.known |= {"chat": chats["First words"], "boat": chats["Boat"]}
     thread = asked.ask("show {chat} --json")["thread"]
     asked.known |= {"turn": thread[2]["id"], "last": thread[-1]["id"], "first": thread[0]["id"]}
     asked.ask("show {last} --json")
@@ -127,13 +127,11 @@ def _read(asked: Asked) -> None:
     asked.ask("recall honey --json")
     asked.ask("about Ada --project garden --json")
     asked.ask("themes --json")
-    asked.ask("review --json")
     asked.ask("blocks --json")
     asked.ask("projects --json")
     asked.ask("undo --list --json")
-    documents = asked.ask("ingest --json")
-    asked.known["document"] = documents[0]["id"]
-    asked.known["backup"] = asked.ask("backup --list --json")[0]["file"]
+    asked.ask("ingest --json")
+    asked.ask("backup --list --json")
     asked.known["cypher"] = (
         "MATCH (t:Turn)-[r:REPLIES_TO]->(u:Turn) RETURN t, r, u.text AS text, u.at AS at ORDER BY at LIMIT 2"
     )
@@ -159,21 +157,16 @@ def _change(asked: Asked) -> None:
     """What is changed by hand."""
     asked.ask("hide {turn} --json")
     asked.ask("unhide {turn} --json")
-    asked.ask("pin {turn} --json")
     asked.ask("pin {memory} --json")
     asked.ask("undo --json")
     asked.known["new"] = asked.ask("remember I_own_a_kite. --json")["id"]
     asked.known["new"] = asked.ask("correct {new} I_own_two_kites. --json")["id"]
     asked.ask("forget {new} --json")
     asked.ask("review --promote {proposed} --json")
-    asked.ask("blocks persona You_are_brief. --json")
-    asked.ask("projects --make shed --json")
     asked.known["mark"] = next(each["id"] for each in asked.ask("marks --json") if each["name"])
     asked.ask("marks --show {mark} --json")
     asked.ask("marks --add Now --json")
-    asked.ask("marks --rm {mark} --json")
-    asked.ask("delete {first} --dry-run --json")
-    asked.ask("delete {document} --yes --json")
+    asked.ask("delete {first} --yes --json")
 
 
 def _carry(asked: Asked) -> None:

@@ -1,5 +1,6 @@
 """What people and programs touch is as it was recorded, and a home of the version before is read as it was."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,14 @@ def test_every_file_that_is_recorded_is_compared() -> None:
 def test_a_recording_knows_nothing_of_the_machine_that_made_it(name: str) -> None:
     text = (RECORDED / name).read_text(encoding="utf-8")
     assert [place for place in PLACES if place in text] == []
+
+
+def test_every_command_that_tells_json_is_asked_for_it() -> None:
+    known = json.loads((RECORDED / "commands.json").read_text(encoding="utf-8"))["commands"]
+    below = {f"{name} {each}": told for name, of in known.items() for each, told in of.get("commands", {}).items()}
+    tell = {name for name, told in (known | below).items() if "--json" in told["options"]}
+    asked = json.loads((RECORDED / "json_keys.json").read_text(encoding="utf-8"))
+    assert {name for name in tell if not any(line.startswith(f"{name} ") for line in asked)} == set()
 
 
 def test_a_difference_is_told_entry_by_entry(tmp_path: Path) -> None:

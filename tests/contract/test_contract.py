@@ -10,6 +10,7 @@ from tests.contract.prepared import unpack
 from tests.contract.programs import shape
 from tests.contract.recordings import OF_HOME, PLAIN
 
+SLOW = {"home.txt": pytest.mark.restarts, "json_keys.json": pytest.mark.process}
 PLACES = ("/home/", "/root/", "/Users/", "/dev/shm/")  # of a machine
 
 
@@ -18,8 +19,7 @@ def test_what_people_and_programs_touch_is_as_it_was_recorded(name: str) -> None
     check(name, PLAIN[name]())
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("name", OF_HOME)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in OF_HOME])
 def test_a_home_of_the_version_before_tells_people_and_programs_what_it_did(name: str, tmp_path: Path) -> None:
     check(name, OF_HOME[name](unpack(tmp_path)))
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent.errors import AgentError, EmptyMessage
+from agent.events import MemoriesChanged, SessionsChanged
 from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
@@ -78,6 +79,20 @@ async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_aga
     assert not (await agent.session(session)).named_by_user
     with pytest.raises(AgentError, match="nothing to undo"):
         await agent.undo()
+
+
+async def test_faces_hear_of_what_is_undone(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    await agent.hide(one.turn)
+    await agent.rename(session, "Voyage")
+    notices = agent.notices()
+    await agent.undo()
+    await agent.undo()
+    await agent.close()
+    heard = [notice async for notice in notices]
+    assert heard.count(SessionsChanged(session)) == 1
+    assert heard.count(MemoriesChanged()) == 2
 
 
 async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make_agent: MakeAgent) -> None:

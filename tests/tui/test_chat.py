@@ -202,6 +202,14 @@ async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
         await wait_until(pilot, lambda: agent.closed)
 
 
+async def test_ctrl_d_behind_the_last_word_does_nothing(chat: Running) -> None:
+    agent = FakeAgent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"ab", "ctrl+d", "c")
+        assert app.composer.text == "abc"
+        assert not agent.closed
+
+
 async def test_up_and_down_walk_the_messages_sent_before(chat: Running) -> None:
     agent = FakeAgent()
     agent.add_session("Old", ("first", "a"), ("second", "b"))
@@ -245,6 +253,15 @@ async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running, tmp_path: P
         assert app.composer.text == ""
     async with chat(agent) as (app, pilot):
         assert app.composer.text == "half a thought"
+
+
+async def test_what_was_typed_right_before_quitting_is_kept(chat: Running) -> None:
+    agent = FakeAgent()
+    session = agent.add_session("Old", ("q", "a"))
+    async with chat(agent) as (app, pilot):
+        await pilot.press("a", "ctrl+q")
+        await wait_until(pilot, lambda: agent.closed)
+        assert app.drafts.load(session) == "a"
 
 
 async def test_a_new_chat_leaves_no_draft_behind_once_it_is_a_session(chat: Running) -> None:

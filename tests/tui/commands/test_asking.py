@@ -5,7 +5,7 @@ import io
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from agent import reflecting
-from agent.events import ModelProgress, PromptRead, TokensArrived
+from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
 from agent.reflection.probe import VERSION
 from agent.reflection.reflector import Reflector
+from agent.service import Agent
 from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason
@@ -27,7 +28,7 @@ from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
 from tui.commands.ask import message_of
-from tui.commands.asking import FIGURES, Question, Tongue, run_question
+from tui.commands.asking import FIGURES, Question, Tongue, run_answer, run_question
 from tui.commands.output import Narration
 from tui.exit_codes import ExitCode
 
@@ -345,6 +346,20 @@ def test_a_memory_in_use_raises_at_once_and_names_who_has_it(ask: Run, place: Ho
             ask("Hello?")
     finally:
         memory.close()
+
+
+@pytest.mark.parametrize("yes", [False, True])
+def test_only_with_yes_a_model_changes_the_memory(place: Home, settings: Settings, yes: bool) -> None:
+    remember = {"tool": "remember", "text": "The boat of the user is called Zephyrine."}
+
+    async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
+        await agent.idle()
+        return agent.send(None, "My boat is called Zephyrine.")
+
+    loader = OneModel(lambda: FakeGenerator("Done.", structured_replies=[remember, {"tool": "answer"}]))
+    with_tools = settings.model_copy(update={"tools": "on", "reflect": False})
+    assert run_answer(place, with_tools, begin, Tongue(), yes=yes, loader=loader) is ExitCode.OK
+    assert (remember["text"] in known(place)[0]) is yes
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])

@@ -310,6 +310,16 @@ async def test_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> N
     assert set(tellers.words[moved]) & set(NONCE.findall(tellers.asked("rails")["recall"]))
 
 
+async def test_who_asks_what_is_known_of_them_is_told_what_their_project_knows(bare: Tellers) -> None:
+    nonce = bare.word("boats")
+    await bare.agent.remember(f"I own a boat called {nonce}.", project="boats")
+    for place in PLACES:
+        chat = await bare.agent.configure(None, project=place)
+        bare.turns[chat] = []
+        await bare.say(chat, "What do you know about me?")
+        assert (nonce in bare.model.detokenize(bare.model.prompts[-1])) == bare.sees(place, nonce), place
+
+
 async def test_what_is_said_in_a_project_changes_nothing_that_is_for_all(bare: Tellers) -> None:
     agent, memory = bare.agent, bare.agent._memory
     everywhere = await agent.remember("I live in Lisbon.")

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,15 @@ def test_who_waits_for_a_brief_holder_is_told_at_once_of_one_that_keeps_it(folde
     assert "`clew (chat)`" in told[0]
     assert "Close that one first" in told[0]
     brief.release()
+
+
+def test_one_that_keeps_it_is_not_waited_for(folder: Path) -> None:
+    kept = MemoryLock.take(folder, command="clew (chat)")
+    began = time.monotonic()
+    with pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
+        MemoryLock.take(folder, command="clew (ask)", waits_s=5)
+    assert time.monotonic() - began < 4
+    kept.release()
 
 
 def test_the_name_that_an_earlier_clew_left_is_read(folder: Path) -> None:

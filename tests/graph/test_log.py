@@ -7,6 +7,7 @@ import pytest
 
 from graph.errors import InvalidEvent, LogDamaged
 from graph.events import (
+    Event,
     HeadMoved,
     PinSet,
     Recalled,
@@ -33,6 +34,15 @@ def test_events_are_numbered_from_one_without_a_gap(memory: Memory) -> None:
         5,
         6,
     ]
+
+
+def test_no_two_appends_have_the_same_time_though_the_clock_stands_still_or_goes_back(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    log = Log.open(folder, clock=iter((5, 5, 3)).__next__)
+    begun = SessionStarted(session="s", client="test")
+    appends: list[list[Event]] = [[begun, said("a")], [said("b", parent="a")], [said("c", parent="b")]]
+    assert [[stored.at for stored in log.append(events)] for events in appends] == [[5, 5], [6], [7]]
+    log.close()
 
 
 def test_an_append_is_all_or_nothing(memory: Memory, folder: Path) -> None:

@@ -281,6 +281,18 @@ async def test_a_budget_bounds_what_is_put_before_the_model(make_agent: MakeAgen
     assert len(recalled.hits) == 2
 
 
+@pytest.mark.parametrize(("tokens", "quotes"), [(0, 0), (25, 2), (300, 3)])
+async def test_quotes_have_no_more_tokens_than_the_settings_allow(
+    make_agent: MakeAgent, tokens: int, quotes: int
+) -> None:
+    settings = Settings(tools="off", recall_tokens=tokens, kv_mb=0)
+    agent = await ready(make_agent, FakeGenerator("noted"), settings)
+    for number in range(5):
+        await say(agent, None, f"My dog Biscuit ate {number} biscuits.")
+    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+    assert len(recalled.hits) == quotes
+
+
 # -- pins -------------------------------------------------------------------------------------------------------------
 
 

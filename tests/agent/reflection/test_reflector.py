@@ -1,6 +1,7 @@
 """Reflection on a real memory: found again after a crash, one append an exchange, nothing twice, nobody waits."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from agent.reflection.reflector import Reflector
 from agent.reflection.trust import Trusts
 from agent.service import Agent
 from agent.settings import Settings
-from graph.beliefs import Wanted
+from graph.beliefs import Unreflected, Wanted
 from graph.errors import LogUnwritable, NotFound
 from graph.events import Event, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
@@ -54,6 +55,24 @@ class Kept:
         self.appends += 1
         self.events += events
         return self._memory.append(*events)
+
+
+class LookedInto(Kept):
+    """Tells when it has said what is to be reflected on, and notes what else it is asked."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        self.found = threading.Event()
+        self.asked: list[str] = []
+
+    def unreflected(self, limit: int) -> list[Unreflected]:
+        found = self._memory.unreflected(limit)
+        self.found.set()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.append(name)
+        return super().__getattr__(name)
 
 
 async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str, str]:
@@ -209,12 +228,14 @@ async def test_a_model_that_is_swapped_meanwhile_is_asked_no_more_and_the_next_o
 async def test_it_begins_nothing_while_a_message_waits_for_its_answer(make_agent: MakeAgent, tmp_path: Path) -> None:
     agent = await make_agent(FakeGenerator("Nice!"), QUIET)
     await say(agent, OSLO)
-    store = Kept(agent._memory)
+    store = LookedInto(agent._memory)
     with agent._foreground.held():
         reflecting = asyncio.create_task(reflector(agent, store, tmp_path).reflect())
-        done, _ = await asyncio.wait({reflecting}, timeout=0.05)
-        assert not done
-        assert store.appends == 0
+        await asyncio.to_thread(store.found.wait)
+        for _ in range(20):  # time enough for the next step, if it were taken
+            await asyncio.to_thread(int)
+        assert store.asked == []
+        assert not reflecting.done()
     await reflecting
     assert store.appends == 1
 

@@ -168,6 +168,27 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
 
 
 @pytest.mark.restarts
+async def test_a_purge_that_was_broken_off_goes_on_by_itself_at_the_next_start(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+
+    def broken(*args: object) -> None:
+        raise PurgeStopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Memory, "purge", broken)
+        await agent.carry_out(await agent.plan_delete(turn, exchange=True))
+        assert (await agent.purged()).pending is not None
+        await agent.close()
+    agent = await make_agent(FakeGenerator(), QUIET)
+    await agent.idle()
+    assert not await agent.purge_is_left()
+    assert holding(home) == set()
+
+
+@pytest.mark.restarts
 async def test_what_is_deleted_while_a_purge_runs_is_purged_after_it(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, first = await say(agent, f"My neighbour is a {SECRET}.")

@@ -193,6 +193,17 @@ async def test_ctrl_c_stops_then_clears_then_quits_on_the_second_press(chat: Run
         await wait_until(pilot, lambda: agent.closed)
 
 
+async def test_ctrl_c_stops_the_reply_before_it_clears_what_is_written(chat: Running) -> None:
+    agent = FakeAgent()
+    agent.go.clear()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"x", "enter")
+        await wait_until(pilot, lambda: agent.answering is not None)
+        await pilot.press(*"draft", "ctrl+c")
+        await wait_until(pilot, lambda: agent.answering is None)
+        assert app.composer.text == "draft"
+
+
 async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
     agent = FakeAgent()
     async with chat(agent) as (app, pilot):

@@ -1,5 +1,6 @@
 """What the screen's tests share: an app on a fake agent, and a way to wait without sleeping for a guess."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ from tui.themes import full_name
 from tui.widgets.dialogs import Question
 from tui.widgets.impact import ImpactScreen
 
-PATIENCE_S = 60.0  # on a machine that has much else to do
+PATIENCE_S = float(os.environ.get("CLEW_TEST_PATIENCE_S", "60"))  # on a machine that has much else to do
 
 Running = Callable[..., Any]
 

@@ -1,13 +1,14 @@
 """A chat as a person has it: send, read, queue, stop, switch; on a fake agent, with the real widgets."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from textual import events
 
-from agent.events import ModelFailed
+from agent.events import AgentEvent, ModelFailed
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeFailure
 from tui.app import ClewApp
@@ -117,11 +118,26 @@ async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat
 
 
 async def test_messages_sent_before_a_new_chats_first_one_is_accepted_go_into_the_same_chat(chat: Running) -> None:
-    agent = FakeAgent()
+    accepting = asyncio.Event()
+
+    class Unhurried(FakeAgent):
+        """Takes a while to begin a chat."""
+
+        async def send(
+            self, session: str | None, text: str, *, project: str | None = None
+        ) -> AsyncIterator[AgentEvent]:
+            if session is None:
+                await accepting.wait()
+            async for event in super().send(session, text, project=project):
+                yield event
+
+    agent = Unhurried()
     async with chat(agent) as (app, pilot):
         assert app.chat is not None
         for text in ("one", "two", "three"):
             app.chat.send(text)
+        await pilot.pause()
+        accepting.set()
         await wait_until(pilot, lambda: [text for text in texts(app) if text != agent.reply] == ["one", "two", "three"])
         assert len(agent.all_sessions) == 1
 

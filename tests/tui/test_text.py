@@ -1,5 +1,6 @@
 """Any text becomes harmless on its way to the screen, and stays the same words."""
 
+import sys
 import unicodedata
 from contextlib import suppress
 
@@ -29,6 +30,15 @@ def test_nothing_shown_is_a_control_a_surrogate_or_an_override(text: str) -> Non
             "FSI",
             "PDI",
         )
+
+
+def test_no_character_that_reorders_or_hides_words_is_shown_even_if_it_is_the_only_one() -> None:
+    every = map(chr, range(sys.maxunicode + 1))
+    hiding = [
+        each for each in every if unicodedata.bidirectional(each) in OVERRIDES or unicodedata.category(each) == "Cc"
+    ]
+    assert len(hiding) > 70
+    assert [each for each in hiding if each != "\n" and each in shown(f"a{each}b")] == []
 
 
 @given(ANY_TEXT)

@@ -1,5 +1,7 @@
 """What `--since` understands."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -26,12 +28,24 @@ def test_how_long_ago_counts_back_from_now(text: str, ago: timedelta) -> None:
     assert parse_since(text, now=NOW) == NOW - ago
 
 
+@pytest.fixture
+def kathmandu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock on the wall that no machine of ours goes by: 5:45 ahead."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Kathmandu")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("kathmandu")
 def test_a_date_is_the_midnight_that_begins_it_on_the_users_clock() -> None:
-    assert parse_since("2025-03-01", now=NOW) == datetime(2025, 3, 1).astimezone()
+    assert parse_since("2025-03-01", now=NOW) == datetime(2025, 2, 28, 18, 15, tzinfo=UTC)
 
 
+@pytest.mark.usefixtures("kathmandu")
 def test_a_time_without_an_offset_is_the_users_own() -> None:
-    assert parse_since("2025-03-01T14:30", now=NOW) == datetime(2025, 3, 1, 14, 30).astimezone()
+    assert parse_since("2025-03-01T14:30", now=NOW) == datetime(2025, 3, 1, 8, 45, tzinfo=UTC)
 
 
 def test_an_offset_is_obeyed() -> None:

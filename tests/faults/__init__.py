@@ -1,0 +1,1 @@
+"""Faults that are put into clew on purpose, to know which tests would catch them."""

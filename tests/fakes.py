@@ -86,7 +86,7 @@ class FakeGenerator:
 
     def __init__(
         self,
-        *replies: str | Reply | Callable[[str], str],
+        *replies: str | Reply | Callable[[str], str | Reply],
         context: int = 8192,
         name: str = "fake",
         answers: Sequence[Any] = (),
@@ -239,9 +239,8 @@ class FakeGenerator:
     def _reply(self, prompt: Sequence[int]) -> Reply:
         self._said += 1
         reply = self.replies[min(self._said, len(self.replies)) - 1]
-        if isinstance(reply, Reply):
-            return reply
-        return Reply(reply if isinstance(reply, str) else reply(self.detokenize(prompt)))
+        said = reply(self.detokenize(prompt)) if callable(reply) else reply
+        return said if isinstance(said, Reply) else Reply(said)
 
     def _structured_reply(self, schema: type[BaseModel]) -> Reply:
         if not self.structured_replies:

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from tests import marking
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.boot import Options
 from tui.keyboard import Later
@@ -73,7 +74,7 @@ def at_once(seconds: float, then: Callable[[], None]) -> None:
 
 
 def make_app(
-    agent: FakeAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
+    agent: FakeAgent | ScriptedAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
 ) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
@@ -91,7 +92,7 @@ def chat(tmp_path: Path) -> Running:
 
     @asynccontextmanager
     async def running(
-        agent: FakeAgent, *, size: tuple[int, int] = (80, 24), opened: bool = True, **more: Any
+        agent: FakeAgent | ScriptedAgent, *, size: tuple[int, int] = (80, 24), opened: bool = True, **more: Any
     ) -> AsyncIterator[tuple[ClewApp, Pilot[int]]]:
         app = make_app(agent, tmp_path, **more)
         async with app.run_test(size=size) as pilot:
@@ -99,8 +100,7 @@ def chat(tmp_path: Path) -> Running:
                 await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
                 await pilot.pause()
             yield app, pilot
-            agent.go.set()
-            agent.opening.set()
+            agent.release()
             await app.leave()
 
     return running

@@ -110,6 +110,11 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self._notices: asyncio.Queue[Notice | None] = asyncio.Queue()
         self._count = 0
 
+    def release(self) -> None:
+        """Hold nothing back any more."""
+        self.go.set()
+        self.opening.set()
+
     # filling
 
     def add_session(self, name: str | None, *exchanges: tuple[str, str]) -> str:
@@ -511,7 +516,7 @@ class FakeBackstage:
     speeds: tuple[float, ...] = ()  # of the model in use, each time a better one was looked for
     put_off = False
 
-    def __init__(self, service: FakeAgent, config: Path, *, theme: str = "dark") -> None:
+    def __init__(self, service: Any, config: Path, *, theme: str = "dark") -> None:
         self.service = service
         self.config = config
         service.settings = service.settings.model_copy(update={"theme": theme})

@@ -110,7 +110,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self._notices: asyncio.Queue[Notice | None] = asyncio.Queue()
         self._count = 0
 
-    def release(self) -> None:
+    def let_go(self) -> None:
         """Hold nothing back any more."""
         self.go.set()
         self.opening.set()

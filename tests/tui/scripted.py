@@ -191,7 +191,7 @@ class ScriptedAgent(Agent):
         setattr(self, method, held)
         return go
 
-    def release(self) -> None:
+    def let_go(self) -> None:
         """Hold nothing back any more."""
         for event in (self.go, *self._held):
             event.set()

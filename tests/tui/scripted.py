@@ -7,10 +7,10 @@ public method of the agent by its name.
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from agent.events import ModelProgress, Notice, Warned
 from agent.home import Home
@@ -18,6 +18,8 @@ from agent.models import LoadedEmbedder
 from agent.service import Agent
 from agent.settings import Settings
 from graph.events import (
+    ChunkRead,
+    DocumentRead,
     EntityNoted,
     Event,
     ObservationKind,
@@ -30,6 +32,7 @@ from graph.events import (
     SessionStarted,
     SessionTitled,
     StopReason,
+    TextErased,
     TurnRated,
     TurnSaid,
 )
@@ -42,6 +45,8 @@ from tests.fakes import FakeEmbedder, FakeGenerator, Reply
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 MODEL, CONTEXT = "smollm2-135m", 8192
 FETCHING = ModelProgress("fetching", MODEL, 58_000_000, 135_000_000)
+ERASED = "erased"
+REFLECTION = "REFLECTION"  # what came of one is no change by hand
 STEP_S = 0.01  # between two words of a fetch that does not end
 
 
@@ -72,13 +77,14 @@ class ScriptedAgent(Agent):
             self.fetching.set()
         self.turns: dict[str, list[str]] = {}  # that were filled in, by their sessions
         self._held: list[asyncio.Event] = []
+        self._embedder = HeldEmbedder()
         self._script = Script()
         super().__init__(
             Home.resolve(),
             Settings(**{"system_prompt": "You are clew.", "reflect": False, **settings}),
             client="chat",
             loader=self._load_model,
-            embedder_loader=lambda name: LoadedEmbedder(FakeEmbedder(), "fake@0"),
+            embedder_loader=lambda name: LoadedEmbedder(self._embedder, "fake@0"),
         )
 
     @property
@@ -129,7 +135,7 @@ class ScriptedAgent(Agent):
 
     def learn(
         self,
-        text: str,
+        text: str | None,
         *sources: str,
         kind: ObservationKind = ObservationKind.FACT,
         supports: tuple[str, ...] = (),
@@ -138,7 +144,10 @@ class ScriptedAgent(Agent):
         pinned: bool = False,
         **more: Any,
     ) -> str:
-        """An observation from turns that were filled in (without any: from the first there is), in use; its id."""
+        """An observation from turns that were filled in (without any: from the first there is), in use; its id.
+
+        One without a text is one whose words were erased.
+        """
         made = self._script.learned
         id = f"OBS{len(made) + 1:07}"
         proof = sources or (next(turn for turns in self.turns.values() for turn in turns),)
@@ -155,15 +164,53 @@ class ScriptedAgent(Agent):
             "grounded": True,
             "origin": "model",
             "sources": proof,
-            "text": text,
+            "text": ERASED if text is None else text,
             **more,
         }
         self._script.then(
             ObservationMade.model_validate(fields),
-            *(ObservationSupported(observation=id, source=each) for each in supports),
+            *(ObservationSupported(observation=id, source=each, reflection=REFLECTION) for each in supports),
             *([PinSet(observation=id)] if pinned else []),
         )
         return id
+
+    def learn_many(self, texts: Iterable[str]) -> None:
+        """Observations from the first turn there is, all in one moment."""
+        with self._script.moment():
+            for text in texts:
+                self.learn(text)
+
+    def add_document(
+        self,
+        title: str,
+        path: str,
+        *passages: str,
+        kind: Literal["markdown", "text", "code", "pdf"] = "markdown",
+        size: int | None = None,
+        project: str | None = None,
+        tags: tuple[str, ...] = (),
+        headings: tuple[str, ...] = (),
+    ) -> str:
+        """A document that was read, though there is no such file; its id. The headings lead to each of its passages."""
+        document = f"D{self._script.documents + 1}"
+        self._script.documents += 1
+        chunks = tuple(f"{document}C{number + 1:03}" for number in range(len(passages)))
+        read = DocumentRead(
+            document=document,
+            category=kind,
+            project=project,
+            tags=tags,
+            size=size if size is not None else sum(len(passage.encode()) for passage in passages),
+            chunks=chunks,
+            text=f"{title}\n{path}",
+        )
+        pieces = zip(chunks, passages, strict=True)
+        with self._script.moment():
+            for id, text in pieces:
+                whole = "\n".join((*headings, text))
+                self._script.then(ChunkRead(chunk=id, document=document, headings=len(headings), text=whole))
+            self._script.then(read)
+        return document
 
     def add_project(self, name: str, description: str = "") -> None:
         """A project that chats and memories can belong to."""
@@ -196,14 +243,28 @@ class ScriptedAgent(Agent):
         for event in (self.go, *self._held):
             event.set()
 
+    def hold_search(self, query: str) -> asyncio.Event:
+        """Have every search of the memory for these very words wait until the event is set."""
+        self._embedder.held = query
+        self._held.append(self._embedder.go)
+        return self._embedder.go
+
     def fail(self, method: str, error: Exception) -> Callable[[], None]:
         """Have calls of a public coroutine method raise; what is returned ends that."""
+        call, errors = getattr(self, method), [error]
 
         async def failing(*arguments: Any, **more: Any) -> Any:
-            raise error
+            if errors:
+                raise errors[0]
+            return await call(*arguments, **more)
 
         setattr(self, method, failing)
-        return partial(delattr, self, method)
+        return errors.clear
+
+    def take_steps(self, *steps: dict[str, Any]) -> None:
+        """Have the model take these steps before its next reply, each the call of a tool; `tools` must be on."""
+        assert isinstance(self.model, FakeGenerator)
+        self.model.structured_replies += [*steps, {"tool": "answer"}]
 
     def watch_calls(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What a public method is called with from now on."""
@@ -247,13 +308,28 @@ class Saying:
         return reply(prompt) if callable(reply) else reply
 
 
+class HeldEmbedder(FakeEmbedder):
+    """One that lets a text wait until `go` is set, which is `held` by then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: str | None = None
+        self.go = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], *, brief: bool = False, most: int | None = None) -> Any:
+        if self.held in texts:
+            await self.go.wait()
+        return await super().embed(texts, brief=brief, most=most)
+
+
 class Script:
     """What is to be written before the agent starts, and when it happened: chats, and then the rest."""
 
     def __init__(self) -> None:
         self.learned: dict[str, str] = {}  # the series of each observation
+        self.documents = 0
         self._sessions: dict[str, list[Event]] = {}
-        self._rest: list[Event] = []
+        self._rest: list[tuple[Event, ...]] = []
         self._names: dict[str, str] = {}
 
     def begin(self, session: str, event: Event) -> None:
@@ -265,8 +341,15 @@ class Script:
         self._sessions[session].append(event)
 
     def then(self, *events: Event) -> None:
-        """What happened after all chats."""
-        self._rest.extend(events)
+        """What happened after all chats, one after the other."""
+        self._rest.extend((event,) for event in events)
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """What happens meanwhile after all chats happens in one moment."""
+        begun = len(self._rest)
+        yield
+        self._rest[begun:] = [tuple(event for together in self._rest[begun:] for event in together)]
 
     def name(self, name: str, turn: str) -> str:
         """The id of who or what is named."""
@@ -290,8 +373,14 @@ class Script:
             for event in events:
                 now += timedelta(seconds=1)
                 log.append([event])
-        for event in self._rest:
+        erased: list[int] = []
+        for together in self._rest:
             now += timedelta(minutes=1)
-            log.append([event])
+            stored = log.append(together)
+            erased += [
+                each.seq for each in stored if isinstance(each.event, ObservationMade) and each.event.text == ERASED
+            ]
+        if erased:
+            log.append([TextErased(events=tuple(erased))])
         log.close()
         self._sessions, self._rest = {}, []

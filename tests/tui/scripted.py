@@ -7,12 +7,13 @@ public method of the agent by its name.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
-from agent.events import ModelProgress, Notice, Warned
+from agent.events import AgentEvent, Failed, ModelProgress, Notice, Warned
 from agent.home import Home
 from agent.models import LoadedEmbedder
 from agent.service import Agent
@@ -47,7 +48,7 @@ MODEL, CONTEXT = "smollm2-135m", 8192
 FETCHING = ModelProgress("fetching", MODEL, 58_000_000, 135_000_000)
 ERASED = "erased"
 REFLECTION = "REFLECTION"  # what came of one is no change by hand
-STEP_S = 0.01  # between two words of a fetch that does not end
+STEP_S = 0.1  # between two words of a fetch that does not end
 
 
 class ScriptedAgent(Agent):
@@ -76,6 +77,8 @@ class ScriptedAgent(Agent):
         if not fetching:
             self.fetching.set()
         self.turns: dict[str, list[str]] = {}  # that were filled in, by their sessions
+        self.closed = False
+        self._loads = 0
         self._held: list[asyncio.Event] = []
         self._embedder = HeldEmbedder()
         self._script = Script()
@@ -266,6 +269,14 @@ class ScriptedAgent(Agent):
         assert isinstance(self.model, FakeGenerator)
         self.model.structured_replies += [*steps, {"tool": "answer"}]
 
+    def turn_down(self, method: str, message: str) -> None:
+        """Have a public method that answers with events answer with that failure alone."""
+
+        async def failing(*arguments: Any, **more: Any) -> AsyncIterator[AgentEvent]:
+            yield Failed(message)
+
+        setattr(self, method, failing)
+
     def watch_calls(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What a public method is called with from now on."""
         calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
@@ -288,13 +299,28 @@ class ScriptedAgent(Agent):
         await asyncio.to_thread(self._script.write, self._home)
         await super().start(**more)
 
+    async def close(self) -> None:
+        await super().close()
+        self.closed = True
+
     def _load_model(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         progress(FETCHING if not self.fetching.is_set() else ModelProgress("loading", name))
         while not self.fetching.wait(STEP_S):
             progress(FETCHING)  # raises once nobody waits any more
         if self.failure is not None:
             raise self.failure
+        self._loads += 1
+        if self._loads > 1 and isinstance(self.model, FakeGenerator):  # the one before is closed once this one is there
+            self.model = _another(self.model, Path(name).stem if name.endswith(".gguf") else name)
         return self.model
+
+
+def _another(model: FakeGenerator, name: str) -> FakeGenerator:
+    """A model that says the same, and waits at the same gate."""
+    made = FakeGenerator(*model.replies, context=model.info.context, name=name)
+    made.answers, made.structured_replies = model.answers, model.structured_replies
+    made.gate, made.waiting = model.gate, model.waiting
+    return made
 
 
 class Saying:

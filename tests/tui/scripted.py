@@ -48,6 +48,7 @@ MODEL, CONTEXT = "smollm2-135m", 8192
 FETCHING = ModelProgress("fetching", MODEL, 58_000_000, 135_000_000)
 ERASED = "erased"
 REFLECTION = "REFLECTION"  # what came of one is no change by hand
+LONG = 500  # events of a chat: so many are stored in one moment
 STEP_S = 0.1  # between two words of a fetch that does not end
 
 
@@ -385,7 +386,7 @@ class Script:
         return self._names[name]
 
     def write(self, home: Home) -> None:
-        """Store it, each chat a day after the next, and one second between two events. Once."""
+        """Store it, each chat a day after the next, and one second between two events but those of a long one. Once."""
         if not self._sessions and not self._rest:
             return
         now = START - timedelta(days=len(self._sessions))
@@ -396,9 +397,9 @@ class Script:
         log = Log.open(home.memory, clock=tick)
         for place, events in enumerate(reversed(self._sessions.values())):
             now = START - timedelta(days=len(self._sessions) - 1 - place)
-            for event in events:
+            for said in [events] if len(events) > LONG else [[event] for event in events]:
                 now += timedelta(seconds=1)
-                log.append([event])
+                log.append(said)
         erased: list[int] = []
         for together in self._rest:
             now += timedelta(minutes=1)

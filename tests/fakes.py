@@ -29,13 +29,17 @@ LONG_TO_READ = 256  # as models/jobs.py has it
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the fake says to one prompt; after `fail_after` pieces it raises `error`, `thinking` pieces come first."""
+    """What the fake says to one prompt; after `fail_after` pieces it raises `error`, `thinking` pieces come first.
+
+    `took_ms` is what it says that it took until the first piece, and in all; else that is measured.
+    """
 
     text: str
     reason: Literal["end", "length"] = "end"
     thinking: int = 0
     error: Exception | None = None
     fail_after: int = 0
+    took_ms: tuple[float, float] | None = None
 
 
 @dataclass
@@ -183,6 +187,8 @@ class FakeGenerator:
         finally:
             self._idle.set()
         total_ms = (time.perf_counter() - start) * 1000
+        if reply.took_ms is not None:
+            first_ms, total_ms = reply.took_ms
         reason = "stopped" if self._stopped.is_set() else reason
         yield Finished(reason, len(prompt), len(prompt) - kept, said, first_ms, total_ms)
 

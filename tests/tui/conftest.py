@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,9 @@ def _apps_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def wait_until(pilot: Pilot[Any], true: Callable[[], object], what: str = "the condition") -> None:
-    """Let the app work until `true()`; a failure after PATIENCE_S."""
+    """Let the app work until `true()`, or what it answers when it is awaited; a failure after PATIENCE_S."""
     until = time.monotonic() + PATIENCE_S
-    while not true():
+    while not (await found if isinstance(found := true(), Awaitable) else found):
         assert time.monotonic() < until, f"{what} did not come true"
         await pilot.pause(0.01)
 
@@ -75,7 +75,12 @@ def at_once(seconds: float, then: Callable[[], None]) -> None:
 
 
 def make_app(
-    agent: FakeAgent | ScriptedAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
+    agent: FakeAgent | ScriptedAgent,
+    cache: Path,
+    *,
+    theme: str = "dark",
+    options: Options | None = None,
+    later: Later = at_once,
 ) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
@@ -99,12 +104,25 @@ def chat(tmp_path: Path) -> Running:
         async with app.run_test(size=size) as pilot:
             if opened:
                 await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
+                if isinstance(agent, ScriptedAgent):
+                    await wait_until(pilot, lambda: has_graph(app), "the graph")
                 await pilot.pause()
             yield app, pilot
-            agent.release()
+            agent.let_go()
             await app.leave()
 
     return running
+
+
+def has_graph(app: ClewApp) -> bool:
+    """Whether the graph follows the log, or cannot be opened: before that plans are not worked out."""
+    return app.state.graph is not None and app.state.graph.state in ("ready", "failed")
+
+
+def here(app: ClewApp) -> str:
+    """The chat on the screen."""
+    assert app.current_session is not None
+    return app.current_session
 
 
 def screen_text(app: ClewApp) -> str:

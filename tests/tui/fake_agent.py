@@ -39,6 +39,7 @@ from graph.hits import About, Filters, Found, Hit, Segment
 from graph.statistics import Statistics
 from graph.values import Exchange, Session, Turn
 from graph.visibility import EVERYONE, Viewer
+from models.errors import ModelError
 from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
@@ -110,7 +111,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
         self._notices: asyncio.Queue[Notice | None] = asyncio.Queue()
         self._count = 0
 
-    def release(self) -> None:
+    def let_go(self) -> None:
         """Hold nothing back any more."""
         self.go.set()
         self.opening.set()
@@ -511,7 +512,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 class FakeBackstage:
     """The agent with its settings and a store of two models."""
 
-    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError, MemoryFailure)
+    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError, MemoryFailure, ModelError, OSError)
     found: Choice | None = None  # a better model
     speeds: tuple[float, ...] = ()  # of the model in use, each time a better one was looked for
     put_off = False

@@ -7,17 +7,20 @@ public method of the agent by its name.
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from agent.events import ModelProgress, Notice, Warned
+from agent.events import AgentEvent, Failed, ModelProgress, Notice, Warned
 from agent.home import Home
 from agent.models import LoadedEmbedder
 from agent.service import Agent
 from agent.settings import Settings
 from graph.events import (
+    ChunkRead,
+    DocumentRead,
     EntityNoted,
     Event,
     ObservationKind,
@@ -30,6 +33,7 @@ from graph.events import (
     SessionStarted,
     SessionTitled,
     StopReason,
+    TextErased,
     TurnRated,
     TurnSaid,
 )
@@ -42,7 +46,10 @@ from tests.fakes import FakeEmbedder, FakeGenerator, Reply
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 MODEL, CONTEXT = "smollm2-135m", 8192
 FETCHING = ModelProgress("fetching", MODEL, 58_000_000, 135_000_000)
-STEP_S = 0.01  # between two words of a fetch that does not end
+ERASED = "erased"
+REFLECTION = "REFLECTION"  # what came of one is no change by hand
+LONG = 500  # events of a chat: so many are stored in one moment
+STEP_S = 0.1  # between two words of a fetch that does not end
 
 
 class ScriptedAgent(Agent):
@@ -71,14 +78,17 @@ class ScriptedAgent(Agent):
         if not fetching:
             self.fetching.set()
         self.turns: dict[str, list[str]] = {}  # that were filled in, by their sessions
+        self.closed = False
+        self._loads = 0
         self._held: list[asyncio.Event] = []
+        self._embedder = HeldEmbedder()
         self._script = Script()
         super().__init__(
             Home.resolve(),
             Settings(**{"system_prompt": "You are clew.", "reflect": False, **settings}),
             client="chat",
             loader=self._load_model,
-            embedder_loader=lambda name: LoadedEmbedder(FakeEmbedder(), "fake@0"),
+            embedder_loader=lambda name: LoadedEmbedder(self._embedder, "fake@0"),
         )
 
     @property
@@ -129,7 +139,7 @@ class ScriptedAgent(Agent):
 
     def learn(
         self,
-        text: str,
+        text: str | None,
         *sources: str,
         kind: ObservationKind = ObservationKind.FACT,
         supports: tuple[str, ...] = (),
@@ -138,7 +148,10 @@ class ScriptedAgent(Agent):
         pinned: bool = False,
         **more: Any,
     ) -> str:
-        """An observation from turns that were filled in (without any: from the first there is), in use; its id."""
+        """An observation from turns that were filled in (without any: from the first there is), in use; its id.
+
+        One without a text is one whose words were erased.
+        """
         made = self._script.learned
         id = f"OBS{len(made) + 1:07}"
         proof = sources or (next(turn for turns in self.turns.values() for turn in turns),)
@@ -155,15 +168,53 @@ class ScriptedAgent(Agent):
             "grounded": True,
             "origin": "model",
             "sources": proof,
-            "text": text,
+            "text": ERASED if text is None else text,
             **more,
         }
         self._script.then(
             ObservationMade.model_validate(fields),
-            *(ObservationSupported(observation=id, source=each) for each in supports),
+            *(ObservationSupported(observation=id, source=each, reflection=REFLECTION) for each in supports),
             *([PinSet(observation=id)] if pinned else []),
         )
         return id
+
+    def learn_many(self, texts: Iterable[str]) -> None:
+        """Observations from the first turn there is, all in one moment."""
+        with self._script.moment():
+            for text in texts:
+                self.learn(text)
+
+    def add_document(
+        self,
+        title: str,
+        path: str,
+        *passages: str,
+        kind: Literal["markdown", "text", "code", "pdf"] = "markdown",
+        size: int | None = None,
+        project: str | None = None,
+        tags: tuple[str, ...] = (),
+        headings: tuple[str, ...] = (),
+    ) -> str:
+        """A document that was read, though there is no such file; its id. The headings lead to each of its passages."""
+        document = f"D{self._script.documents + 1}"
+        self._script.documents += 1
+        chunks = tuple(f"{document}C{number + 1:03}" for number in range(len(passages)))
+        read = DocumentRead(
+            document=document,
+            category=kind,
+            project=project,
+            tags=tags,
+            size=size if size is not None else sum(len(passage.encode()) for passage in passages),
+            chunks=chunks,
+            text=f"{title}\n{path}",
+        )
+        pieces = zip(chunks, passages, strict=True)
+        with self._script.moment():
+            for id, text in pieces:
+                whole = "\n".join((*headings, text))
+                self._script.then(ChunkRead(chunk=id, document=document, headings=len(headings), text=whole))
+            self._script.then(read)
+        return document
 
     def add_project(self, name: str, description: str = "") -> None:
         """A project that chats and memories can belong to."""
@@ -191,19 +242,41 @@ class ScriptedAgent(Agent):
         setattr(self, method, held)
         return go
 
-    def release(self) -> None:
+    def let_go(self) -> None:
         """Hold nothing back any more."""
         for event in (self.go, *self._held):
             event.set()
 
+    def hold_search(self, query: str) -> asyncio.Event:
+        """Have every search of the memory for these very words wait until the event is set."""
+        self._embedder.held = query
+        self._held.append(self._embedder.go)
+        return self._embedder.go
+
     def fail(self, method: str, error: Exception) -> Callable[[], None]:
         """Have calls of a public coroutine method raise; what is returned ends that."""
+        call, errors = getattr(self, method), [error]
 
         async def failing(*arguments: Any, **more: Any) -> Any:
-            raise error
+            if errors:
+                raise errors[0]
+            return await call(*arguments, **more)
 
         setattr(self, method, failing)
-        return partial(delattr, self, method)
+        return errors.clear
+
+    def take_steps(self, *steps: dict[str, Any]) -> None:
+        """Have the model take these steps before its next reply, each the call of a tool; `tools` must be on."""
+        assert isinstance(self.model, FakeGenerator)
+        self.model.structured_replies += [*steps, {"tool": "answer"}]
+
+    def turn_down(self, method: str, message: str) -> None:
+        """Have a public method that answers with events answer with that failure alone."""
+
+        async def failing(*arguments: Any, **more: Any) -> AsyncIterator[AgentEvent]:
+            yield Failed(message)
+
+        setattr(self, method, failing)
 
     def watch_calls(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What a public method is called with from now on."""
@@ -227,13 +300,28 @@ class ScriptedAgent(Agent):
         await asyncio.to_thread(self._script.write, self._home)
         await super().start(**more)
 
+    async def close(self) -> None:
+        await super().close()
+        self.closed = True
+
     def _load_model(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         progress(FETCHING if not self.fetching.is_set() else ModelProgress("loading", name))
         while not self.fetching.wait(STEP_S):
             progress(FETCHING)  # raises once nobody waits any more
         if self.failure is not None:
             raise self.failure
+        self._loads += 1
+        if self._loads > 1 and isinstance(self.model, FakeGenerator):  # the one before is closed once this one is there
+            self.model = _another(self.model, Path(name).stem if name.endswith(".gguf") else name)
         return self.model
+
+
+def _another(model: FakeGenerator, name: str) -> FakeGenerator:
+    """A model that says the same, and waits at the same gate."""
+    made = FakeGenerator(*model.replies, context=model.info.context, name=name)
+    made.answers, made.structured_replies = model.answers, model.structured_replies
+    made.gate, made.waiting = model.gate, model.waiting
+    return made
 
 
 class Saying:
@@ -247,13 +335,28 @@ class Saying:
         return reply(prompt) if callable(reply) else reply
 
 
+class HeldEmbedder(FakeEmbedder):
+    """One that lets a text wait until `go` is set, which is `held` by then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: str | None = None
+        self.go = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], *, brief: bool = False, most: int | None = None) -> Any:
+        if self.held in texts:
+            await self.go.wait()
+        return await super().embed(texts, brief=brief, most=most)
+
+
 class Script:
     """What is to be written before the agent starts, and when it happened: chats, and then the rest."""
 
     def __init__(self) -> None:
         self.learned: dict[str, str] = {}  # the series of each observation
+        self.documents = 0
         self._sessions: dict[str, list[Event]] = {}
-        self._rest: list[Event] = []
+        self._rest: list[tuple[Event, ...]] = []
         self._names: dict[str, str] = {}
 
     def begin(self, session: str, event: Event) -> None:
@@ -265,8 +368,15 @@ class Script:
         self._sessions[session].append(event)
 
     def then(self, *events: Event) -> None:
-        """What happened after all chats."""
-        self._rest.extend(events)
+        """What happened after all chats, one after the other."""
+        self._rest.extend((event,) for event in events)
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """What happens meanwhile after all chats happens in one moment."""
+        begun = len(self._rest)
+        yield
+        self._rest[begun:] = [tuple(event for together in self._rest[begun:] for event in together)]
 
     def name(self, name: str, turn: str) -> str:
         """The id of who or what is named."""
@@ -276,7 +386,7 @@ class Script:
         return self._names[name]
 
     def write(self, home: Home) -> None:
-        """Store it, each chat a day after the next, and one second between two events. Once."""
+        """Store it, each chat a day after the next, and one second between two events but those of a long one. Once."""
         if not self._sessions and not self._rest:
             return
         now = START - timedelta(days=len(self._sessions))
@@ -287,11 +397,17 @@ class Script:
         log = Log.open(home.memory, clock=tick)
         for place, events in enumerate(reversed(self._sessions.values())):
             now = START - timedelta(days=len(self._sessions) - 1 - place)
-            for event in events:
+            for said in [events] if len(events) > LONG else [[event] for event in events]:
                 now += timedelta(seconds=1)
-                log.append([event])
-        for event in self._rest:
+                log.append(said)
+        erased: list[int] = []
+        for together in self._rest:
             now += timedelta(minutes=1)
-            log.append([event])
+            stored = log.append(together)
+            erased += [
+                each.seq for each in stored if isinstance(each.event, ObservationMade) and each.event.text == ERASED
+            ]
+        if erased:
+            log.append([TextErased(events=tuple(erased))])
         log.close()
         self._sessions, self._rest = {}, []

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from agent.text import clean_message
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui import terminal
 from tui.pasting import PasteParser
 from tui.widgets.dialogs import AskText, Lines
@@ -76,7 +76,7 @@ def test_the_driver_of_the_terminal_reads_with_it() -> None:
 
 
 async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         app.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
         await wait_until(pilot, lambda: "\ufffd[32mgreen\ufffd[0m" in screen_text(app))
         assert app.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")

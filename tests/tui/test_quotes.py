@@ -1,29 +1,29 @@
 """What was recalled for a question stands open below the reply of a model that may waste it, as dated quotes."""
 
+import json
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from agent.events import MemoriesChanged
-from graph.hits import Reason
-from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from agent.home import Home
+from agent.reflection.probe import VERSION
+from tests.tui.conftest import Running, here, screen_text, wait_until
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.message import RecalledQuotes
 
 TOLD = "I'm Robin, I live in Lisbon."
-SEA = "The sea was calm and the boats were out. " * 6
-LONG = f"{SEA}[bold]Lisbon[/bold] \x1b[31mis where I live. {SEA}"
+DOING = "And what I do I do where I do it. " * 6
+TOWNS = ("Porto", "Faro", "Braga")
+LONG = f"{DOING}[bold]Lisbon[/bold] \x1b[31mis where I live. {DOING}"
 
 
-def agent_that_was_told(*told: str, doubted: bool = True) -> FakeAgent:
-    agent = FakeAgent(reply="You may enjoy a dinner.")
-    agent.doubted = doubted
+def agent_that_was_told(*told: str, doubted: bool = True) -> ScriptedAgent:
+    if not doubted:
+        Home.resolve().trusted.write_text(json.dumps({f"{VERSION}:{MODEL}": 1.0}))
+    agent = ScriptedAgent(reply="You may enjoy a dinner.")
     agent.add_session("An old chat", *((text, "Okay.") for text in told))
-    agent.hits = [
-        agent.hit(turn, reasons=(Reason("lexical", 1, 1.0),)) for turn in agent.turns["S000"] if turn.role == "user"
-    ]
     return agent
 
 
@@ -51,10 +51,11 @@ async def test_the_right_words_are_on_the_screen_whatever_the_model_says(chat: R
         await wait_until(pilot, lambda: TOLD not in words(app))
         app.chat.hidden(app.transcript.messages[-1].turn, hidden=False)
         await wait_until(pilot, lambda: shown in words(app))
+        asked = here(app)
         await app.open_session("S000")
         await wait_until(pilot, lambda: "Okay." in words(app))
         assert quoted(app) == []
-        await app.open_session("S001")
+        await app.open_session(asked)
         await wait_until(pilot, lambda: shown in words(app))
 
 
@@ -79,31 +80,31 @@ async def test_with_a_trusted_model_and_for_what_is_no_question_they_stay_folded
 
 @pytest.mark.parametrize("size", [(60, 40), (200, 60)])
 async def test_at_most_three_are_cut_wrapped_and_never_markup(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(agent_that_was_told(LONG, "One.", "Two.", "Three."), size=size) as (app, pilot):
+    async with chat(agent_that_was_told(LONG, *(f"I live in {town}." for town in TOWNS)), size=size) as (app, pilot):
         await ask(app, pilot)
         await wait_until(pilot, lambda: quoted(app))
         (shown,) = quoted(app)
         first, *others = shown.splitlines()
-        assert [each.rpartition("  ")[2] for each in others] == ["“One.”", "“Two.”"]
+        whole = [each.rpartition("  ")[2] for each in others]
+        assert len(whole) == 2
+        assert set(whole) < {f"“I live in {town}.”" for town in TOWNS}
         assert "…" in first
         assert "[bold]Lisbon[/bold] ␛[31mis where I live." in first
         assert len(first) < 200
         widget: Any = app.transcript.query_one(RecalledQuotes)
         assert widget.region.right <= size[0]
         assert widget.region.height > 3 if size[0] == 60 else widget.region.height <= 5
-        assert "“Two.”" in words(app)
+        assert whole[-1] in words(app)
 
 
 async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(chat: Running) -> None:
-    agent = agent_that_was_told(TOLD, "Lisbon it is.")
+    agent = agent_that_was_told(TOLD, "I still live in Lisbon.")
     async with chat(agent) as (app, pilot):
         await ask(app, pilot)
         await wait_until(pilot, lambda: TOLD in words(app))
-        told = agent.turns["S000"][0].id
+        told = agent.turns["S000"][0]
         await agent.hide(told)
-        agent.tell(MemoriesChanged())
         await wait_until(pilot, lambda: TOLD not in words(app))
-        assert "Lisbon it is." in words(app)
+        assert "I still live in Lisbon." in words(app)
         await agent.unhide(told)
-        agent.tell(MemoriesChanged())
         await wait_until(pilot, lambda: TOLD in words(app))

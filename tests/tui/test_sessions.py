@@ -3,17 +3,22 @@
 import pytest
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactScreen
 
 
-def agent_with_chats() -> FakeAgent:
-    agent = FakeAgent()
+def agent_with_chats() -> ScriptedAgent:
+    agent = ScriptedAgent()
     agent.add_session("Trip to Crete", ("q", "answer about Crete"))
     agent.add_session("Bread [bold]", ("q", "answer about bread"))
     agent.add_session(None, ("q", "answer without a title"))
     return agent
+
+
+async def is_archived(agent: ScriptedAgent, archived: bool = True) -> bool:
+    """Whether the chat about bread is archived, or is not."""
+    return (await agent.session("S001")).archived is archived
 
 
 async def test_the_list_opens_searches_and_switches(chat: Running) -> None:
@@ -38,22 +43,23 @@ async def test_a_chat_is_renamed_from_the_list_and_the_title_follows(chat: Runni
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press("end", *"!", "enter")
-        await wait_until(pilot, lambda: agent.all_sessions["S000"].name == "Trip to Crete!")
         await wait_until(pilot, lambda: screen_text(app).count("Trip to Crete!") == 2)
+        assert (await agent.session("S000")).name == "Trip to Crete!"
 
 
 async def test_delete_asks_says_what_happens_and_only_its_button_deletes(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
-        for answer, deleted in ((["enter"], False), (["escape"], False), (["y"], False), (["tab", "enter"], True)):
+        for answer in (["enter"], ["escape"], ["y"], ["tab", "enter"]):
+            assert not (await agent.session("S000")).deleted
             app.perform("delete")
             await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan)
             await wait_until(pilot, lambda: "cannot be undone" in screen_text(app))
             await pilot.press(*answer)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await pilot.pause()
-            assert agent.all_sessions["S000"].deleted is deleted
         await wait_until(pilot, lambda: app.current_session is None)
+        assert (await agent.session("S000")).deleted
 
 
 @pytest.mark.parametrize("size", [(20, 5), (40, 5), (20, 8)])
@@ -85,11 +91,11 @@ async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) ->
         await pilot.press("f2")
         await wait_until(pilot, lambda: app.sessions.chosen is not None)
         await pilot.press("down", "ctrl+s")
-        await wait_until(pilot, lambda: agent.all_sessions["S001"].archived)
+        await wait_until(pilot, lambda: is_archived(agent))
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: "Archived chats" in screen_text(app) and "Bread" in screen_text(app))
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: not agent.all_sessions["S001"].archived)
+        await wait_until(pilot, lambda: is_archived(agent, False))
 
 
 async def test_a_terminal_that_becomes_very_narrow_with_the_list_open_goes_on(chat: Running) -> None:

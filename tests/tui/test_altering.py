@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from graph.impacts import Impact
-from tests.tui.beliefs import BERLIN, learned_agent
+from tests.tui.beliefs import BERLIN
+from tests.tui.beliefs import fake_learned_agent as learned_agent
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tests.tui.fake_time import FakeMark

@@ -6,7 +6,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.events import ApprovalWanted, Learned, Reflecting, ReplyStarted, ToolDone
-from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of
+from tests.tui.beliefs import BERLIN, CELLO, SISTER, screen_of
+from tests.tui.beliefs import fake_learned_agent as learned_agent
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp

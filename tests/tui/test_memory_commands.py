@@ -4,7 +4,8 @@ import pytest
 from textual.widgets import TextArea
 
 from graph.beliefs import Project
-from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of
+from tests.tui.beliefs import BERLIN, SISTER, screen_of
+from tests.tui.beliefs import fake_learned_agent as learned_agent
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant

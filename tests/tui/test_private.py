@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.beliefs import learned_agent
+from tests.tui.beliefs import fake_learned_agent as learned_agent
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeFailure
 from tests.tui.private_scripts import NONCE, Life, life, live_through, told

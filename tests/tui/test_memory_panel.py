@@ -46,6 +46,11 @@ def panel_of(app: ClewApp) -> MemoryPanel:
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
+    """Send that once all before it can be found by its meaning, and wait for the reply."""
+    assert app.backstage is not None
+    agent = app.backstage.service
+    assert isinstance(agent, ScriptedAgent)
+    await agent.idle()
     before = app.state.last
     await pilot.press(*text, "enter")
     await wait_until(pilot, lambda: app.state.last is not before and app.state.reply is None and not app.state.waiting)
@@ -81,8 +86,9 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
 
 async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Running) -> None:
     agent = agent_that_recalls()
-    agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
+        await agent.idle()
+        agent.go.clear()
         await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("escape")

@@ -268,7 +268,7 @@ class ScriptedAgent(Agent):
     def take_steps(self, *steps: dict[str, Any]) -> None:
         """Have the model take these steps before its next reply, each the call of a tool; `tools` must be on."""
         assert isinstance(self.model, FakeGenerator)
-        self.model.structured_replies += [*steps, {"tool": "answer"}]
+        self.model.structured_replies[:] = [*steps, {"tool": "answer"}]
 
     def turn_down(self, method: str, message: str) -> None:
         """Have a public method that answers with events answer with that failure alone."""

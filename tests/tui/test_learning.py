@@ -1,14 +1,17 @@
 """What was learned, told in the chat: the quiet notice, its two keys, the status bar; leave to change the memory."""
 
-import asyncio
+import threading
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from agent.events import ApprovalWanted, Learned, Reflecting, ReplyStarted, ToolDone
-from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of
+from agent.ingesting import ingester
+from agent.ingesting.files import Reading, read
+from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.fold import fold
 from tui.keeping import NOTHING_LEARNED
@@ -16,7 +19,9 @@ from tui.memories.screen import MemoriesScreen
 from tui.state import State
 from tui.widgets.approval import Approval
 
-ASKED = "Remember: “[b]Ada[/b] hates walnuts”"
+SLOW = "walnut"  # a search for it takes long
+WALNUTS = "[b]Ada[/b] hates walnuts"
+ASKED = f"Remember: {WALNUTS}"
 
 
 @pytest.fixture(autouse=True)
@@ -57,10 +62,10 @@ async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running)
         await wait_until(pilot, lambda: "Learned: Has a sister" in words(app))
         await pilot.press("f8")
         await wait_until(pilot, lambda: "2 memories are no longer used. Press F8 again to restore." in words(app))
-        assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
+        assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
         await pilot.press("f8")
         await wait_until(pilot, lambda: "Restored." in words(app))
-        assert [agent._observation(each).status for each in (SISTER, CELLO)] == ["active", "candidate"]
+        assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["active", "candidate"]
 
 
 async def test_a_long_notice_is_cut_and_its_keys_are_not(chat: Running) -> None:
@@ -82,10 +87,25 @@ async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
         await wait_until(pilot, lambda: "learning" not in status_line(app))
 
 
-def asking_agent() -> FakeAgent:
-    agent = learned_agent()
-    agent.approvals = [("remember", ASKED)]
+def asking_agent() -> ScriptedAgent:
+    agent = learned_agent(tools="on")
+    agent.take_steps({"tool": "remember", "text": WALNUTS})
     return agent
+
+
+class Leave:
+    """What an agent was answered: whether each request was allowed."""
+
+    def __init__(self, agent: ScriptedAgent) -> None:
+        self._approved, self._refused = agent.watch_calls("approve"), agent.watch_calls("refuse")
+
+    @property
+    def answers(self) -> list[bool]:
+        return [True] * len(self._approved) + [False] * len(self._refused)
+
+
+async def remembers_walnuts(agent: ScriptedAgent) -> bool:
+    return WALNUTS in [each.text for each in await agent.memories()]
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
@@ -101,6 +121,7 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
     chat: Running, keys: tuple[str, ...], allowed: bool
 ) -> None:
     agent = asking_agent()
+    leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         assert ASKED in words(app)
@@ -108,55 +129,60 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
         assert "waiting for permission" in status_line(app)
         await pilot.press(*keys)
         await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
-        assert [given for _, given in agent.memory_of.answers] == [allowed]
+        assert leave.answers == [allowed]
+        assert await remembers_walnuts(agent) == allowed
         assert not shown.display
         assert app.composer.has_focus
 
 
 async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: Running) -> None:
     agent = asking_agent()
+    leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
         await pilot.press(*"many yes")
         await wait_until(pilot, lambda: app.composer.text == "many yes")
-        assert agent.memory_of.answers == []
+        assert leave.answers == []
         assert shown.display
         await pilot.press("tab")
         await wait_until(pilot, lambda: shown.has_focus)
         await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: agent.memory_of.answers != [])
-        assert agent.memory_of.answers[0][1]
+        await wait_until(pilot, lambda: leave.answers != [])
+        assert leave.answers[0]
         assert app.composer.text == "many yes"
 
 
 async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Approval, "guard_s", 1e9)
     agent = asking_agent()
+    leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
         await pilot.press("enter", "right", "enter", "y")
         await wait_until(pilot, lambda: app.composer.text == "y")
-        assert agent.memory_of.answers == []
+        assert leave.answers == []
 
 
 async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running) -> None:
-    agent = asking_agent()
-    agent.looking.clear()
-    agent.tools = [("search_memory", {"query": "x"}, "nothing")]
+    agent = learned_agent(tools="on")
+    search = {"tool": "search_memory", "query": SLOW, "limit": 5}
+    agent.take_steps(search, {"tool": "remember", "text": WALNUTS})
+    looking = agent.hold_search(SLOW)
+    leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         app.composer.put("hi")
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.state.tool is not None)
         await pilot.press(*"next")
-        agent.looking.set()
+        looking.set()
         shown = app.screen_stack[0].query_one(Approval)
         await wait_until(pilot, lambda: shown.display)
         assert app.composer.has_focus
         await wait_until(pilot, lambda: "Tab answer it" in words(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: [given for _, given in agent.memory_of.answers] == [False])
+        await wait_until(pilot, lambda: leave.answers == [False])
 
 
 def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
@@ -168,17 +194,31 @@ def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
     assert fold(state, ReplyStarted("S", "T", "R", "m", 1)).approval is None
 
 
-async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(chat: Running) -> None:
+async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = learned_agent()
-    agent.reading_in.clear()
-    async with chat(agent) as (app, pilot):
-        await pilot.press(*"/ingest ~/notes", "enter")
-        await wait_until(pilot, lambda: "Reading 1 of 3: first.md" in words(app))
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("first", "second", "third"):
+        (notes / f"{name}.md").write_text(f"# {name}\n\nThe {name} note.\n", encoding="utf-8")
+    go = threading.Event()
+
+    def slowly(path: Path) -> Reading:
+        if path.name == "second.md":
+            go.wait()
+        return read(path)
+
+    monkeypatch.setattr(ingester, "read", slowly)
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        app.composer.put(f"/ingest {notes}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Reading 1 of 3: second.md" in words(app))
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.state.last is not None)
         await pilot.press("escape")
+        go.set()
         await wait_until(pilot, lambda: "Stopped. The files read so far are kept" in words(app))
-        agent.reading_in.set()
-        await asyncio.sleep(0)
-        await pilot.press(*"/ingest ~/notes", "enter")
-        await wait_until(pilot, lambda: "Documents: 1 added" in words(app))
+        app.composer.put(f"/ingest {notes}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Documents: 2 added, 1 unchanged" in words(app))

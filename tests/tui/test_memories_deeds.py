@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import TextArea
 
-from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of
+from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.test_memories_screen import chosen, listed, observations, opened, ready, words
 from tui.memories import keys
@@ -23,7 +23,8 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_ctrl_u_clear
         await pilot.press("left", "left", "ctrl+u")
         assert app.screen.query_one(TextArea).text == ""
         await pilot.press(*"Has two sisters", "enter")
-        await wait_until(pilot, lambda: agent.memory_of.observations[-1].text == "Has two sisters")
+        await ready(app, pilot)
+        assert (await agent.memories())[0].text == "Has two sisters"
 
 
 @pytest.mark.parametrize("filtered", ["", "SSSSS"])
@@ -32,10 +33,10 @@ async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Run
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, *filtered, shows="Has a sister called Ada")
         await wait_until(pilot, lambda: len(listed(app)) == (5 if filtered else 4))
-        await chosen(app, pilot, SISTER)
+        await chosen(app, pilot, BERLIN)
         await pilot.press("c")
         await wait_until(pilot, lambda: isinstance(app.screen, AskText))
-        await pilot.press("ctrl+u", *"Has two sisters", "enter")
+        await pilot.press("ctrl+u", *"Moved to Bonn", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app))
         await ready(app, pilot)
 
@@ -43,17 +44,18 @@ async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Run
             found = observations(app).chosen
             return found.text if found is not None else None
 
-        await wait_until(pilot, lambda: marked() == "Has two sisters")
+        await wait_until(pilot, lambda: marked() == "Moved to Bonn")
         await pilot.press("p")
-        await wait_until(pilot, lambda: agent.memory_of.observations[-1].pinned)
         await ready(app, pilot)
-        assert marked() == "Has two sisters"
-        await pilot.press("home" if listed(app)[0] != agent.memory_of.observations[-1].id else "end")
+        newest = (await agent.memories())[0]
+        assert newest.pinned
+        assert marked() == "Moved to Bonn"
+        await pilot.press("home" if listed(app)[0] != newest.id else "end")
         for back in ("it is no longer pinned", "it has its earlier text again"):
             await pilot.press("u")
             await wait_until(pilot, lambda back=back: f"Undone: {back}." in words(app), back)  # type: ignore[misc]
             await ready(app, pilot)
-        await wait_until(pilot, lambda: marked() == "Has a sister called Ada")
+        await wait_until(pilot, lambda: marked() == "Moved to Berlin")
 
 
 async def test_promoted_and_brought_back_it_is_the_chosen_one_again(chat: Running) -> None:
@@ -144,8 +146,8 @@ async def test_a_correction_is_taken_back_where_it_was_made(chat: Running) -> No
         await ready(app, pilot)
         await pilot.press("u")
         await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
-        assert agent._observation(STARTER).status == "candidate"
-        assert agent._observation(BERLIN).status == "active"
+        assert (await standing(agent, STARTER)).status == "candidate"
+        assert (await standing(agent, BERLIN)).status == "active"
 
 
 async def test_on_sixty_columns_pages_and_filters_have_words_as_far_as_they_fit(chat: Running) -> None:

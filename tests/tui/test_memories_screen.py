@@ -3,11 +3,12 @@
 import pytest
 from textual.pilot import Pilot
 
-from agent.events import GraphProgress, MemoriesChanged
-from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of
+from agent.events import GraphProgress
+from graph.beliefs import Wanted
+from graph.errors import GraphFailure
+from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
-from tests.tui.fake_memory import belief
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.memories.detail import Detail
 from tui.memories.observations import PAGE, Observations
@@ -27,7 +28,9 @@ def listed(app: ClewApp) -> list[str]:
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
-    await pilot.press("f4", *keys)
+    await pilot.press("f4")
+    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.screen.page.rows.has_focus)
+    await pilot.press(*keys)
     await wait_until(pilot, lambda: shows in words(app), shows)
     return screen_of(app)
 
@@ -36,6 +39,16 @@ def observations(app: ClewApp) -> Observations:
     page = screen_of(app).page
     assert isinstance(page, Observations)
     return page
+
+
+async def blocks(agent: ScriptedAgent) -> dict[str, str]:
+    """What the core blocks say, by their names."""
+    return {block.name: block.text for block in await agent.blocks()}
+
+
+async def ratings(agent: ScriptedAgent) -> dict[str, int]:
+    """How the messages are rated, by their ids."""
+    return {turn.id: rating for rating in range(4) for turn in await agent.rated(rating)}
 
 
 async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
@@ -59,7 +72,7 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         await wait_until(pilot, lambda: "History" in words(app))
         assert "2025-06-03 ↷ Lives in Munich" in words(app)
         assert "2025-06-03 → ● Moved to Berlin" in words(app)
-        assert "› 2025-06-03 you: “I moved to Berlin”" in words(app)
+        assert "› 2025-06-02 you: “I moved to Berlin”" in words(app)
         assert "you (same statement): “Ada carried everything”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
@@ -73,7 +86,7 @@ async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
         await chosen(app, pilot, BERLIN)
         await pilot.press("right", "enter")
         await wait_until(pilot, lambda: app.current_session == "S001")
-        third = agent.turns["S001"][2].id
+        third = agent.turns["S001"][2]
         await wait_until(pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.transcript.messages))
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000")
@@ -116,16 +129,24 @@ async def test_p_pins_and_u_undoes(chat: Running) -> None:
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, BERLIN)
         await pilot.press("p")
-        await wait_until(pilot, lambda: agent._observation(BERLIN).pinned and "Press u to undo" in words(app))
-        await wait_until(pilot, lambda: observations(app).chosen == agent._observation(BERLIN))
+        await wait_until(pilot, lambda: "Press u to undo" in words(app))
         await ready(app, pilot)
+        pinned = await standing(agent, BERLIN)
+        assert pinned.pinned
+        await wait_until(pilot, lambda: observations(app).chosen == pinned)
         await pilot.press("p")
-        await wait_until(pilot, lambda: not agent._observation(BERLIN).pinned)
+        await wait_until(pilot, lambda: "Unpinned. Press u to undo" in words(app))
+        await ready(app, pilot)
+        assert not (await standing(agent, BERLIN)).pinned
         for back in ("Undone: it is pinned again.", "Undone: it is no longer pinned."):
             await ready(app, pilot)
             await pilot.press("u")
             await wait_until(pilot, lambda back=back: back in words(app), back)  # type: ignore[misc]
-        assert not agent._observation(BERLIN).pinned
+        assert not (await standing(agent, BERLIN)).pinned
+        await ready(app, pilot)
+        await pilot.press("u")
+        pinned_before = "You pinned the memory “Has a sister called Ada”; that has been undone."
+        await wait_until(pilot, lambda: pinned_before in words(app))
         await ready(app, pilot)
         await pilot.press("u")
         await wait_until(pilot, lambda: "nothing to undo" in words(app))
@@ -141,9 +162,10 @@ async def test_c_corrects_keeps_the_journey_and_is_undone(chat: Running) -> None
         await pilot.press("ctrl+a", "ctrl+k", *"Has a cousin called Ada", "enter")
         await wait_until(pilot, lambda: "Has a cousin called Ada" in words(app) and "Press u to undo" in words(app))
         await ready(app, pilot)
-        assert agent._observation(SISTER).status == "superseded"
+        assert (await standing(agent, SISTER)).status == "superseded"
         await pilot.press("u")
-        await wait_until(pilot, lambda: agent._observation(SISTER).status == "active")
+        await wait_until(pilot, lambda: "Undone: it has its earlier text again." in words(app))
+        assert (await standing(agent, SISTER)).status == "active"
         assert "Has a cousin called Ada" not in [each.text for each in await agent.memories()]
 
 
@@ -158,7 +180,7 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         assert "“Lives in Munich”" in screen_text(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
-        assert len(agent.memory_of.observations) == 5
+        assert len(await agent.memories(Wanted(everything=True))) == 5
         await ready(app, pilot)
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
@@ -175,11 +197,11 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
         assert "a keep e edit x reject" in words(app)
         await pilot.press("a")
         await wait_until(pilot, lambda: listed(app) == [CELLO] and "Kept: now in use" in words(app))
-        assert agent._observation(STARTER).status == "active"
+        assert (await standing(agent, STARTER)).status == "active"
         await ready(app, pilot)
         await pilot.press("x")
         await wait_until(pilot, lambda: "Nothing to review" in words(app))
-        assert agent._observation(CELLO).status == "invalid"
+        assert (await standing(agent, CELLO)).status == "invalid"
         for _ in range(2):
             await ready(app, pilot)
             await pilot.press("u")
@@ -189,15 +211,15 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
         await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("exclamation_mark", "enter")
         await wait_until(pilot, lambda: listed(app) == [CELLO])
-        assert agent.memory_of.observations[-1].text == "The starter is named Ulysses!"
+        assert (await agent.memories())[0].text == "The starter is named Ulysses!"
 
 
 async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         screen = await opened(app, pilot, "2", shows="Ulysses")
-        before = agent._observation(STARTER)
-        agent.memory_of.observations[4] = belief(5, before.text, status="active")
+        before = await standing(agent, STARTER)
+        await agent.promote(STARTER)
         screen.do(screen.doing.promote(before))
         await wait_until(pilot, lambda: "is already in use. Nothing was changed" in words(app))
 
@@ -209,48 +231,48 @@ async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
         await pilot.press("n", *"scratchpad", "enter")
         await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
         await pilot.press(*"one", "ctrl+j", *"two", "enter")
-        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
         await wait_until(pilot, lambda: "“scratchpad” saved" in words(app))
         await ready(app, pilot)
+        assert (await blocks(agent))["scratchpad"] == "one\ntwo"
         await pilot.press("e")
         await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
         await pilot.press(*" three", "enter")
-        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo three")
         await ready(app, pilot)
+        assert (await blocks(agent))["scratchpad"] == "one\ntwo three"
         await pilot.press("u")
-        await wait_until(pilot, lambda: agent.memory_of.blocks[-1].text == "one\ntwo")
         await ready(app, pilot)
+        assert (await blocks(agent))["scratchpad"] == "one\ntwo"
         assert "Undone: “scratchpad” has its earlier text again." in words(app)
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: [block.name for block in agent.memory_of.blocks] == ["human", "persona"])
+        await ready(app, pilot)
+        assert list(await blocks(agent)) == ["human", "persona"]
 
 
 async def test_turns_are_rated_anew_alone_and_in_bulk(chat: Running) -> None:
     agent = learned_agent()
-    first, second, third, fourth = (turn.id for turn in agent.turns["S001"])
-    ratings = agent.memory_of.ratings
+    first, second, third, fourth = agent.turns["S001"]
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "4", shows="0 routine")
         await wait_until(pilot, lambda: "I moved to Berlin" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "0–3 rate" in words(app))
-        await pilot.press("3")
-        await wait_until(pilot, lambda: ratings == {first: 3, second: 0, third: 2, fourth: 0})
+        await pilot.press("end", "3")
         await wait_until(pilot, lambda: "Rated 3" in words(app) and "3 pivotal" in words(app))
         await ready(app, pilot)
+        assert await ratings(agent) == {first: 3, second: 0, third: 2, fourth: 0}
         await pilot.press("A", "1")
-        await wait_until(pilot, lambda: ratings == {first: 3, second: 1, third: 2, fourth: 1})
         await wait_until(pilot, lambda: "2 messages rated 1" in words(app))
         await ready(app, pilot)
+        assert await ratings(agent) == {first: 3, second: 1, third: 2, fourth: 1}
         await pilot.press("u")
         await wait_until(pilot, lambda: "Undone: the rating of 2 messages was 1, now 0 again." in words(app))
         await ready(app, pilot)
         await pilot.press("u")
         await wait_until(pilot, lambda: "Undone: the rating was 3, now 0 again." in words(app))
         await ready(app, pilot)
-        await wait_until(pilot, lambda: ratings == {first: 0, second: 0, third: 2, fourth: 0})
+        assert await ratings(agent) == {first: 0, second: 0, third: 2, fourth: 0}
         await pilot.press("5")
         await wait_until(pilot, lambda: "Field notes" in words(app), "the digits choose pages again")
 
@@ -271,14 +293,14 @@ async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None
 
 async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Running) -> None:
     agent = learned_agent()
-    agent.learn(*(belief(number, f"fact {number}") for number in range(10, 200)))
+    agent.learn_many(f"fact {number}" for number in range(10, 200))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="fact 199")
         rows = observations(app).rows
         rows.choose(120)
         identity, line = rows.items[120].id, rows.place * 2 - rows.scroll_y
-        agent.learn(belief(300, "newer"), belief(301, "newest"))
-        agent.tell(MemoriesChanged())
+        await agent.remember("I am newer")
+        await agent.remember("I am the newest")
         await wait_until(pilot, lambda: len(rows.items) == 196)
         assert rows.chosen is not None
         assert rows.chosen.id == identity
@@ -286,13 +308,14 @@ async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Run
 
 
 async def test_thousands_are_read_piece_by_piece(chat: Running) -> None:
-    agent = FakeAgent()
-    agent.learn(*(belief(number, f"fact {number}") for number in range(5_000)))
+    agent = ScriptedAgent()
+    agent.add_session("Here", ("What now?", "Whatever you like."))
+    agent.learn_many(f"fact {number}" for number in range(3_000))
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        screen = await opened(app, pilot, shows="fact 4999")
+        screen = await opened(app, pilot, shows="fact 2999")
         rows = screen.page.rows
         assert len(rows.items) == PAGE
-        while len(rows.items) < 5_000:
+        while len(rows.items) < 3_000:
             before = len(rows.items)
             await pilot.press("end")
             await wait_until(pilot, lambda before=before: len(rows.items) > before)  # type: ignore[misc]
@@ -302,7 +325,7 @@ async def test_thousands_are_read_piece_by_piece(chat: Running) -> None:
 
 
 async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
-    async with chat(FakeAgent(), size=(80, 24)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="No memories yet. What clew learns")
         for key, told in (
             ("2", "Nothing to review"),
@@ -320,12 +343,12 @@ async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
 
 async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(chat: Running) -> None:
     agent = learned_agent()
-    agent.memory_of.failure = "The graph is behind [now]."
+    mend = agent.fail("memories", GraphFailure("The graph is behind [now]."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         agent.tell(GraphProgress("rebuilding", 1, 4))
         await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)
         await opened(app, pilot, shows="being rebuilt (25%)")
-        agent.memory_of.failure = None
+        mend()
         agent.tell(GraphProgress("ready"))
         await wait_until(pilot, lambda: "Has a sister" in words(app))
 
@@ -336,7 +359,7 @@ HOSTILE = (
     "\u202eright to left\u202c שלום עולם مرحبا",
     "x" * 100_000,
     "many\nlines\n" * 2_000,
-    "",
+    "\u200b",
     None,
 )
 
@@ -344,12 +367,10 @@ HOSTILE = (
 @pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
 async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> None:
     agent = learned_agent()
-    for number, text in enumerate(HOSTILE, 10):
-        agent.learn(belief(number, text, about=(text or "",), scope=text or "", project=text))
-        turn = agent.turns["S000"][0]
-        from tests.tui.fake_memory import proof
-
-        agent.memory_of.proofs[f"OBS{number:07}"] = (proof(turn, text=text, speaker=text or ""),)
+    for text in HOSTILE:
+        session = agent.add_session(text, project=text)
+        turn = agent.add_turn(session, text or "", speaker=text or "")
+        agent.learn(text, turn, about=(text,) if text else (), tags=(text,) if text else ())
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press("f4")
         await wait_until(pilot, lambda: len(listed(app)) == 11)
@@ -360,7 +381,7 @@ async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> No
             await pilot.press("backspace")
             await wait_until(pilot, lambda: len(listed(app)) == 11)
         if size == (80, 24):
-            await chosen(app, pilot, "OBS0000010")
+            await chosen(app, pilot, "OBS0000006")
             await wait_until(pilot, lambda: "[red]not red[/red]" in words(app))
 
 

@@ -3,14 +3,17 @@
 import pytest
 from textual.widgets import TextArea
 
-from graph.beliefs import Project
-from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of
+from graph.beliefs import Wanted
+from graph.events import ObservationKind, ObservationMade
+from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText, Confirm, Reader
 from tui.widgets.impact import ImpactScreen
+
+EVERYTHING = Wanted(everything=True)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +25,26 @@ from tui.widgets.impact import ImpactScreen
         ("/documents", "documents", "Field notes"),
         ("/forget", "observations", "press d to forget it"),
         ("/correct", "observations", "ress c to correct it"),
-        (f"/memories {BERLIN[:9]}", "observations", "Moved to Berlin"),
+        ("/memories 0MOVED00", "observations", "Moved to Potsdam"),
         ("/memories ulysses", "observations", "“ulysses”"),
     ],
 )
 async def test_a_command_opens_its_page(chat: Running, typed: str, page: str, shows: str) -> None:
-    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+    agent = learned_agent()
+    agent.add_events(
+        ObservationMade(
+            observation="0MOVED0001",
+            series="0MOVED0001",
+            category=ObservationKind.STATE,
+            status="active",
+            confidence=0.8,
+            grounded=True,
+            origin="model",
+            sources=(agent.turns["S001"][0],),
+            text="Moved to Potsdam",
+        )
+    )
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         app.composer.put(typed)
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and shows in words(app), shows)
@@ -42,7 +59,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
         app.composer.put(f"/correct {SISTER} Has two sisters")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected: Has two sisters" in words(app))
-        assert agent._observation(SISTER).status == "superseded"
+        assert (await standing(agent, SISTER)).status == "superseded"
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and listed(app) != [])
         await wait_until(pilot, lambda: getattr(screen_of(app).page.rows.chosen, "text", "") == "Has two sisters")
@@ -50,6 +67,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
 
 async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
     agent = learned_agent()
+    asked, asked_about = agent.watch_calls("memories"), agent.watch_calls("about")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
@@ -59,13 +77,14 @@ async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for
         app.composer.put(f"/correct {SISTER} Has two sisters")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected in this what-if: Has two sisters" in words(app))
-        assert [each.world for each in agent.memory_of.observations[-2:]] == [here, here]
+        newest = (await agent.memories(Wanted(world=here)))[:2]
+        assert {each.text: each.world for each in newest} == {"Has two sisters": here, "I am left-handed": here}
         await pilot.press(*"/about Ada", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
-        assert agent.asked_about == [("Ada", here)]
+        assert [(names, more["world"]) for names, more in asked_about] == [(("Ada",), here)]
         await pilot.press("escape", *"/correct sister", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
-        assert {each.world for each in agent.memory_of.asked} == {here}
+        assert {wanted.world for (wanted,), _ in asked} == {here}
 
 
 async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
@@ -77,14 +96,18 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
-        assert len(agent.memory_of.observations) == 3
+        assert len(await agent.memories(EVERYTHING)) == 3
         await pilot.press(*"/forget the", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 memories match" in words(app))
 
 
 async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Running) -> None:
     agent = learned_agent()
-    agent.memory_of.projects.append(Project("Family", "All of [us]", "active", 2, 7))
+    agent.add_project("Family", "All of [us]")
+    reunion = agent.add_session("Reunion", ("Everybody came", "Good."), project="Family")
+    agent.add_session("Names", ("My sister is Ada", "I see."), project="Family")
+    for number in range(7):
+        agent.learn(f"Has an aunt with {number} cats", agent.turns[reunion][0])
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/project", "enter")
         await wait_until(pilot, lambda: "2 chats · 7 memories" in words(app) and "All of [us]" in words(app))
@@ -93,10 +116,12 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await pilot.press(*"/project crete", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: agent.assigned == {"S000": "crete"})
+        await wait_until(pilot, lambda: "This chat now belongs to crete." in words(app))
+        assert (await agent.session("S000")).project == "crete"
         assert app.options.project == "crete"
         await pilot.press(*"/project none", "enter")
-        await wait_until(pilot, lambda: agent.assigned == {"S000": None})
+        await wait_until(pilot, lambda: "This chat no longer belongs to a project." in words(app))
+        assert (await agent.session("S000")).project is None
 
 
 async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Running) -> None:
@@ -105,13 +130,14 @@ async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Runn
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         assert "private" in status_line(app)
+        private = app.current_session
         await pilot.press(*"a secret")
         app.writing.keep()
         kept = [file.read_text(encoding="utf-8") for file in app.drafts.folder.glob("*")]
         assert not any("secret" in text for text in kept)
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000" and "private" not in status_line(app))
-        await app.open_session(agent.private_chats[0])
+        await app.open_session(private)
         await wait_until(pilot, lambda: app.composer.text == "a secret")
         await pilot.press("enter", "tab", "o")
         await wait_until(pilot, lambda: "Private chats are never remembered." in words(app))
@@ -125,12 +151,12 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
         await pilot.press("o")
         await agree(pilot)
         await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") >= 2)
-        assert agent.memory_of.withheld == {first.turn}
+        assert [turn.withheld for turn in await agent.thread("S000")] == [True, True]
         assert "Kept out of memory. It stays in this chat." in words(app) or first.withheld
         await pilot.press("o")
         await agree(pilot)
         await wait_until(pilot, lambda: "Allowed in memory again." in words(app))
-        assert agent.memory_of.withheld == set()
+        assert [turn.withheld for turn in await agent.thread("S000")] == [False, False]
         assert not first.withheld
 
 
@@ -155,12 +181,10 @@ async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -
 )
 async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat: Running, typed: str) -> None:
     agent = learned_agent()
-    before = list(agent.memory_of.observations)
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
-        if typed == "/correct ada: Two":
-            agent.memory_of.observations = before = [each for each in before if each.id == SISTER]
+        before = await agent.memories(EVERYTHING)
         app.composer.put(typed)
         await pilot.press("enter")
         if typed == "/correct ada: Two":
@@ -169,8 +193,8 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "This chat is private" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing was saved." in words(app))
-        assert agent.memory_of.observations == before
-        assert agent.marked == []
+        assert await agent.memories(EVERYTHING) == before
+        assert await agent.marks() == []
         assert app.composer.text.split()[0] == typed.split()[0]
 
 
@@ -205,7 +229,7 @@ async def test_a_private_chat_is_asked_about_on_the_memory_screen_too(chat: Runn
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing was changed." in words(app))
-        assert agent.memory_of.blocks[0].text == "I am Noor."
+        assert (await agent.blocks())[0].text == "I am Noor."
 
 
 async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> None:
@@ -215,7 +239,7 @@ async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> 
         await wait_until(pilot, lambda: isinstance(app.screen, AskText) and "Now: Has a sister" in words(app))
         await pilot.press("exclamation_mark", "enter")
         await wait_until(pilot, lambda: "Corrected: I have two sisters!" in words(app))
-        assert agent._observation(SISTER).status == "superseded"
+        assert (await standing(agent, SISTER)).status == "superseded"
         await pilot.press(*"/correct cats: I have two cats", "enter")
         await wait_until(pilot, lambda: "No memory contains “cats”" in words(app))
         assert app.composer.text == "/correct cats: I have two cats"

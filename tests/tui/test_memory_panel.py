@@ -1,17 +1,16 @@
 """The memory panel: what was recalled for the reply in focus, and what its keys do."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from agent.events import EmbeddingProgress, GraphProgress
-from graph.beliefs import Document
-from graph.hits import Hit, Reason
+from graph.errors import GraphFailure
+from graph.events import Role
+from tests.tui.beliefs import standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
-from tests.tui.fake_agent import START, FakeAgent
-from tests.tui.fake_memory import belief
+from tests.tui.scripted import ScriptedAgent
 from tui import packing
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
@@ -21,16 +20,14 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Answer
 from tui.widgets.rows import Rows
 
+ASKED = "tide pools?"
+LAST = "Pools!"
 
-def agent_that_recalls() -> FakeAgent:
-    agent = FakeAgent(reply="Go at dawn.")
+
+def agent_that_recalls() -> ScriptedAgent:
+    agent = ScriptedAgent(reply="Go at dawn.")
     agent.add_session("Packing", ("What should I pack?", "Water."))
-    agent.add_session("Crete", ("The tide pools were best", "Lovely."), ("The gorge was closed", "Pity."))
-    turns = agent.turns["S001"]
-    agent.hits = [
-        agent.hit(turns[0], reasons=(Reason("lexical", 1, 3.0), Reason("semantic", 3, 0.5))),
-        agent.hit(turns[3], reasons=(Reason("graph", 1, 0.1),)),
-    ]
+    agent.add_session("Crete", ("The tide pools were best", "Lovely."), ("The gorge was closed", LAST))
     return agent
 
 
@@ -49,8 +46,23 @@ def panel_of(app: ClewApp) -> MemoryPanel:
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
+    """Send that once all before it can be found by its meaning, and wait for the reply."""
+    assert app.backstage is not None
+    agent = app.backstage.service
+    assert isinstance(agent, ScriptedAgent)
+    await agent.idle()
+    before = app.state.last
     await pilot.press(*text, "enter")
-    await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None and not app.state.waiting)
+    await wait_until(pilot, lambda: app.state.last is not before and app.state.reply is None and not app.state.waiting)
+
+
+async def pinned(agent: ScriptedAgent) -> list[str]:
+    """The messages that are pinned."""
+    return [turn.id for turn in await agent.pinned()]
+
+
+async def is_hidden(agent: ScriptedAgent, turn: str) -> bool:
+    return (await agent.exchange(turn)).turn.hidden
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
@@ -62,66 +74,65 @@ async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel
 
 async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         await opened(app, pilot)
-        assert "Memory for “pools?”" in words(app)
-        assert "you · Crete The tide pools were best by its words (rank 1), by its meaning (rank 3)" in words(app)
-        assert "clew · Crete Pity. next to a match" in words(app)
+        assert "Memory for “tide pools?”" in words(app)
+        first = "by its words (rank 1), by its meaning (rank 2), soon before a match; it opens its chat"
+        assert f"you · Crete The tide pools were best {first}" in words(app)
+        last = "by its meaning (rank 1), by its words (rank 2), soon after a match"
+        assert f"clew · Crete Pools! {last}" in words(app)
         assert app.composer.region.width > 60
 
 
 async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Running) -> None:
     agent = agent_that_recalls()
-    agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
+        await agent.idle()
+        agent.go.clear()
         await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("escape")
         assert app.focused is app.composer
-        await pilot.press(*"pools?", "enter")
+        await pilot.press(*ASKED, "enter")
         await wait_until(pilot, lambda: "The tide pools were best" in words(app))
         assert agent.answering == "S000"
-        agent.hits = []
-        agent.note = "Nothing is older than this chat."
         agent.go.set()
-        await say(app, pilot, "again?")
-        await wait_until(pilot, lambda: "Nothing is older than this chat." in words(app))
+        await say(app, pilot, "what did we say on 2024-03-05?")
+        await wait_until(pilot, lambda: "Nothing was said then." in words(app))
 
 
 async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "one")
-        agent.hits = agent.hits[1:]
-        await say(app, pilot, "two")
+        await say(app, pilot, ASKED)
+        await say(app, pilot, "which gorge?")
         await opened(app, pilot, 1)
         await pilot.press("escape", "tab", "up", "up")
-        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
-        assert len(panel_of(app).pack.recalled) == 1  # the other one is not known to the fake any more
+        await wait_until(pilot, lambda: "for “tide pools?”" in panel_of(app).pack.title)
+        assert len(panel_of(app).pack.recalled) == 2
         await pilot.press("up", "up")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
         assert panel_of(app).pack.note == packing.NOTHING_THEN
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: "for “which gorge?”" in panel_of(app).pack.title)
         await pilot.press("f7", "left")
-        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: "for “tide pools?”" in panel_of(app).pack.title)
         await pilot.press("right")
-        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: "for “which gorge?”" in panel_of(app).pack.title)
 
 
 async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "one")
-        agent.hits, agent.note = [], "Nothing is older than this chat."
-        await say(app, pilot, "two")
+        await say(app, pilot, ASKED)
+        await say(app, pilot, "what did we say on 2024-03-05?")
         await pilot.press("f7")
-        await wait_until(pilot, lambda: "Nothing is older than this chat." in words(app))
+        await wait_until(pilot, lambda: "Nothing was said then." in words(app))
         assert panel_of(app).has_keys
         await pilot.press("left")
-        await wait_until(pilot, lambda: "for “one”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: "for “tide pools?”" in panel_of(app).pack.title)
         await pilot.press("right")
-        await wait_until(pilot, lambda: "for “two”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: "for “what did we say" in panel_of(app).pack.title)
         await pilot.press("j", "k", "p", "h", "enter", "u")
         await wait_until(pilot, lambda: "Nothing to undo" in screen_text(app))
         await pilot.press("escape")
@@ -129,9 +140,12 @@ async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Run
 
 
 async def test_after_a_restart_it_still_says_that_nothing_was_said_then(chat: Running) -> None:
-    agent = FakeAgent()
-    session = agent.add_session("Old", ("What did we say yesterday?", "Nothing."))
-    agent.missing[agent.turns[session][-1].id] = "Nothing was said on 2026-11-19."
+    agent = ScriptedAgent()
+    session = agent.add_session("Old")
+    agent.add_turn(session, "What did we say yesterday?")
+    call = 'recent_conversations(limit=6, since="2026-11-19")'
+    agent.add_turn(session, f"{call}\nNothing was said on 2026-11-19.", role=Role.TOOL)
+    agent.add_turn(session, "Nothing.", role=Role.ASSISTANT)
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await app.open_session(session)
         await opened(app, pilot, 0)
@@ -140,18 +154,18 @@ async def test_after_a_restart_it_still_says_that_nothing_was_said_then(chat: Ru
 
 async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) -> None:
     agent = agent_that_recalls()
-    turn = agent.turns["S000"][0].id
+    turn = agent.turns["S000"][0]
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("tab", "k", "p")
         await agree(pilot)
-        await wait_until(
-            pilot, lambda: agent.turn(turn).pinned and "Pinned. Press p again to unpin it." in screen_text(app)
-        )
+        await wait_until(pilot, lambda: "Pinned. Press p again to unpin it." in screen_text(app))
+        assert await pinned(agent) == [turn]
         await pilot.press("f7")
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         await pilot.press("escape", "tab", "k", "p")
         await agree(pilot)
-        await wait_until(pilot, lambda: not agent.turn(turn).pinned and not panel_of(app).pack.pinned)
+        await wait_until(pilot, lambda: not panel_of(app).pack.pinned)
+        assert await pinned(agent) == []
         assert app.composer.text == ""
 
 
@@ -167,27 +181,30 @@ async def test_a_reply_still_being_written_cannot_be_pinned(chat: Running) -> No
 
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
-    turn = agent.turns["S001"][0].id
+    turn = agent.turns["S001"][0]
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         await opened(app, pilot)
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
-        assert agent.turn(turn).pinned
+        assert await pinned(agent) == [turn]
         await wait_until(pilot, lambda: "Pinned. Press u to undo." in screen_text(app))
         assert "Pinned ◆" in words(app)
         await pilot.press("h")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("escape", "h")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        assert not agent.turn(turn).hidden
+        assert not await is_hidden(agent, turn)
         await agree(pilot)
-        await wait_until(pilot, lambda: agent.turn(turn).hidden and panel_of(app).pack.recalled[0].hidden)
+        await wait_until(pilot, lambda: panel_of(app).pack.recalled[0].hidden)
+        assert await is_hidden(agent, turn)
         await pilot.press("u")
-        await wait_until(pilot, lambda: not agent.turn(turn).hidden)
+        await wait_until(pilot, lambda: not panel_of(app).pack.recalled[0].hidden)
+        assert not await is_hidden(agent, turn)
         await pilot.press("u")
-        await wait_until(pilot, lambda: not agent.turn(turn).pinned)
+        await wait_until(pilot, lambda: "Unpinned." in screen_text(app))
+        assert await pinned(agent) == []
         await pilot.press("u")
         await wait_until(pilot, lambda: "Nothing to undo" in screen_text(app))
         await wait_until(pilot, lambda: panel_of(app).pack.pinned == ())
@@ -195,10 +212,10 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
 
 async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
     agent = agent_that_recalls()
-    agent.hits = [agent.hit(agent.turns["S000"][0])]
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
-        await opened(app, pilot, 1)
+        await pilot.press(*"/recall pack", "enter")
+        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        assert panel_of(app).pack.recalled[0].words == "What should I pack?"
         await pilot.press("h")
         await agree(pilot)
         await wait_until(pilot, lambda: "hidden · h to unhide" in screen_text(app))
@@ -208,29 +225,27 @@ async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
 
 async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         panel = await opened(app, pilot)
         await pilot.press("down", "enter")
         await wait_until(pilot, lambda: app.current_session == "S001")
-        await wait_until(
-            pilot, lambda: any(m.has_class("-flash") and m.text == "Pity." for m in app.transcript.messages)
-        )
+        await wait_until(pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.transcript.messages))
         assert panel.has_keys
         assert len(panel.pack.recalled) == 2
         assert panel.chosen is not None
-        assert panel.chosen.words == "Pity."
+        assert panel.chosen.words == LAST
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: app.current_session == "S000")
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "for “pools?”" in panel.pack.title)
+        await wait_until(pilot, lambda: "for “tide pools?”" in panel.pack.title)
 
 
 async def test_the_line_below_a_reply_leads_to_the_panel(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
         await pilot.click(".recalled")
-        await wait_until(pilot, lambda: app.remembering.open and "for “pools?”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: app.remembering.open and "for “tide pools?”" in panel_of(app).pack.title)
         await pilot.press("f7")
         await wait_until(pilot, lambda: not app.remembering.open)
         await pilot.press("tab", "m")
@@ -258,7 +273,7 @@ async def test_the_list_of_chats_and_the_panel_stand_together_only_where_there_i
         await wait_until(pilot, lambda: app.sessions.display and not app.remembering.open)
         await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open and not app.sessions.display)
-    async with chat(agent_that_recalls(), size=(140, 40)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(140, 40)) as (app, pilot):
         await pilot.press("f7")
         await wait_until(pilot, lambda: app.remembering.open)
         await pilot.press("f2")
@@ -270,13 +285,14 @@ async def test_the_list_of_chats_and_the_panel_stand_together_only_where_there_i
 async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: Running, size: tuple[int, int]) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=size) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         panel = await opened(app, pilot)
         assert not app.composer.region
         assert panel.query_one(Rows).size.height >= 1
         await pilot.press("p")
         await agree(pilot)
-        await wait_until(pilot, lambda: agent.turns["S001"][0].pinned)
+        await wait_until(pilot, lambda: panel.pack.pinned)
+        assert await pinned(agent) == agent.turns["S001"][:1]
         await pilot.press("escape")
         await wait_until(pilot, lambda: not app.remembering.open and app.focused is app.composer)
         await pilot.press("f7")
@@ -305,29 +321,30 @@ async def test_a_terminal_that_becomes_narrow_keeps_what_has_the_keys(chat: Runn
 async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/recall tide pools", "enter")
-        await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == 1)
+        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        assert panel_of(app).pack.recalled[0].words == "The tide pools were best"
         assert "for “tide pools”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
 
 
 async def test_observations_and_pieces_of_documents_open_where_they_belong(chat: Running) -> None:
-    agent = agent_that_recalls()
-    agent.learn(belief(1, "Likes tide pools [x]"))
-    agent.memory_of.documents = [Document("D1", "Notes", "/notes/crete.md", "markdown", None, (), 9, START, 1)]
-    learned = Hit("observation", "OBS0000001", "S001", None, "user", "you", "Likes tide pools [x]", START, 1.0)
-    piece = Hit("chunk", "C1", "D1", "Notes, Gorges", "", "", "The gorge is closed. " * 90, START, 1.0)
-    agent.hits = [learned, piece]
+    agent = ScriptedAgent()
+    agent.add_session("Packing", ("What should I pack?", "Water."))
+    agent.add_session("Crete", ("The tide pools were best", "Lovely."))
+    likes = agent.learn("Likes tide pools [x]", agent.turns["S001"][0])
+    agent.add_document("Notes", "/notes/crete.md", "The pools are closed. " * 90, headings=("Gorges",))
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
         await opened(app, pilot)
         assert "learned Likes tide pools [x]" in words(app)
-        assert "Notes, Gorges The gorge is closed." in words(app)
+        assert "Notes › Gorges The pools are closed." in words(app)
         await pilot.press("h")
         await wait_until(pilot, lambda: "Only messages can be hidden." in screen_text(app))
         await pilot.press("p")
         await agree(pilot)
-        await wait_until(pilot, lambda: agent._observation("OBS0000001").pinned and len(panel_of(app).pack.pinned) == 1)
+        await wait_until(pilot, lambda: len(panel_of(app).pack.pinned) == 1)
+        assert (await standing(agent, likes)).pinned
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
         await pilot.press("escape")
@@ -339,18 +356,19 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
 async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        agent.search_failure = "The graph is behind [now]."
+        mend = agent.fail("recall", GraphFailure("The graph is behind [now]."))
         app.perform("recall", "tide")
         await wait_until(pilot, lambda: app.remembering.open and "The graph is behind [now]." in words(app))
-        agent.search_failure = None
+        mend()
         app.perform("recall", "tide pools")
-        await wait_until(pilot, lambda: len(panel_of(app).pack.recalled) == 1)
+        await wait_until(pilot, lambda: panel_of(app).pack.recalled)
+        assert panel_of(app).pack.recalled[0].words == "The tide pools were best"
 
 
 async def test_what_recall_lacks_is_said_until_it_is_there(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
+        await say(app, pilot, ASKED)
         await opened(app, pilot)
         agent.tell(GraphProgress("rebuilding", 1, 4))
         await wait_until(pilot, lambda: "being rebuilt (25%)" in words(app))
@@ -361,6 +379,7 @@ async def test_what_recall_lacks_is_said_until_it_is_there(chat: Running) -> Non
 async def test_embedding_shows_in_the_bar_and_a_failed_embedder_is_told_once(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent) as (app, pilot):
+        await agent.idle()
         agent.tell(EmbeddingProgress("embedding", "minilm", 1200, 10_000))
         await wait_until(pilot, lambda: "embedding 1,200/10,000" in status_line(app))
         agent.tell(EmbeddingProgress("ready", "minilm", 10_000, 10_000))
@@ -377,15 +396,17 @@ async def test_embedding_shows_in_the_bar_and_a_failed_embedder_is_told_once(cha
 
 
 async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> None:
-    agent = agent_that_recalls()
-    turn = agent.turns["S001"][0]
-    name: Any = "[/]\x1b]0;title\x07" * 50
-    agent.hits = [Hit("turn", turn.id, "S001", name, "user", "[red]you", "\x1b[2J[bold]x " * 5000, turn.at, 1.0)] * 30
+    agent = ScriptedAgent()
+    here = agent.add_session("Packing")
+    hostile = agent.add_session("[/]\x1b]0;title\x07" * 50)
+    texts = ["\x1b[2J[bold]x " * (5000 if number == 0 else 200) for number in range(30)]
+    said = [agent.add_turn(hostile, text, speaker="[red]you") for text in texts]
+    agent.add_turn(here, ASKED)
+    agent.add_turn(here, "Go at dawn.", role=Role.ASSISTANT, recalled=agent.add_recalled(*said))
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await say(app, pilot, "pools?")
         await wait_until(pilot, lambda: isinstance(app.transcript.last_answer, Answer))
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == 30)
         await asyncio.sleep(0)
         assert "\x1b" not in screen_text(app)
         assert all(len(item.words) <= packing.LONGEST for item in panel_of(app).pack.recalled)

@@ -2,14 +2,47 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from graph.beliefs import Proof, Story, Wanted
+from graph.beliefs import Observation, Proof, Story, Wanted
 from graph.events import ObservationKind
-from tests.tui.fake_memory import belief
 from tui.keeping import looks_like_id
 from tui.memories import filters, words
 
 NOW = datetime(2026, 6, 11, 12, 0, tzinfo=UTC)
+
+
+def belief(number: int, text: str | None, **more: Any) -> Observation:
+    """An observation in use, said once; `more` changes any part of it."""
+    at = NOW - timedelta(days=365, minutes=-number)
+    identity = f"OBS{number:07}"
+    plain = Observation(
+        id=identity,
+        series=identity,
+        text=text,
+        kind=ObservationKind.FACT,
+        status="active",
+        confidence=0.8,
+        grounded=True,
+        origin="model",
+        world="main",
+        project=None,
+        scope="global",
+        at=at,
+        first_seen=at,
+        live=True,
+        current=True,
+        pinned=False,
+        proof_count=1,
+        trend="stable",
+        times=(at,),
+        sources=(),
+        supports=(),
+        about=(),
+        reference_count=0,
+        last_referenced_at=None,
+    )
+    return replace(plain, **more)
 
 
 def ago(days: float) -> datetime:

@@ -5,8 +5,10 @@ import asyncio
 import pytest
 from textual.widgets import Input
 
+from graph.errors import LogDamaged
+from graph.events import HeadMoved, Role, TurnHidden
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.trail import LONGEST, Place, Trail
 from tui.widgets.dialogs import Reader
@@ -15,8 +17,8 @@ from tui.widgets.rows import Rows
 from tui.widgets.search import PAGE, SearchScreen
 
 
-def agent_with_chats(count: int = 400) -> FakeAgent:
-    agent = FakeAgent()
+def agent_with_chats(count: int = 400) -> ScriptedAgent:
+    agent = ScriptedAgent()
     agent.add_session("Here", ("What should I pack?", "Water."))
     agent.add_session("Crete [bold]", *((f"question {i}", f"answer number{i} of Crete") for i in range(count)))
     return agent
@@ -35,27 +37,27 @@ async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(c
     agent = agent_with_chats(3)
     async with chat(agent) as (app, pilot):
         await app.open_session("S001")
-        reads = list(agent.reads)
+        reads = agent.watch_calls("thread")
         assert app.chat is not None
-        assert await app.chat.show_turn(agent.turns["S001"][4].id)
+        assert await app.chat.show_turn(agent.turns["S001"][4])
         await wait_until(pilot, lambda: at_top_part(app, "question 2"))
-        assert agent.reads == reads
+        assert reads == []
 
 
 async def test_a_stale_answer_never_overwrites_a_newer_one(chat: Running) -> None:
     agent = agent_with_chats(20)
-    agent.searching.clear()
+    searching, searched = agent.hold("search"), agent.watch_calls("search")
     async with chat(agent) as (app, pilot):
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
         await pilot.press(*"question 1")
-        await wait_until(pilot, lambda: agent.searched)
+        await wait_until(pilot, lambda: searched)
         assert "searching …" in screen_text(app)
         await pilot.press("enter")  # nothing was found yet, so there is nowhere to go
         assert isinstance(app.screen, SearchScreen)
-        agent.searching.set()
+        searching.set()
         await wait_until(pilot, lambda: "11 found" in screen_text(app))
-        assert [text for text, _ in agent.searched] == ["q", "question 1"]
+        assert [text for (text, *_), _ in searched] == ["q", "question 1"]
 
 
 async def test_results_come_while_typing_and_enter_goes_to_the_turn_far_up(chat: Running) -> None:
@@ -82,7 +84,7 @@ async def test_from_a_place_that_was_jumped_to_one_reads_on_in_both_directions(c
     async with chat(agent) as (app, pilot):
         await app.open_session("S001")
         assert app.chat is not None
-        assert await app.chat.show_turn(agent.turns["S001"][300].id)
+        assert await app.chat.show_turn(agent.turns["S001"][300])
         await wait_until(pilot, lambda: at_top_part(app, "question 150"))
         for key, text in (("pageup", "question 140"), ("pagedown", "question 160")):
             for _ in range(20):
@@ -141,8 +143,7 @@ async def test_more_are_shown_when_asked_for(chat: Running) -> None:
 
 async def test_the_match_and_what_became_of_a_turn_are_marked(chat: Running) -> None:
     agent = agent_with_chats(1)
-    hidden = agent.turns["S001"][0]
-    await agent.hide(hidden.id)
+    agent.add_events(TurnHidden(turn=agent.turns["S001"][0]))
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: "1 found" in screen_text(app))
@@ -154,8 +155,9 @@ async def test_the_match_and_what_became_of_a_turn_are_marked(chat: Running) -> 
 
 async def test_an_alternative_opens_its_chat_where_it_branches_off_and_its_words(chat: Running) -> None:
     agent = agent_with_chats(30)
-    asked = agent.turns["S001"][10]
-    agent.say_off_path("S001", asked.id, "assistant", "an answer of another kind")
+    asked, last = agent.turns["S001"][10], agent.turns["S001"][-1]
+    agent.add_turn("S001", "an answer of another kind", role=Role.ASSISTANT, parent=asked)
+    agent.add_events(HeadMoved(session="S001", turn=last))
     async with chat(agent) as (app, pilot):
         app.perform("search", "another kind")
         await wait_until(pilot, lambda: "alternative" in screen_text(app) and "1 found" in screen_text(app))
@@ -169,11 +171,11 @@ async def test_an_alternative_opens_its_chat_where_it_branches_off_and_its_words
 
 async def test_a_search_that_fails_says_why_and_the_next_one_works(chat: Running) -> None:
     agent = agent_with_chats(3)
-    agent.search_failure = "The log cannot be read [now]."
+    mend = agent.fail("search", LogDamaged("The log cannot be read [now]."))
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: "The log cannot be read [now]." in screen_text(app))
-        agent.search_failure = None
+        mend()
         await pilot.press("end", "space", *"2")
         await wait_until(pilot, lambda: "1 found" in screen_text(app))
 
@@ -206,13 +208,13 @@ async def test_any_terminal_can_search(chat: Running, size: tuple[int, int]) -> 
 
 async def test_closing_while_a_search_runs_is_fine(chat: Running) -> None:
     agent = agent_with_chats(3)
-    agent.searching.clear()
+    searching, searched = agent.hold("search"), agent.watch_calls("search")
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
-        await wait_until(pilot, lambda: agent.searched)
+        await wait_until(pilot, lambda: searched)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        agent.searching.set()
+        searching.set()
         await asyncio.sleep(0)
         await pilot.pause()
         assert not any(message.has_class("-flash") for message in app.query(Message))

@@ -1,15 +1,17 @@
 """The charts: numbers as curves and bars of any width, failures in words, and keys that do what they say."""
 
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.errors import GraphFailure
+from graph.events import Role
 from graph.statistics import Speed, Statistics
+from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.charts.chart import Bars, Chart, Curve, in_columns, lines_of
 from tui.charts.screen import ChartsScreen
 from tui.charts.words import charts_of
@@ -27,9 +29,13 @@ FULL = Statistics(
 EMPTY = Statistics(date(2026, 3, 1), (0,), (0,), dict.fromkeys(range(4), 0), 0, {}, ())
 
 
-def counted(what: Statistics | str) -> FakeAgent:
-    agent = FakeAgent()
-    agent.counted = what
+def counted() -> ScriptedAgent:
+    """A memory in which there is something for every chart: ten messages, four memories, ratings, two quick replies."""
+    agent = learned_agent()
+    for number in range(2):
+        agent.add_turn("S000", f"question {number}")
+        speed = {"completion_tokens": 11, "first_token_ms": 500.0, "total_ms": 1_000.0 + 100 * number}
+        agent.add_turn("S000", f"answer {number}", role=Role.ASSISTANT, **speed)
     return agent
 
 
@@ -75,7 +81,7 @@ def test_columns_keep_every_peak(values: list[int], most: int) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6)])
 async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(counted(FULL), size=size) as (app, pilot):
+    async with chat(counted(), size=size) as (app, pilot):
         await pilot.press("f9")
         await wait_until(pilot, lambda: len(app.screen.query(Chart)) == 6)
         await wait_until(pilot, lambda: "Messages" in screen_text(app))
@@ -83,20 +89,21 @@ async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size:
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
 
 
-async def test_it_counts_again_and_says_why_it_cannot(chat: Running, tmp_path: Path) -> None:
-    agent = counted("The graph is being made anew. Try again in a moment.")
+async def test_it_counts_again_and_says_why_it_cannot(chat: Running) -> None:
+    agent = counted()
+    mend = agent.fail("statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press("f9")
         await wait_until(pilot, lambda: "being made anew" in screen_text(app))
-        agent.counted = FULL
+        mend()
         await pilot.press("r")
-        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))
+        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
         assert isinstance(app.screen, ChartsScreen)
         assert "being made anew" not in screen_text(app)
 
 
 async def test_f1_tells_the_keys(chat: Running) -> None:
-    async with chat(counted(FULL), size=(120, 40)) as (app, pilot):
+    async with chat(counted(), size=(120, 40)) as (app, pilot):
         await pilot.press("f9")
         await wait_until(pilot, lambda: "F1 help" in screen_text(app))
         await pilot.press("f1")
@@ -106,13 +113,13 @@ async def test_f1_tells_the_keys(chat: Running) -> None:
 
 
 async def test_charts_are_drawn_anew_when_the_terminal_changes(chat: Running) -> None:
-    async with chat(counted(FULL), size=(120, 40)) as (app, pilot):
+    async with chat(counted(), size=(120, 40)) as (app, pilot):
         await pilot.press("f9")
-        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))
+        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
         first, second = list(app.screen.query(Chart))[:2]
         assert first.region.y == second.region.y
         await pilot.resize_terminal(70, 24)
         await wait_until(pilot, lambda: first.region.y < second.region.y)
         for width in (20, 200, 21, 90, 1, 60):
             await pilot.resize_terminal(width, 24)
-        await wait_until(pilot, lambda: "1,093 in all" in screen_text(app))
+        await wait_until(pilot, lambda: "10 in all" in screen_text(app))

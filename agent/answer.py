@@ -17,7 +17,7 @@ from . import prompt
 from .approvals import Approvals
 from .changes import Changes
 from .events import Failed, RecallDone, ReplyEnded, ReplyStarted
-from .models import ModelHost
+from .model_host import ModelHost
 from .packs import Fresh, Pack, pack_of
 from .prompt import Limits, PromptLog
 from .prompts import Prompts

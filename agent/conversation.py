@@ -23,7 +23,7 @@ from .changes import Changes
 from .errors import AgentError
 from .events import AgentEvent, Failed, Notice, QueueHeld, SessionsChanged, TurnAccepted, Warned
 from .foreground import Foreground
-from .models import ModelHost
+from .model_host import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
 from .queue import Queue

@@ -17,9 +17,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
+from agent.agent import Agent
 from agent.events import ModelProgress, ReplyEnded
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from bench.report import Figure, report, say
 from graph.events import Sampling

@@ -14,9 +14,9 @@ from tests import marking
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
+from tui.backstage import Backstage
 from tui.boot import Options
 from tui.keyboard import Later
-from tui.service import Backstage
 from tui.themes import full_name
 from tui.widgets.dialogs import Question
 from tui.widgets.impact import ImpactScreen
@@ -74,7 +74,12 @@ def at_once(seconds: float, then: Callable[[], None]) -> None:
 
 
 def make_app(
-    agent: FakeAgent | ScriptedAgent, cache: Path, *, theme: str = "dark", options: Options | None = None, later: Later = at_once
+    agent: FakeAgent | ScriptedAgent,
+    cache: Path,
+    *,
+    theme: str = "dark",
+    options: Options | None = None,
+    later: Later = at_once,
 ) -> ClewApp:
     """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
@@ -100,7 +105,7 @@ def chat(tmp_path: Path) -> Running:
                 await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
                 await pilot.pause()
             yield app, pilot
-            agent.release()
+            agent.let_go()
             await app.leave()
 
     return running

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from agent.agent import Agent
 from agent.events import ModelProgress, Notice, Warned
 from agent.home import Home
-from agent.models import LoadedEmbedder
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from graph.events import (
     EntityNoted,
@@ -191,7 +191,7 @@ class ScriptedAgent(Agent):
         setattr(self, method, held)
         return go
 
-    def release(self) -> None:
+    def let_go(self) -> None:
         """Hold nothing back any more."""
         for event in (self.go, *self._held):
             event.set()
@@ -219,7 +219,7 @@ class ScriptedAgent(Agent):
 
     def tell(self, notice: Notice) -> None:
         """Have it tell that to whoever listens, as it does of what happens in the background."""
-        self._tell(notice)
+        self._notifications.tell(notice)
 
     # Its life
 

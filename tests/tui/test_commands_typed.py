@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import TextArea
 
 from agent.sampling import read_sampling
-from agent.service import Status
+from agent.agent import Status
 from graph.events import Sampling
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage

@@ -84,7 +84,7 @@ async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
 
 def asking_agent() -> FakeAgent:
     agent = learned_agent()
-    agent.approvals = [("remember", ASKED)]
+    agent.approvals_wanted = [("remember", ASKED)]
     return agent
 
 

@@ -13,8 +13,8 @@ from tests.models.servers import Site, serving
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
 from tui.app import ClewApp
+from tui.backstage import Choice
 from tui.boot import OFFERED_AGAIN, Options, RealBackstage
-from tui.service import Choice
 
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"

@@ -41,10 +41,10 @@ async def test_what_is_typed_and_sent_before_the_private_chat_is_there_belongs_t
         await one.pilot.press("enter", *SECRET, "enter", *NONCE)
         await wait_until(one.pilot, lambda: one.quiet() and one.app.writing.private)
         one.look()
-        thread = await one.agent.thread(one.app.current_session or "")
+        thread = await one.agent.chats.thread(one.app.current_session or "")
         assert [turn.text for turn in thread if turn.role == "user"] == [NONCE, SECRET]
         assert one.app.composer.text == NONCE
-        assert await one.agent.said() == ["Good morning"]
+        assert await one.agent.chats.said() == ["Good morning"]
 
 
 @pytest.mark.ui
@@ -55,8 +55,8 @@ async def test_a_key_that_leaves_the_chat_comes_behind_the_message_before_it(tmp
         await one.pilot.press(*SECRET, "enter", "ctrl+n")
         await wait_until(one.pilot, lambda: one.quiet() and one.app.current_session is None)
         one.look()
-        assert await one.agent.said() == []
-        assert (await one.agent.thread(private or ""))[0].text == SECRET
+        assert await one.agent.chats.said() == []
+        assert (await one.agent.chats.thread(private or ""))[0].text == SECRET
 
 
 @pytest.mark.ui

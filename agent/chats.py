@@ -159,19 +159,19 @@ class Chats:
 
     async def pin(self, turn: str, *, world: str | None = None) -> None:
         """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
-        await self._mark(turn, PinSet(turn=turn, world=world))
+        await self._pin(turn, PinSet(turn=turn, world=world))
 
     async def unpin(self, turn: str, *, world: str | None = None) -> None:
         """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
-        await self._mark(turn, PinCleared(turn=turn, world=world))
+        await self._pin(turn, PinCleared(turn=turn, world=world))
 
     async def hide(self, turn: str) -> None:
         """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""
-        await self._mark(turn, TurnHidden(turn=turn))
+        await self._see(turn, TurnHidden(turn=turn))
 
     async def unhide(self, turn: str) -> None:
         """Bring a hidden turn back. Raises NotFound."""
-        await self._mark(turn, TurnUnhidden(turn=turn))
+        await self._see(turn, TurnUnhidden(turn=turn))
 
     async def withhold(self, turn: str) -> None:
         """Keep a message out of memory, with what was answered; it stays in its chat. Raises NotFound."""
@@ -191,7 +191,11 @@ class Chats:
         answered = self._memory.exchange(turn)
         return [turn, *(tool.id for tool in answered.tools), *([answered.reply.id] if answered.reply else [])]
 
-    async def _mark(self, turn: str, event: PinSet | PinCleared | TurnHidden | TurnUnhidden) -> None:
+    async def _pin(self, turn: str, event: PinSet | PinCleared) -> None:
+        await asyncio.to_thread(self._memory.turn, turn)
+        await asyncio.to_thread(self._memory.append, event)
+
+    async def _see(self, turn: str, event: TurnHidden | TurnUnhidden) -> None:
         await asyncio.to_thread(self._memory.turn, turn)
         await self._recorder.record(event)
 

@@ -242,7 +242,7 @@ async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(make_age
 async def test_a_decision_can_be_taken_back(make_agent: MakeAgent, decision: str) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    await getattr(agent, decision)(id)
+    await getattr(agent.memories, decision)(id)
     assert (await agent.memories.story(id)).observation.status == {"promote": "active", "reject": "invalid"}[decision]
     await agent.memories.restore(id, "candidate")
     assert [each.id for each in await agent.memories.review()] == [id]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from agent.sampling import read_sampling
 from agent.agent import Status
+from agent.sampling import read_sampling
 from graph.events import Sampling
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_agent import FakeAgent, FakeBackstage

@@ -386,7 +386,7 @@ class Agent:
             self._loader,
             self._embedding,
             self._trusts,
-            self._conversation.floor,
+            self._conversation.generation_lock,
             settings=self._current_settings,
             apply=self._apply,
             configure=lambda session, model: self.chats.configure(session, model=model),
@@ -440,7 +440,7 @@ class Agent:
         """What private chats share with all others."""
         return Shared(
             self._host,
-            self._conversation.floor,
+            self._conversation.generation_lock,
             self._foreground,
             self.settings,
             self._prompts,

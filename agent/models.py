@@ -30,20 +30,20 @@ class Models:
         loader: Loader,
         embedding: Embedding,
         trusts: Trusts,
-        floor: asyncio.Lock,
+        generation_lock: asyncio.Lock,
         *,
         settings: Callable[[], Settings],
         apply: Callable[[Settings], None],
         configure: Callable[[str, str], Awaitable[object]],
         tell: Callable[[Notice], None],
     ) -> None:
-        """`floor` is held by the reply in the making, `configure` gives a session a model of its own."""
+        """`generation_lock` is held by the reply in the making, `configure` gives a session a model of its own."""
         self._home = home
         self._host = host
         self._loader = loader
         self._embedding = embedding
         self._trusts = trusts
-        self._floor = floor
+        self._generation_lock = generation_lock
         self._settings = settings
         self._apply = apply
         self._configure = configure
@@ -57,7 +57,7 @@ class Models:
 
         Raises ModelError; then the one that was loaded stays.
         """
-        async with self._floor:  # a reply is written to its end by the model that began it
+        async with self._generation_lock:  # a reply is written to its end by the model that began it
             await self._host.get(name)
         if session is None:
             self._apply(self._settings().model_copy(update={"model": name}))
@@ -85,7 +85,7 @@ class Models:
         if before.threads != now.threads or before.gpu_layers != now.gpu_layers:
             await self._embedding.reload()
         if any(getattr(before, name) != getattr(now, name) for name in LOADS):
-            async with self._floor:
+            async with self._generation_lock:
                 await self._host.reload()
 
     async def forget_fallback(self) -> None:

@@ -44,7 +44,7 @@ class Shared:
     """What private chats share with all others: the model, and whose turn it is to use it."""
 
     models: ModelHost
-    floor: asyncio.Lock
+    generation_lock: asyncio.Lock
     foreground: Foreground
     settings: Settings
     prompts: Prompts
@@ -78,7 +78,7 @@ class PrivateMemory:
             notify=shared.notify,
             foreground=shared.foreground,
             answered=lambda session, first, generator: None,
-            floor=shared.floor,
+            generation_lock=shared.generation_lock,
         )
 
     @classmethod

@@ -161,7 +161,7 @@ async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_
 
 
 async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("First.", "Other.", "Anew.")
+    model = FakeGenerator("First.", "Other.", "Regeneration.")
     agent = await make_agent(model, BARE)
     session = await talk(agent, "one")
     model.gate.clear()
@@ -175,7 +175,7 @@ async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(m
     model.gate.set()
     await other
     await collect(events)
-    assert await said(agent, session) == ["one", "Anew."]
+    assert await said(agent, session) == ["one", "Regeneration."]
 
 
 async def test_an_edited_message_stands_beside_the_old_one_and_is_answered(agent: Agent) -> None:

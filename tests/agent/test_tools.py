@@ -12,7 +12,7 @@ from agent.agent import Agent
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, ReplyStarted, ToolAsked, ToolDone, TurnAccepted
 from agent.quoting import ANSWERED, mark_of
 from agent.settings import Settings
-from agent.steps import Halt
+from agent.steps import CancelToken
 from agent.themes import CAPABLE_BYTES
 from agent.tools import GUIDE, MOST_STEPS, Answer, SearchMemory, Step, in_use, spelled
 from models.generator import load_generator
@@ -224,18 +224,18 @@ def test_a_call_is_spelled_on_one_line() -> None:
 
 
 async def test_what_is_stopped_is_cancelled_and_what_fails_is_raised() -> None:
-    halt, never = Halt(), asyncio.Event()
+    cancel, never = CancelToken(), asyncio.Event()
     waiting = asyncio.create_task(never.wait())
-    halt.ask()
-    assert await halt.unless(waiting) is None
+    cancel.ask()
+    assert await cancel.unless(waiting) is None
     assert waiting.cancelled()
-    halt.clear()
+    cancel.clear()
 
     async def fails() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        await halt.unless(fails())
+        await cancel.unless(fails())
 
 
 async def test_the_real_small_model_can_only_call_tools_there_are_and_comes_to_an_end(

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,14 @@ def test_every_file_says_in_its_first_line_what_it_is() -> None:
         if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     ]
     assert bare == []
+
+
+EXPORTED = {"agent": ["Agent", "Home", "Settings"], "graph": ["Memory"], "models": [], "tui": []}
+
+
+@pytest.mark.parametrize("package", sorted(EXPORTED))
+def test_what_a_package_exports_is_there_and_is_named_here(package: str) -> None:
+    found = import_module(package)
+    assert list(getattr(found, "__all__", [])) == EXPORTED[package]
+    for name in EXPORTED[package]:
+        assert getattr(found, name).__doc__, name

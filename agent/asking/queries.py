@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
+from agent.clock import local_zone
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
 from agent.foreground import Foreground
 from agent.graph import Graph
 from agent.home import Home
 from agent.model_host import ModelHost
-from agent.recall import local_zone
 from agent.reflection.trust import Trusts, trusted
 from agent.settings import Settings
 from graph.errors import GraphFailure

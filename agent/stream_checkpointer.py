@@ -7,7 +7,7 @@ more text follows. Saves never overlap, and none is running any more once `close
 import asyncio
 from collections.abc import Awaitable, Callable
 
-SAVE_EVERY_S = 0.4  # A1 allows the text on disk to be 1 s behind; the save itself takes its time too
+SAVE_EVERY_S = 0.4  # the text on disk may be 1 s behind; the save itself takes its time too
 
 
 class StreamCheckpointer:

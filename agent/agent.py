@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from graph.errors import MemoryHeld
 from graph.lock import is_brief
@@ -57,6 +58,7 @@ MOMENT_S = 8.0  # a brief holder of the memory is waited for
 TURN_S = 60.0  # by one that is brief itself: several may be before it
 TOLD_S = 2.0  # and that is told from here on
 POLL_S = 0.05
+NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,14 @@ class Agent:
         self._memory_or_none: Memory | None = None
         self._looked_at: str | None = None
         self._closing = False
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """A part that is not there yet. Raises AgentError."""
+            if name in Agent.__annotations__:
+                raise AgentError(NOT_OPEN)
+            raise AttributeError(f"'Agent' object has no attribute {name!r}")
 
     # -- life -----------------------------------------------------------------------------------------------------
 
@@ -452,7 +462,7 @@ class Agent:
     @property
     def _memory(self) -> Memory:
         if self._memory_or_none is None:
-            raise AgentError("The memory is not open yet, or was closed. Nothing was changed. Try again in a moment.")
+            raise AgentError(NOT_OPEN)
         return self._memory_or_none
 
     def _current_settings(self) -> Settings:

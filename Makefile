@@ -33,6 +33,7 @@ lint:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 
 bench: setup ## the quick benchmarks, in four minutes (ARGS="--against HEAD~5" compares with that commit)
 	@$(BIN)/python -m bench.quick $(ARGS)

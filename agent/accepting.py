@@ -13,7 +13,7 @@ from graph.values import Session, Turn
 
 from .errors import AgentError
 from .reachable import reachable
-from .steps import Accepted, Anew
+from .steps import Accepted, Regeneration
 from .title import verbatim
 from .withholding import asks_to_withhold, asks_to_withhold_earlier
 
@@ -22,7 +22,7 @@ RETRIED = 64  # turns looked through for the one that waits: an answer that was 
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class PendingAppend:
     """A message as it is taken, and the events that store it."""
 
     accepted: Accepted
@@ -38,12 +38,12 @@ class Accepting:
 
     def message(
         self, session: str | None, text: str, project: str | None, *, queued: bool, newest: str | None
-    ) -> Taking:
+    ) -> PendingAppend:
         """A message at the end of a chat, None to begin one. `newest` is the last one, which may wait in the queue."""
         if session is None:
             session = new_id()
             began = SessionStarted(session=session, project=project, client=self._client)
-            return self._taking(session, text, parent=None, untitled=True, before=[began])
+            return self._append_of(session, text, parent=None, untitled=True, before=[began])
         about = self._memory.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
@@ -52,9 +52,9 @@ class Accepting:
             meant = newest if queued else last_message(self._memory.thread(session, limit=RETRIED))
             earlier = self.kept_out_with(meant)
         parent = None if queued else about.head
-        return self._taking(session, text, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
+        return self._append_of(session, text, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
 
-    def edited(self, session: str, turn: str, text: str) -> Taking:
+    def edited(self, session: str, turn: str, text: str) -> PendingAppend:
         """A message in the place of an earlier one of the user's."""
         old = reachable(self._memory, session, turn)
         if old.role != Role.USER:
@@ -66,9 +66,9 @@ class Accepting:
         earlier = self.kept_out_with(last_message(path)) if asks_to_withhold_earlier(text) else []
         untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
         by_hand = old.withheld and not asks_to_withhold(old.text or "")
-        return self._taking(session, text, parent=old.parent, untitled=untitled, before=earlier, withheld=by_hand)
+        return self._append_of(session, text, parent=old.parent, untitled=untitled, before=earlier, withheld=by_hand)
 
-    def anew(self, session: str, turn: str | None) -> Accepted:
+    def regenerated(self, session: str, turn: str | None) -> Accepted:
         """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply."""
         about = self._memory.session(session)
         if about.deleted:
@@ -82,7 +82,7 @@ class Accepting:
             asked.text or "",
             after=about.head if waits else None,
             withheld=asked.withheld,
-            anew=None if waits or about.head == asked.id else Anew(about.head),
+            regeneration=None if waits or about.head == asked.id else Regeneration(about.head),
         )
 
     def kept_out_with(self, turn: str | None) -> list[Event]:
@@ -95,7 +95,7 @@ class Accepting:
         turns = (said.turn, *said.tools, *([said.reply] if said.reply is not None else []))
         return [each.id for each in turns if not each.withheld]
 
-    def _taking(
+    def _append_of(
         self,
         session: str,
         text: str,
@@ -105,7 +105,7 @@ class Accepting:
         before: list[Event],
         queued: bool = False,
         withheld: bool = False,
-    ) -> Taking:
+    ) -> PendingAppend:
         withheld = withheld or asks_to_withhold(text)
         turn = TurnSaid(
             turn=new_id(),
@@ -123,7 +123,7 @@ class Accepting:
         elif untitled:
             events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(text)))
         accepted = Accepted(session, turn.turn, queued, text, first=untitled and not withheld, withheld=withheld)
-        return Taking(accepted, tuple(events))
+        return PendingAppend(accepted, tuple(events))
 
     def _asked(self, about: Session, turn: str | None) -> Turn:
         if turn is None:

@@ -17,7 +17,7 @@ from . import prompt
 from .approvals import Approvals
 from .changes import Changes
 from .events import Failed, RecallDone, ReplyEnded, ReplyStarted
-from .models import ModelHost
+from .model_host import ModelHost
 from .packs import Fresh, Pack, pack_of
 from .prompt import Limits, PromptLog
 from .prompts import Prompts
@@ -25,7 +25,7 @@ from .recall import Bounds, Message, Recaller, Recollection
 from .relevance import open_quotes
 from .reply import Reply, stream_reply
 from .settings import Settings
-from .steps import Accepted, Answering, Halt, Outbox, Record, Steps, kept_out
+from .steps import Accepted, Answering, CancelToken, Outbox, Record, Steps, kept_out
 from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
 
 ASSISTANT = "assistant"
@@ -64,13 +64,15 @@ class Answerer:
         self._client = client
         self._record = record
         self._generator: Generator | None = None
-        self._halt = Halt()
+        self._cancel_token = CancelToken()
         self._approvals = approvals
-        self._steps = Steps(memory, prompts, toolbox, self._halt, changes, approvals, client=client, record=record)
+        self._steps = Steps(
+            memory, prompts, toolbox, self._cancel_token, changes, approvals, client=client, record=record
+        )
 
     def begin(self) -> None:
         """A message is taken up: what stopped the one before does not count."""
-        self._halt.clear()
+        self._cancel_token.clear()
 
     def end(self) -> None:
         """Nothing is answered any more."""
@@ -78,7 +80,7 @@ class Answerer:
 
     def stop(self) -> None:
         """End what runs: loading, looking back, a tool, a question for leave, or the reply, whose text is kept."""
-        self._halt.ask()
+        self._cancel_token.ask()
         self._approvals.refuse_all()
         if self._generator is not None:
             self._generator.stop()
@@ -94,11 +96,11 @@ class Answerer:
         session = await asyncio.to_thread(self._memory.session, taken.session)
         loading = asyncio.ensure_future(self._models.get(session.model or self.settings.model))
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # told by a notice too
-        generator = await self._halt.unless(asyncio.shield(loading))  # a load goes on for whoever asks next
+        generator = await self._cancel_token.unless(asyncio.shield(loading))  # a load goes on for whoever asks next
         if generator is not None:
             at = Answering(taken, session, generator, self.limits(generator), out)
             ready = await self._put_before(at)
-            if ready is not None and not self._halt.asked:
+            if ready is not None and not self._cancel_token.asked:
                 return await self._reply(at, *ready)
         out(Failed(f"Stopped before the model was asked. {taken.is_safe}", taken.turn))
         return None
@@ -133,7 +135,7 @@ class Answerer:
             return Recollection("none")
         tokens = min(self.settings.recall_tokens, at.limits.recalled)
         bounds = Bounds(self.settings.recall_limit, tokens, brief=brief)
-        return await self._halt.unless(self._recaller.look(message, at.generator, bounds))
+        return await self._cancel_token.unless(self._recaller.look(message, at.generator, bounds))
 
     async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
         taken, generator = at.taken, at.generator
@@ -167,7 +169,9 @@ class Answerer:
         async with aclosing(stream):
             async for event in stream:
                 at.out(event)
-        if taken.anew is not None and not reply.text:  # an empty reply takes no place beside one that says something
+        if (
+            taken.regeneration is not None and not reply.text
+        ):  # an empty reply takes no place beside one that says something
             at.out(Failed(f"{reply.error or 'Stopped before the first word.'} {taken.is_safe}", taken.turn))
             return None
         said = self._reply_event(at, parent, reply_turn, reply, sampling, log, pack)

@@ -1,75 +1,87 @@
 """The chats themselves: which there are, what was said in them, and changing one."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from graph.events import (
+    MAIN_WORLD,
+    PinCleared,
+    PinSet,
     Sampling,
     SessionArchived,
     SessionConfigured,
     SessionRenamed,
     SessionStarted,
     SessionUnarchived,
+    TurnHidden,
+    TurnReleased,
+    TurnUnhidden,
+    TurnWithheld,
 )
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Exchange, Session, Turn
+from graph.visibility import EVERYONE, Viewer
 
-from .altering import Altering
 from .conversation import Conversation
 from .events import Notice, SessionsChanged
-from .prompts import Prompts
+from .planning import Planner
+from .private_chats import PrivateChats
+from .recorder import Recorder
 from .text import clean_message
 
 UNCHANGED: Any = object()
 
 
-class Chats(Altering):
-    """The part of the Agent that lists and changes chats; what it works with is the Agent's."""
+class Chats:
+    """Lists, reads and changes chats, private ones too."""
 
-    _client: str
-    _prompts: Prompts
-    _conversation: Conversation
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    def _memory_of(self, session: str) -> Memory:
-        raise NotImplementedError
-
-    def is_private(self, session: str) -> bool:
-        raise NotImplementedError
-
-    def _tell(self, notice: Notice) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        memory: Memory,
+        conversation: Conversation,
+        private: PrivateChats,
+        recorder: Recorder,
+        planner: Planner,
+        *,
+        client: str,
+        tell: Callable[[Notice], None],
+    ) -> None:
+        self._memory = memory
+        self._conversation = conversation
+        self._private = private
+        self._recorder = recorder
+        self._planner = planner
+        self._client = client
+        self._tell = tell
 
     # -- reading --------------------------------------------------------------------------------------------------
 
-    async def sessions(self, *, archived: bool = False) -> list[Session]:
+    async def all(self, *, archived: bool = False) -> list[Session]:
         """The sessions, newest activity first; the archived ones instead if asked."""
         found = await asyncio.to_thread(self._memory.sessions, archived=archived)
         return [session for session in found if session.archived == archived]
 
-    async def session(self, session: str) -> Session:
+    async def get(self, session: str) -> Session:
         """One session. Raises NotFound."""
-        return await asyncio.to_thread(self._memory_of(session).session, session)
+        return await asyncio.to_thread(self._private.memory_of(session).session, session)
 
-    async def session_named(self, id: str) -> Session:
+    async def named(self, id: str) -> Session:
         """One session, by its id, the first characters of it, or `last`. Raises NotFound or Ambiguous."""
         return await asyncio.to_thread(self._memory.session_named, id)
 
-    async def last_session(self) -> str | None:
+    async def last(self) -> str | None:
         """The session to resume: the one that a person spoke in last."""
         return await asyncio.to_thread(self._memory.last_session)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
-        return await asyncio.to_thread(self._memory_of(session).thread, session, before=before, limit=limit)
+        return await asyncio.to_thread(self._private.memory_of(session).thread, session, before=before, limit=limit)
 
     async def waiting(self, session: str) -> list[Turn]:
         """Messages that are queued and not taken up yet."""
-        return await asyncio.to_thread(self._memory_of(session).waiting, session)
+        return await asyncio.to_thread(self._private.memory_of(session).waiting, session)
 
     async def said(self, limit: int = 200) -> list[str]:
         """The user's own messages, newest first, for the composer's history."""
@@ -98,13 +110,13 @@ class Chats(Altering):
 
         What is being said there ends first. Raises NotFound or AgentError.
         """
-        await self._session_deletion(session)  # what cannot be deleted is left as it is
+        await self._planner.session_deletion(session)  # what cannot be deleted is left as it is
         await self._conversation.drop(session)
-        async with self._one_change:
-            events, _ = await self._session_deletion(session)
+        async with self._recorder.changing:
+            events, _ = await self._planner.session_deletion(session)
             said = await asyncio.to_thread(self._memory.said_in, session)
             await asyncio.to_thread(self._memory.append, *events)
-            await self._after_change(events, forgotten=said)  # others may quote them
+            await self._recorder.recorded(events, forgotten=said)  # others may quote them
 
     async def configure(
         self,
@@ -125,7 +137,7 @@ class Chats(Altering):
             session = new_id()
             events.append(SessionStarted(session=session, project=project, client=self._client))
         else:
-            about = await self.session(session)
+            about = await self.get(session)
         was = Sampling.model_validate(about.sampling) if about and about.sampling else None
         events.append(
             SessionConfigured(
@@ -135,12 +147,62 @@ class Chats(Altering):
                 text=(about.system_prompt if about else None) if system_prompt is UNCHANGED else system_prompt,
             )
         )
-        await asyncio.to_thread(self._memory_of(session).append, *events)
+        await asyncio.to_thread(self._private.memory_of(session).append, *events)
         self._tell(SessionsChanged(session))
         return session
 
+    # -- one message ----------------------------------------------------------------------------------------------
+
+    async def pinned(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[Turn]:
+        """The turns that are pinned in a world and that it, and there a chat of a project, sees, oldest first."""
+        return await asyncio.to_thread(self._memory.pinned, world, project=project)
+
+    async def pin(self, turn: str, *, world: str | None = None) -> None:
+        """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
+        await self._pin(turn, PinSet(turn=turn, world=world))
+
+    async def unpin(self, turn: str, *, world: str | None = None) -> None:
+        """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
+        await self._pin(turn, PinCleared(turn=turn, world=world))
+
+    async def hide(self, turn: str) -> None:
+        """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""
+        await self._see(turn, TurnHidden(turn=turn))
+
+    async def unhide(self, turn: str) -> None:
+        """Bring a hidden turn back. Raises NotFound."""
+        await self._see(turn, TurnUnhidden(turn=turn))
+
+    async def withhold(self, turn: str) -> None:
+        """Keep a message out of memory, with what was answered; it stays in its chat. Raises NotFound."""
+        turns = await asyncio.to_thread(self._with_answers, turn)
+        await self._recorder.record(*(TurnWithheld(turn=each) for each in turns))
+
+    async def release(self, turn: str) -> None:
+        """Let a message that was kept out of memory be remembered again, with what was answered. Raises NotFound."""
+        turns = await asyncio.to_thread(self._with_answers, turn)
+        await self._recorder.record(*(TurnReleased(turn=each) for each in turns))
+
+    def _with_answers(self, turn: str) -> list[str]:
+        """A message, the tools' turns it led to and its reply; of a reply only itself."""
+        meant = self._memory.turn(turn)
+        if meant.role not in ("user", "note"):
+            return [turn]
+        answered = self._memory.exchange(turn)
+        return [turn, *(tool.id for tool in answered.tools), *([answered.reply.id] if answered.reply else [])]
+
+    async def _pin(self, turn: str, event: PinSet | PinCleared) -> None:
+        await asyncio.to_thread(self._memory.turn, turn)
+        await asyncio.to_thread(self._memory.append, event)
+
+    async def _see(self, turn: str, event: TurnHidden | TurnUnhidden) -> None:
+        await asyncio.to_thread(self._memory.turn, turn)
+        await self._recorder.record(event)
+
     async def _record(self, event: SessionRenamed | SessionArchived | SessionUnarchived) -> None:
-        await self.session(event.session)
-        await asyncio.to_thread(self._memory_of(event.session).append, event)
+        await self.get(event.session)
+        if event.session not in self._private:
+            await self._recorder.record(event)
+            return
+        await asyncio.to_thread(self._private.memory_of(event.session).append, event)
         self._tell(SessionsChanged(event.session))
-        self._mark_if_due()

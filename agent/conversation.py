@@ -16,14 +16,14 @@ from graph.values import Recorded
 from models.errors import ModelError
 from models.protocols import Generator
 
-from .accepting import RETRIED, Accepting, Taking, last_message
+from .accepting import RETRIED, Accepting, PendingAppend, last_message
 from .answer import Answerer, Done
 from .approvals import Approvals
 from .changes import Changes
 from .errors import AgentError
 from .events import AgentEvent, Failed, Notice, QueueHeld, SessionsChanged, TurnAccepted, Warned
 from .foreground import Foreground
-from .models import ModelHost
+from .model_host import ModelHost
 from .prompt import Limits
 from .prompts import Prompts
 from .queue import Queue
@@ -54,11 +54,13 @@ class Conversation:
         notify: Callable[[Notice], None],
         foreground: Foreground,
         answered: Callable[[str, str | None, Generator], None],
-        floor: asyncio.Lock | None = None,
+        generation_lock: asyncio.Lock | None = None,
     ) -> None:
         self.answering: str | None = None
         self.approvals = Approvals(self._record, possible=client == CHAT)
-        self.floor = floor or asyncio.Lock()  # first come, first served; one for all that share a model
+        self.generation_lock = (
+            generation_lock or asyncio.Lock()
+        )  # first come, first served; one for all that share a model
         self._memory = memory
         self._prompts = prompts
         self._answerer = Answerer(
@@ -85,7 +87,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._dropped: set[str] = set()
-        self._current: asyncio.Task[None] | None = None  # the one that has the floor
+        self._current: asyncio.Task[None] | None = None  # the one that holds the lock
 
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""
@@ -210,7 +212,7 @@ class Conversation:
         text = clean_message(raw)
         self.approvals.refuse_all()  # the user goes on: that is no leave
         async with self._accepting:
-            waits = self.floor.locked()
+            waits = self.generation_lock.locked()
             queued = session is not None and self._due(session) > 0
             taken = await asyncio.to_thread(self._accept, session, text, project, queued)
             self._pending[taken.session] += 1
@@ -221,7 +223,7 @@ class Conversation:
         try:
             while self._queue.waits(taken.turn):
                 with self._foreground.held():
-                    async with self.floor:
+                    async with self.generation_lock:
                         if self._queue.take(taken.turn):
                             await self._answer_now(taken, out)
                 await self._queue.released(taken.turn)
@@ -233,10 +235,10 @@ class Conversation:
         newest = self._newest.get(session or "")
         return self._commit(self._taker.message(session, text, project, queued=queued, newest=newest))
 
-    def _commit(self, taking: Taking) -> Accepted:
-        self._record(*taking.events)
-        self._newest[taking.accepted.session] = taking.accepted.turn
-        return taking.accepted
+    def _commit(self, pending: PendingAppend) -> Accepted:
+        self._record(*pending.events)
+        self._newest[pending.accepted.session] = pending.accepted.turn
+        return pending.accepted
 
     def _keep_answer_out(self, taken: Accepted) -> None:
         """The message may have been kept out of memory while it was answered: so is the answer."""
@@ -247,15 +249,15 @@ class Conversation:
 
     async def _regenerate(self, session: str, turn: str | None, out: Outbox) -> None:
         async with self.quiet(session):
-            taken = await asyncio.to_thread(self._taker.anew, session, turn)
+            taken = await asyncio.to_thread(self._taker.regenerated, session, turn)
             self._pending[session] += 1
-        await self._answer_accepted(taken, out, queued=self.floor.locked())
+        await self._answer_accepted(taken, out, queued=self.generation_lock.locked())
 
     async def _edit(self, session: str, turn: str, raw: str, out: Outbox) -> None:
         text = clean_message(raw)
         async with self.quiet(session):
             self.approvals.refuse_all()
-            waits = self.floor.locked()
+            waits = self.generation_lock.locked()
             taken = await asyncio.to_thread(lambda: self._commit(self._taker.edited(session, turn, text)))
             self._pending[session] += 1
         self._notify(SessionsChanged(session))
@@ -266,7 +268,7 @@ class Conversation:
         out(TurnAccepted(taken.session, taken.turn, taken.text, queued=queued, new_session=False))
         try:
             with self._foreground.held():
-                async with self.floor:
+                async with self.generation_lock:
                     await self._answer_now(taken, out)
         finally:
             self._pending[taken.session] -= 1
@@ -287,10 +289,10 @@ class Conversation:
             after=path[-1].id,
             withheld=last.withheld,
         )
-        await self._answer_accepted(taken, out, queued=self.floor.locked())
+        await self._answer_accepted(taken, out, queued=self.generation_lock.locked())
 
     async def _answer_now(self, taken: Accepted, out: Outbox) -> None:
-        """Answer a message; whoever calls has the floor."""
+        """Answer a message; whoever calls holds the generation lock."""
         if self._closing:
             return
         if taken.session in self._dropped:
@@ -302,7 +304,7 @@ class Conversation:
         try:
             if taken.queued:
                 await asyncio.to_thread(self._take_up, taken)
-            answer = self._answerer.answer if taken.anew is None else self._answer_anew
+            answer = self._answerer.answer if taken.regeneration is None else self._answer_again
             done = await answer(taken, out)
             await asyncio.to_thread(self._keep_answer_out, taken)
             if done is not None and not self._closing and taken.session not in self._dropped:
@@ -313,9 +315,9 @@ class Conversation:
             self.answering = None
             self._answerer.end()
 
-    async def _answer_anew(self, taken: Accepted, out: Outbox) -> Done | None:
+    async def _answer_again(self, taken: Accepted, out: Outbox) -> Done | None:
         """Answer a message once more; where nothing comes of that, the head is back before it is told."""
-        assert taken.anew is not None
+        assert taken.regeneration is not None
         done, failed = None, list[Failed]()
 
         def tell(event: AgentEvent | None) -> None:
@@ -329,7 +331,7 @@ class Conversation:
             done = await self._answerer.answer(taken, tell)
         finally:
             if done is None:
-                back = HeadMoved(session=taken.session, turn=taken.anew.was)
+                back = HeadMoved(session=taken.session, turn=taken.regeneration.was)
                 await asyncio.to_thread(self._record, Undone(events=(moved.seq,)), back)
             for event in failed:
                 out(event)

@@ -1,26 +1,31 @@
-"""What the faces ask about documents through the Agent: take them in, list them, let them go."""
+"""Documents and imported chats: what is taken into the memory from files."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from graph.beliefs import Chunk, Document
+from graph.beliefs import Document
 from graph.memory import Memory
 
-from .altering import Altering
-from .events import MemoriesChanged
+from .events import MemoriesChanged, Notice, SessionsChanged
+from .importer import Importer, ImportProgress, ImportReport
 from .ingesting.ingester import Ingester, IngestProgress, IngestReport
 from .jobs import Jobs
+from .readers import DocumentReader
 
 
-class Documents(Altering):
-    """The part of the Agent that keeps documents; what it works with is the Agent's."""
+class Documents(DocumentReader):
+    """Takes files in, and lists the documents there are."""
 
-    _jobs: Jobs
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
+    def __init__(
+        self, memory: Memory, jobs: Jobs, *, tell: Callable[[Notice], None], erase: Callable[[], None]
+    ) -> None:
+        """`erase` begins to work off, in the background, what was deleted."""
+        super().__init__(memory)
+        self._memory = memory
+        self._jobs = jobs
+        self._tell = tell
+        self._erase = erase
 
     async def ingest(
         self,
@@ -49,14 +54,26 @@ class Documents(Altering):
         finally:
             self._tell(MemoriesChanged())
 
-    async def documents(self) -> list[Document]:
-        """All documents, the one read last first."""
-        return await asyncio.to_thread(self._memory.documents)
-
-    async def document(self, id: str) -> Document:
+    async def get(self, id: str) -> Document:
         """One document, by its id or the beginning of it. Raises NotFound or Ambiguous."""
         return await asyncio.to_thread(self._memory.document, id)
 
-    async def chunks(self, document: str) -> list[Chunk]:
-        """The pieces of a document in their order. Raises NotFound."""
-        return await asyncio.to_thread(self._memory.document_chunks, document)
+    async def import_chats(
+        self, path: Path, progress: Callable[[ImportProgress], None] = lambda _: None
+    ) -> ImportReport:
+        """Import a file of chats; what is in the memory already is not said again, nor is what was deleted from it.
+
+        `progress` is called on the event loop. Raises ExportUnreadable, and then nothing is imported; cancelled, what
+        was imported stays.
+        """
+        loop, memory = asyncio.get_running_loop(), self._memory
+
+        def tell(step: ImportProgress) -> None:
+            loop.call_soon_threadsafe(progress, step)
+
+        report = await self._jobs.run(lambda stopping: Importer(memory, progress=tell, stopping=stopping).run(path))
+        if report.last_session is not None:
+            self._tell(SessionsChanged(report.last_session))
+        if report.merged is not None and report.merged.deleted:
+            self._erase()
+        return report

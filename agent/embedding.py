@@ -22,7 +22,7 @@ from models.errors import EngineClosed, ModelError
 
 from .errors import AgentError
 from .events import EmbeddingProgress, Notice
-from .models import EmbedderLoader, LoadedEmbedder
+from .model_host import EmbedderLoader, LoadedEmbedder
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -9,7 +9,6 @@ Invariants:
   A chat without an id is one imported before only if one of both holds the other, word for word.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -30,7 +29,6 @@ from .importing.chats import Chat, Message, chat_source
 from .importing.clew import NAME, ClewExport
 from .importing.formats import Export, clew_export, open_export
 from .importing.reading import SAFE
-from .jobs import Jobs
 from .title import verbatim
 
 AT_ONCE = 200  # events in one transaction
@@ -346,23 +344,6 @@ class Importer:
         self._progress(ImportProgress(self._seen, self._total))
         if self._stopping():
             raise Stopped
-
-
-class Imports:
-    """The imports of a running agent."""
-
-    def __init__(self, memory: Memory, jobs: Jobs) -> None:
-        self._memory = memory
-        self._jobs = jobs
-
-    async def run(self, path: Path, progress: Callable[[ImportProgress], None]) -> ImportReport:
-        """Import a file; `progress` is called on the event loop. What was imported stays if this is cancelled."""
-        loop = asyncio.get_running_loop()
-
-        def tell(step: ImportProgress) -> None:
-            loop.call_soon_threadsafe(progress, step)
-
-        return await self._jobs.run(lambda stopping: Importer(self._memory, progress=tell, stopping=stopping).run(path))
 
 
 def _path(chat: Chat) -> frozenset[str]:

@@ -1,192 +1,143 @@
-"""Which model answers: fetched, loaded and swapped in threads, one at a time, with every step told."""
+"""The models of an agent: the chat model, the one that is asked where it refuses, and the embedder.
+
+Which ones these are, and how they are loaded, is said by the settings in force.
+"""
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
-from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, TooBigForMemory
-from models.protocols import Embedder, Generator
+from models.errors import ModelError
+from models.protocols import Generator
 
-from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
+from .embedding import Embedding
+from .events import ModelFailed, Notice, Warned
 from .home import Home
+from .model_host import Abandoned, Loader, ModelHost
+from .reflection.trust import Trusts
 from .settings import Settings
+from .themes import CAPABLE_BYTES
+
+LOADS = ("context", "threads", "gpu_layers")  # the settings that say how a model is loaded
 
 
-class Loader(Protocol):
-    """Brings a model up by name or path; blocking. Raises ModelError; `progress`, called now and then, may raise.
-
-    What is to be known of a model that works is a Warned.
-    """
-
-    def __call__(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator: ...
-
-
-class Abandoned(Exception):
-    """Raised out of a progress call to end a fetch nobody waits for any more."""
-
-
-def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
-    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there.
-
-    The default embedder comes along then, if it is the one in use: both are of the first start.
-    """
-
-    def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
-        from models.generator import load_generator
-        from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
-
-        store = ModelStore(home.models)
-
-        def fetch(name: str) -> Path:
-            return store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
-
-        try:
-            path = store.path(name)
-        except NotInstalled:
-            if name != DEFAULT_CHAT or not fetching:
-                raise
-            path = fetch(name)
-            if settings.embedder == DEFAULT_EMBEDDER:
-                with suppress(FetchError):  # the chat needs none, and what loads the embedder tells that it is missing
-                    fetch(DEFAULT_EMBEDDER)
-        progress(ModelProgress("loading", name))
-        return load_generator(
-            path,
-            name=Path(name).stem if name.endswith(".gguf") else name,
-            context=settings.context,
-            threads=settings.threads or None,
-            gpu_layers=settings.gpu_layers,
-            memo=home.probed,
-            warn=lambda message: progress(Warned(message)),
-        )
-
-    return load
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedEmbedder:
-    """An embedder, and the key that its vectors are kept under: another file under the same name has another."""
-
-    embedder: Embedder
-    key: str
-
-
-class EmbedderLoader(Protocol):
-    """Brings an embedder up by name or path; blocking. Raises ModelError."""
-
-    def __call__(self, name: str) -> LoadedEmbedder: ...
-
-
-def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
-    """The real loader. It fetches nothing: the network is for what was asked for, and recall has words without it."""
-
-    def load(name: str) -> LoadedEmbedder:
-        from models.embedder import load_embedder
-        from models.store import ModelStore
-
-        path = ModelStore(home.models).path(name)
-        embedder = load_embedder(
-            path,
-            name=Path(name).stem if name.endswith(".gguf") else name,
-            threads=settings.threads or None,
-            gpu_layers=settings.gpu_layers,
-            memo=home.probed,
-        )
-        return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
-
-    return load
-
-
-def embedder_key(name: str, path: Path) -> str:
-    """The name and the beginning of the SHA-256 of the model's file. Raises ModelMissing."""
-    import hashlib
-
-    try:
-        with path.open("rb") as file:
-            return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
-    except OSError as error:
-        raise ModelMissing(path, error.strerror or str(error)) from error
-
-
-class ModelHost:
-    """Holds the one loaded chat model; `get` swaps it where another is asked for. `leaving` is awaited before that."""
+class Models:
+    """Uses other models, and says which one there is to ask."""
 
     def __init__(
         self,
+        home: Home,
+        host: ModelHost,
         loader: Loader,
-        notify: Callable[[Notice], None],
+        embedding: Embedding,
+        trusts: Trusts,
+        generation_lock: asyncio.Lock,
         *,
-        leaving: Callable[[Generator], Awaitable[None]] | None = None,
+        settings: Callable[[], Settings],
+        apply: Callable[[Settings], None],
+        configure: Callable[[str, str], Awaitable[object]],
+        tell: Callable[[Notice], None],
     ) -> None:
+        """`generation_lock` is held by the reply in the making, `configure` gives a session a model of its own."""
+        self._home = home
+        self._host = host
         self._loader = loader
-        self._notify = notify
-        self._leaving = leaving
-        self._lock = asyncio.Lock()
-        self._closing = threading.Event()
-        self._name: str | None = None
-        self.current: Generator | None = None
+        self._embedding = embedding
+        self._trusts = trusts
+        self._generation_lock = generation_lock
+        self._settings = settings
+        self._apply = apply
+        self._configure = configure
+        self._tell = tell
+        self._fallback = ModelHost(loader, self._tell_of_fallback)
+        self._failed: str | None = None  # the model that could not be loaded for reflection
+        self._unusable: str | None = None  # and the fallback
 
-    @property
-    def name(self) -> str | None:
-        """The name or path that the loaded model was asked for by."""
-        return self._name if self.current is not None else None
+    async def use(self, name: str, *, session: str | None = None) -> None:
+        """Load another model and use it for `session`, or for all that have none of their own.
 
-    async def get(self, name: str) -> Generator:
-        """The model `name`, loading it if another or none is loaded. Raises ModelError, after telling ModelFailed."""
-        async with self._lock:
-            if self.current is not None and self._name == name:
-                return self.current
-            return await self._swap(name)
+        Raises ModelError; then the one that was loaded stays.
+        """
+        async with self._generation_lock:  # a reply is written to its end by the model that began it
+            await self._host.get(name)
+        if session is None:
+            self._apply(self._settings().model_copy(update={"model": name}))
+        else:
+            await self._configure(session, name)
 
-    async def reload(self) -> None:
-        """Load the model that is loaded, if one is, once more: it is to be loaded otherwise. Raises as `get` does."""
-        async with self._lock:
-            if self.current is not None and self._name is not None:
-                await self._swap(self._name)
+    async def use_embedder(self, name: str) -> None:
+        """Load another embedder; everything said gets a vector of it in the background, and recall goes on meanwhile.
+
+        Raises ModelError; then the one that was loaded stays.
+        """
+        await self._embedding.use(name)
+        self._apply(self._settings().model_copy(update={"embedder": name}))
+
+    async def ready(self) -> None:
+        """Load the chat model of the settings, for a start that left that out. Raises ModelError, told by a notice."""
+        await self._host.get(self._settings().model)
+
+    async def embedder_ready(self) -> bool:
+        """Wait until the embedder is loaded, or has failed to; whether recall goes by meaning too."""
+        return await self._embedding.ready()
+
+    async def reload(self, before: Settings, now: Settings) -> None:
+        """Load what is loaded anew, where the settings say that it is to be loaded otherwise. Raises ModelError."""
+        if before.threads != now.threads or before.gpu_layers != now.gpu_layers:
+            await self._embedding.reload()
+        if any(getattr(before, name) != getattr(now, name) for name in LOADS):
+            async with self._generation_lock:
+                await self._host.reload()
+
+    async def forget_fallback(self) -> None:
+        """Another one is named as fallback: it is loaded when it is needed."""
+        self._unusable, left = None, self._fallback
+        self._fallback = ModelHost(self._loader, self._tell_of_fallback)
+        await left.close()
+
+    async def chat_model(self) -> Generator | None:
+        """The chat model of the settings, loaded if need be; None where it cannot be."""
+        try:
+            return await self._host.get(self._settings().model)
+        except ModelError:  # told by a notice
+            return None
+
+    async def for_reflection(self) -> Generator | None:
+        """The model that is loaded, whichever it is: swapping it for the background's sake would cost a reply."""
+        name = self._settings().model
+        if self._host.current is None and self._failed != name:
+            found = await self.chat_model()
+            self._failed = name if found is None else None  # it is told once
+        return self._host.current
+
+    async def fallback(self) -> Generator | None:
+        """The model that is asked where the other refuses; loaded when it is needed first, and kept."""
+        name = self._settings().fallback_model
+        if name in ("", self._host.name, self._unusable):
+            return None
+        try:
+            return await self._fallback.get(name)
+        except (ModelError, Abandoned):  # told by a notice, once
+            self._unusable = name
+            return None
+
+    def doubts(self, name: str) -> bool:
+        """Whether a model that gave a reply once is doubted; of one that is not loaded only its size is known."""
+        model = self._host.current
+        if model is not None and model.info.name == name:
+            return self._trusts.doubts(model)
+        from models.store import ModelStore
+
+        return any(each.name == name and each.size < CAPABLE_BYTES for each in ModelStore(self._home.models).entries())
 
     async def close(self) -> None:
-        """Give the model back; a fetch that runs is ended, a load is waited for."""
-        self._closing.set()
-        async with self._lock:
-            await self._give_back()
+        """Give the models back."""
+        await self._host.close()
+        await self._fallback.close()
 
-    async def _swap(self, name: str) -> Generator:
-        try:
-            fresh = await self._load(name)
-        except ModelError as error:
-            self._notify(ModelFailed(name, str(error)))
-            if self.current is not None:
-                self._notify(ModelReady(self.current.info.name, self.current.info.context))
-            raise
-        await self._give_back()
-        self.current, self._name = fresh, name
-        self._notify(ModelReady(fresh.info.name, fresh.info.context))
-        return fresh
-
-    async def _give_back(self) -> None:
-        if self.current is not None:
-            if self._leaving is not None:
-                await self._leaving(self.current)
-            await self.current.close()
-            self.current = None
-
-    async def _load(self, name: str) -> Generator:
-        loop = asyncio.get_running_loop()
-
-        def progress(step: ModelProgress | Warned) -> None:
-            if self._closing.is_set():
-                raise Abandoned
-            loop.call_soon_threadsafe(self._notify, step)
-
-        try:
-            return await asyncio.to_thread(self._loader, name, progress)
-        except TooBigForMemory:
-            if self.current is None:
-                raise
-            # The one that is loaded takes the room: give it back and try again. It is loaded anew when asked for.
-            await self._give_back()
-            return await asyncio.to_thread(self._loader, name, progress)
+    def _tell_of_fallback(self, notice: Notice) -> None:
+        """What is to be known of it: it is not the model that answers, whose state faces show."""
+        match notice:
+            case ModelFailed():
+                self._tell(Warned(f"The fallback model cannot be used: {notice.message}"))
+            case Warned():
+                self._tell(notice)

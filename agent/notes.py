@@ -1,7 +1,7 @@
 """What the user states by hand, as events: a turn of role note in the notes session of a project, and what it says.
 
-So what is remembered, corrected or edited by hand has a turn for its proof like everything else, needs the floor of no
-chat, and survives the rewinds of all.
+So what is remembered, corrected or edited by hand has a turn for its proof like everything else, waits for no reply
+of any chat, and survives the rewinds of all.
 """
 
 import re

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
 
-from graph.asked import Asked
-from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
+from graph.beliefs import Wanted
 from graph.branches import World
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD
@@ -18,27 +17,25 @@ from graph.hits import Filters, Hit
 from graph.memory import Memory
 from graph.past import Past
 from graph.values import Progress, Session, Turn
-from graph.visibility import EVERYONE, Viewer
 
-from .embedding import Embedding
-from .graphing import Graphing
-from .querying import Querying
+from .graph import Graph
+from .readers import DocumentReader, MemoryReader, ProjectReader
 from .recall import Embed, Recaller
 
 ANY = Wanted()
 ALL = Filters()
 
 
-class PastView(Graphing, Querying):
+class PastView:
     """The Agent's questions, of the memory as it was; each raises GraphFailure once something was erased for good."""
 
     def __init__(self, past: Past, embed: Embed) -> None:
+        self.graph = Graph(past)
+        self.memories = MemoryReader(past, now=lambda: past.at)
+        self.projects = ProjectReader(past)
+        self.documents = DocumentReader(past)
         self._past = past
         self._recaller = _Then(past, embed)
-
-    @property
-    def _graphed(self) -> Asked:
-        return self._past
 
     @property
     def at(self) -> datetime:
@@ -50,55 +47,23 @@ class PastView(Graphing, Querying):
         """The number of the last event that is known here."""
         return self._past.seq
 
-    async def memories(self, wanted: Wanted = ANY, *, limit: int = 200) -> list[Observation]:
-        """What was learned by then, the newest first, as it stood."""
-        return await asyncio.to_thread(self._past.memories, wanted, now=self.at, limit=limit)
-
-    async def memory(self, id: str, *, world: str | None = None) -> Story:
-        """One observation with the revisions and proof it had. Raises NotFound or Ambiguous."""
-        return await asyncio.to_thread(self._past.memory, id, now=self.at, world=world)
-
     async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         """What would have been recalled then."""
         return await self._recaller.recall(query, limit=limit, filters=filters)
-
-    async def blocks(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[CoreBlock]:
-        """The core blocks as they were."""
-        return await asyncio.to_thread(self._past.blocks, world, project=project)
 
     async def pinned(self, *, world: str = MAIN_WORLD) -> list[Turn]:
         """The turns that were pinned, oldest first."""
         return await asyncio.to_thread(self._past.pinned, world)
 
-    async def significance(self, *, world: str = MAIN_WORLD) -> dict[int, int]:
-        """How many turns were rated 0, 1, 2 and 3."""
-        return await asyncio.to_thread(self._past.significance, world)
-
-    async def rated(self, significance: int, *, limit: int = 200, world: str = MAIN_WORLD) -> list[Turn]:
-        """The turns that were rated so, the newest first."""
-        return await asyncio.to_thread(self._past.rated, significance, limit, world=world)
-
-    async def projects(self) -> list[Project]:
-        """The projects there were."""
-        return await asyncio.to_thread(self._past.projects)
-
     async def project_name(self, name: str) -> str:
         """How a project that there was wrote its name, which may be given in any case. Raises NotFound."""
         wanted = " ".join(name.split()).casefold()
-        for project in await self.projects():
+        for project in await self.projects.all():
             if project.name.casefold() == wanted:
                 return project.name
         raise NotFound(f"There was no project {name} then. `clew projects` lists the projects.")
 
-    async def documents(self) -> list[Document]:
-        """The documents there were."""
-        return await asyncio.to_thread(self._past.documents)
-
-    async def chunks(self, document: str) -> list[Chunk]:
-        """The pieces a document had. Raises NotFound."""
-        return await asyncio.to_thread(self._past.document_chunks, document)
-
-    async def sessions(self, *, archived: bool = False) -> list[Session]:
+    async def chats(self, *, archived: bool = False) -> list[Session]:
         """The chats there were, the newest activity first."""
         return await asyncio.to_thread(self._past.sessions, archived=archived)
 
@@ -123,22 +88,16 @@ class _Then(Recaller):
         return self._then
 
 
-class Looking(Graphing, Querying):
-    """The part of the Agent that looks into the past, and asks the user's own queries; what it uses is the Agent's."""
+class PastViewer:
+    """Looks into the past of a memory."""
 
-    _embedding: Embedding
-    _looked_into: "AbstractContextManager[Past] | None" = None  # the past that is open
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    @property
-    def _graphed(self) -> Asked:
-        return self._memory
+    def __init__(self, memory: Memory, embed: Embed) -> None:
+        self._memory = memory
+        self._embed = embed
+        self._open: AbstractContextManager[Past] | None = None
 
     @asynccontextmanager
-    async def past(
+    async def at(
         self, when: datetime | int, progress: Callable[[Progress], object] = lambda _: None
     ) -> AsyncIterator[PastView]:
         """The memory as it was at an aware time, or right after an event; one that is open already is closed.
@@ -153,13 +112,13 @@ class Looking(Graphing, Querying):
         except asyncio.CancelledError:
             entering.add_done_callback(lambda done: _abandon(done, opening))
             raise
-        before, self._looked_into = self._looked_into, opening
+        before, self._open = self._open, opening
         try:
             await _leave(before)
-            yield PastView(past, self._embedding.query)
+            yield PastView(past, self._embed)
         finally:
-            if self._looked_into is opening:
-                self._looked_into = None
+            if self._open is opening:
+                self._open = None
                 await _leave(opening)
 
 

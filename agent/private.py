@@ -27,7 +27,7 @@ from models.states import KVStates
 from .conversation import Conversation
 from .events import Notice
 from .foreground import Foreground
-from .models import ModelHost
+from .model_host import ModelHost
 from .prompts import Prompts
 from .recall import Recaller
 from .settings import Settings
@@ -44,15 +44,15 @@ class Shared:
     """What private chats share with all others: the model, and whose turn it is to use it."""
 
     models: ModelHost
-    floor: asyncio.Lock
+    generation_lock: asyncio.Lock
     foreground: Foreground
     settings: Settings
     prompts: Prompts
     notify: Callable[[Notice], None]
 
 
-class PrivateChats:
-    """The private chats of one clew; `open` makes the place for them."""
+class PrivateMemory:
+    """The memory of the private chats of one clew; `open` makes the place for it."""
 
     def __init__(self, folder: Path, memory: Memory, shared: Shared) -> None:
         settings = shared.settings.model_copy(update={"recall": False, "tools": "off", "reflect": False})
@@ -78,11 +78,11 @@ class PrivateChats:
             notify=shared.notify,
             foreground=shared.foreground,
             answered=lambda session, first, generator: None,
-            floor=shared.floor,
+            generation_lock=shared.generation_lock,
         )
 
     @classmethod
-    def open(cls, shared: Shared) -> "PrivateChats":
+    def open(cls, shared: Shared) -> "PrivateMemory":
         """Make a folder for private chats, for this user alone, and a memory in it. Raises OSError or MemoryFailure.
 
         From then on a crash of this process leaves no core file: that would hold every word.

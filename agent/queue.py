@@ -7,7 +7,7 @@ from .steps import Accepted, Outbox
 
 
 class Queue:
-    """Who waits for the one floor there is. A message is in it from its acceptance until it is taken up or withdrawn.
+    """Who waits for the one model there is. A message is in it from its acceptance until it is taken up or withdrawn.
 
     One that is on hold passes its turn by, and stands in line again when it is released.
     """

@@ -11,7 +11,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cache
 
 from graph.asked import Asked
 from graph.beliefs import Wanted
@@ -22,6 +21,7 @@ from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Session, Turn
 from models.protocols import Generator
 
+from .clock import local_zone
 from .events import Route
 from .quoting import quote_hit
 from .reflection.material import YOU
@@ -77,14 +77,6 @@ class Recollection:
     took_ms: float = 0.0
     note: str = ""
     nothing: Nothing | None = None
-
-
-@cache
-def local_zone() -> tzinfo:
-    """The system's time zone."""
-    from tzlocal import get_localzone
-
-    return get_localzone()
 
 
 class Recaller:

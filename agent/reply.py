@@ -10,7 +10,7 @@ from models.errors import ModelError
 from models.protocols import Finished, Generator, ReadProgress, SamplingParams
 
 from .events import TokensArrived
-from .keeper import Keeper
+from .stream_checkpointer import StreamCheckpointer
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ async def stream_reply(
     """
     started = time.perf_counter()
     first: float | None = None
-    keeper = Keeper(save)
+    checkpointer = StreamCheckpointer(save)
     reply.prompt_tokens = len(prompt)
     try:
         async with aclosing(generator.generate(prompt, params, progress=progress)) as steps:
@@ -59,14 +59,14 @@ async def stream_reply(
                 first = first or now
                 reply.text += step.text
                 reply.tokens.extend(step.tokens)
-                keeper.keep(reply.text)
+                checkpointer.keep(reply.text)
                 speed = len(reply.tokens) / (now - first) if now > first else 0.0
                 yield TokensArrived(session, reply_turn, step.text, len(reply.tokens), speed, step.thinking)
     except ModelError as error:
         reply.stop_reason, reply.error = StopReason.FAILED, str(error)
         reply.total_ms = (time.perf_counter() - started) * 1000
     finally:
-        await keeper.close()
+        await checkpointer.close()
 
 
 def _finish(reply: Reply, end: Finished) -> None:

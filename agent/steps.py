@@ -53,7 +53,7 @@ STEP_TOKENS = 160
 T = TypeVar("T")
 
 
-class Halt:
+class CancelToken:
     """The user's wish to stop, for one message at a time."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Halt:
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class Regeneration:
     """A message is answered once more: the head goes to it, and if nothing comes of that, back to where it `was`."""
 
     was: str | None
@@ -106,13 +106,15 @@ class Accepted:
     first: bool = False  # it is what the session's title is made from
     after: str | None = None
     withheld: bool = False  # the user keeps it out of memory, and with it what is answered
-    anew: Anew | None = None
+    regeneration: Regeneration | None = None
 
     @property
     def is_safe(self) -> str:
         """What to say where nothing came of it."""
         return (
-            "The chat is unchanged." if self.anew is not None else "Your message is saved; use /retry to get a reply."
+            "The chat is unchanged."
+            if self.regeneration is not None
+            else "Your message is saved; use /retry to get a reply."
         )
 
 
@@ -144,7 +146,7 @@ class Steps:
         memory: Memory,
         prompts: Prompts,
         toolbox: Toolbox,
-        halt: Halt,
+        cancel_token: CancelToken,
         changes: Changes,
         approvals: Approvals,
         *,
@@ -154,7 +156,7 @@ class Steps:
         self._memory = memory
         self._prompts = prompts
         self._toolbox = toolbox
-        self._halt = halt
+        self._cancel_token = cancel_token
         self._changes = changes
         self._approvals = approvals
         self._client = client
@@ -186,7 +188,7 @@ class Steps:
             return parent, log
         made: set[str] = set()
         for _ in range(MOST_STEPS):
-            call = None if self._halt.asked else await self._choice(at, log)
+            call = None if self._cancel_token.asked else await self._choice(at, log)
             if call is None or spelled(call) in made:  # asked for again, it would answer the same
                 break
             made.add(spelled(call))
@@ -221,7 +223,7 @@ class Steps:
         """Run a call and keep what it answered as a turn; returns the turn the conversation goes on from."""
         turn, taken = self._ask(at, call), at.taken
         path = await asyncio.to_thread(self._memory.thread, taken.session)
-        answered = await self._halt.unless(
+        answered = await self._cancel_token.unless(
             self._toolbox.call(
                 call,
                 session=taken.session,
@@ -260,7 +262,7 @@ class Steps:
             project=at.session.project,
         )
         request = Request(taken.session, taken.turn, call.tool, planned.what, kept=spelled(call))
-        if self._halt.asked or not await self._approvals.ask(request, at.out):
+        if self._cancel_token.asked or not await self._approvals.ask(request, at.out):
             return failed(REFUSED)
         await self._changes.do(planned)
         return Answered(planned.done, tuple((id, "observation") for id in planned.made))

@@ -21,8 +21,8 @@ from graph.visibility import EVERYONE, Viewer
 from models.errors import RunError
 from models.protocols import Generator, ModelInfo
 
+from .clock import local_zone
 from .quoting import block, content_words, excerpt, mark_of, neutral, quote
-from .recall import local_zone
 
 CAPABLE_BYTES = 600_000_000  # about a billion parameters at four bits each: smaller models choose and sum up at random
 PER = 6  # turns of a community that the model is shown and a theme cites

@@ -19,9 +19,10 @@ from graph.memory import Memory
 from graph.values import Session, Turn
 from models.protocols import Generator, ModelInfo
 
+from .clock import local_zone
 from .packs import Pack
 from .quoting import Said, mark_of, neutral, quote
-from .recall import Recaller, local_zone
+from .recall import Recaller
 from .themes import Progress, ThemeMaker, capable, told
 
 MOST_STEPS = 6

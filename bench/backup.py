@@ -15,9 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.home import Home
-from agent.models import llama_loader
-from agent.service import Agent
+from agent.model_host import llama_loader
 from agent.settings import Settings
 from bench.first_token import measure_turn
 from bench.killing import CLEW

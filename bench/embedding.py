@@ -21,10 +21,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.events import ReplyEnded
 from agent.home import Home
-from agent.models import llama_embedder_loader, llama_loader
-from agent.service import Agent
+from agent.model_host import llama_embedder_loader, llama_loader
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from graph.events import Sampling
@@ -79,7 +79,7 @@ async def imported(home: Home, settings: Settings, file: Path, count: int) -> tu
     agent = Agent(home, settings, client="bench", embedder_loader=llama_embedder_loader(home, settings))
     await agent.start(load_model=False, load_embedder=False, open_graph=False)
     start = time.perf_counter()
-    result = await agent.import_chats(file)
+    result = await agent.documents.import_chats(file)
     import_s = time.perf_counter() - start
     agent.embed()
     await agent.idle()
@@ -138,7 +138,7 @@ async def responsive(home: Home, settings: Settings, exchanges: int) -> dict[str
         embedder_loader=llama_embedder_loader(home, settings),
     )
     await agent.start()
-    await agent.embedder_ready()
+    await agent.models.embedder_ready()
     embedding = agent._embedding
     firsts: dict[bool, list[float]] = {True: [], False: []}
     queries: dict[bool, list[float]] = {True: [], False: []}
@@ -206,7 +206,7 @@ async def run(folder: Path, *, turns: int, exchanges: int) -> dict[str, Figure]:
     write(folder / "more.jsonl", said(20_000))
     agent = Agent(backlog, settings, client="bench")
     await agent.start(load_model=False, load_embedder=False, open_graph=False)
-    await agent.import_chats(folder / "more.jsonl")
+    await agent.documents.import_chats(folder / "more.jsonl")
     await agent.close()
     return figures | await responsive(backlog, settings, exchanges)
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent import prompt
+from agent.agent import Agent
 from agent.events import Compaction, Notice, RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
-from agent.models import llama_loader
-from agent.service import Agent
+from agent.model_host import llama_loader
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, Role, Sampling, SessionStarted, TurnSaid
@@ -118,7 +118,7 @@ async def measure_turn(agent: Agent, session: str | None, text: str, number: int
 
 async def usual_way(generator: Generator, agent: Agent, session: str, depth: int, number: int) -> float:
     """The time to first token of the same moment, told with a fresh memory block in the system message; ms."""
-    turns = await agent.thread(session)
+    turns = await agent.chats.thread(session)
     block = "\n".join(f"- {turn.text}" for turn in turns[-2 - number % 7 : -1 : 2] if turn.text)
     system = f"{agent.settings.system_prompt}\n\nWhat you remember (turn {number}):\n{block[:600]}"
     limits = prompt.Limits(generator.info.context, agent.settings.high_water, agent.settings.low_water)

@@ -99,7 +99,7 @@ async def measure(home: Path, *, seconds: float, rounds: int) -> dict[str, Figur
 
 async def _query(service: object, seconds: float) -> None:
     with suppress(QueryTimeout):
-        await service.console(QUERY, timeout_s=seconds)  # type: ignore[attr-defined]
+        await service.graph.console(QUERY, timeout_s=seconds)  # type: ignore[attr-defined]
 
 
 def _figures(name: str, rounds: list[Round]) -> dict[str, Figure]:

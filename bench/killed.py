@@ -111,7 +111,7 @@ def _look(home: Path, head: int, link: str, toll: Toll, gone: set[str], *, thoro
             toll.lost += 1
             _note(toll, f"event {head} was acknowledged, and the log ends at {memory.head()}")
         if thoroughly:
-            person.runner.run(person.agent.purged())
+            person.runner.run(person.agent.erasure.finished())
             for word in sorted(gone):
                 back = [str(path) for path in home.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
                 toll.words_back += bool(back)

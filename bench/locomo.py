@@ -25,13 +25,13 @@ from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.agent import Agent
 from agent.embedding import Embedding
 from agent.events import ModelProgress
 from agent.home import Home
 from agent.importer import Importer
 from agent.importing.locomo import sources_of
-from agent.models import EmbedderLoader, llama_embedder_loader
-from agent.service import Agent
+from agent.model_host import EmbedderLoader, llama_embedder_loader
 from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import vectors as kept_vectors
@@ -170,10 +170,10 @@ async def learn(folder: Path, loader: EmbedderLoader) -> int:
     agent = Agent(Home(folder, folder), Settings(), client="bench", loader=no_model, embedder_loader=loader)
     await agent.start(load_model=False)
     try:
-        await agent.embedder_ready()
+        await agent.models.embedder_ready()
         await agent.idle()
-        await agent.reflect()
-        return len(await agent.memories(limit=100_000))
+        await agent.reflection.run()
+        return len(await agent.memories.find(limit=100_000))
     finally:
         await agent.close()
 

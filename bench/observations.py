@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from agent.agent import Agent
 from agent.home import Home
-from agent.models import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
-from agent.service import Agent
+from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
 from agent.settings import Settings
 from bench.expected import Conversation, read
 from bench.report import say
@@ -116,7 +116,7 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
             if isinstance(run.model, Perfect):
                 run.model.conversation, run.model.said = conversation, exchange.stop
             await agent.idle()
-            await agent.reflect()
+            await agent.reflection.run()
         found = await asyncio.to_thread(
             agent.store.memories, Wanted(everything=True), now=datetime.now(UTC), limit=1000
         )

@@ -11,11 +11,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.home import Home
 from agent.plans import Plan
-from agent.purging import Purged
-from agent.service import Agent
 from agent.settings import Settings
 from graph.events import (
     CoreWritten,
@@ -53,24 +52,6 @@ class NotNow(Exception):
     """The deed makes no sense as things are."""
 
 
-class PurgingWhenAsked(Agent):
-    """An Agent whose purge waits until it is asked for: it makes the graph anew, which takes longer than all else."""
-
-    _asked = False
-
-    async def purged(self) -> Purged:
-        """Purge now, and wait for it."""
-        self._asked = True
-        try:
-            return await super().purged()
-        finally:
-            self._asked = False
-
-    def _purge_soon(self) -> None:
-        if self._asked:
-            super()._purge_soon()
-
-
 class Person:
     """Has one memory open. `do` does a deed by name; the numbers say with what."""
 
@@ -92,11 +73,11 @@ class Person:
 
     def open(self) -> None:
         """Open the memory with its graph, and take in what it holds."""
-        kind = PurgingWhenAsked if self.patient else Agent
-        self.agent: Agent = kind(Home.resolve(self.root), Settings(reflect=False), client="test")
+        self.agent = Agent(Home.resolve(self.root), Settings(reflect=False), client="test")
 
         async def start() -> None:
             await self.agent.start(load_model=False, load_embedder=False)
+            self.agent.erasure.put_off = self.patient  # it makes the graph anew, which takes longer than all else
             await self.agent.idle()
 
         self.runner.run(start())
@@ -177,7 +158,7 @@ class Person:
         target = None if c % 12 == 0 else _one(self._own(session), b)
         path = self.reference.path(self.reference.head[session])
         _only(target != next((turn for turn in path if turn not in self.reference.deleted), None))
-        self._run(self.agent.rewind(session, target))
+        self._run(self.agent.branches.rewind(session, target))
 
     def _fork(self, a: int, b: int, c: int, flag: bool) -> None:
         session = self._session(a)
@@ -185,12 +166,12 @@ class Person:
         _only(len(self.reference.head) < MOST_CHATS)
         what_if = flag and len(self.worlds()) < MOST_WORLDS
         at = _one([turn for turn in self._own(session) if turn in path], b)
-        self._run(self.agent.fork(session, at=at, what_if=what_if))
+        self._run(self.agent.branches.fork(session, at=at, what_if=what_if))
 
     def _undo(self, a: int, b: int, c: int, flag: bool) -> None:
         before = self.memory.head()
         try:
-            self._run(self.agent.undo())
+            self._run(self.agent.history.undo())
         except AgentError as error:  # nothing to undo, or a delete: it says so, and stores nothing
             if self.memory.head() != before:
                 raise RuntimeError("an undo that was refused stored something") from error
@@ -200,11 +181,11 @@ class Person:
 
     def _hide(self, a: int, b: int, c: int, flag: bool) -> None:
         turn = _one(self._placed(without=self.reference.hidden | self.reference.deleted), a)
-        self._carry_out(self.agent.plan_hide(turn))
+        self._carry_out(self.agent.plans.hide(turn))
 
     def _unhide(self, a: int, b: int, c: int, flag: bool) -> None:
         turn = _one(sorted(self.reference.hidden - self.reference.deleted), a)
-        self._carry_out(self.agent.plan_unhide(turn))
+        self._carry_out(self.agent.plans.unhide(turn))
 
     def _withhold(self, a: int, b: int, c: int, flag: bool) -> None:
         turn = _one(self._placed(without=self.reference.withheld | self.reference.deleted), a)
@@ -215,15 +196,15 @@ class Person:
 
     def _delete(self, a: int, b: int, c: int, flag: bool) -> None:
         turn = _one(self._placed(without=self.reference.deleted), a)
-        self._carry_out(self.agent.plan_delete(turn, exchange=flag))
+        self._carry_out(self.agent.plans.delete(turn, exchange=flag))
 
     def _delete_chat(self, a: int, b: int, c: int, flag: bool) -> None:
         _only(len(self.reference.head) > 3)
-        self._carry_out(self.agent.plan_delete_session(self._session(a)))
+        self._carry_out(self.agent.plans.delete_session(self._session(a)))
 
     def _forget(self, a: int, b: int, c: int, flag: bool) -> None:
         world = self._world(a)
-        self._carry_out(self.agent.plan_forget(_one(sorted(self.reference.believed(world)), b)))
+        self._carry_out(self.agent.plans.forget(_one(sorted(self.reference.believed(world)), b)))
 
     # -- learning -------------------------------------------------------------------------------------------------
 
@@ -314,10 +295,10 @@ class Person:
     def _carry_out(self, planning: Coroutine[Any, Any, Plan]) -> None:
         async def both() -> None:
             plan = await planning
-            await self.agent.carry_out(plan)
+            await self.agent.plans.carry_out(plan)
             self.deletions += plan.impact.erases
             if self.patient and plan.impact.erases and self.deletions % PURGED == 0:
-                await self.agent.purged()
+                await self.agent.erasure.finished()
 
         self._run(both())
 

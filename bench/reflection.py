@@ -22,12 +22,12 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
 
+from agent.agent import Agent
 from agent.events import RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
-from agent.models import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
+from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
 from agent.reflection.consolidation import Action, Actions, Create, Update, words_for
 from agent.reflection.probe import TASKS, VERSION
-from agent.service import Agent
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, ObservationKind, Role, Sampling, SessionStarted, StopReason, TurnSaid
@@ -132,7 +132,7 @@ async def growth(exchanges: int, home: Home, embedder: EmbedderLoader) -> dict[s
         await asyncio.to_thread(agent.opened_memory.append, *events)
         await agent.idle()  # it is embedded
         start = time.perf_counter()
-        await agent.reflect()
+        await agent.reflection.run()
         costs.append((time.perf_counter() - start) * 1000)
         if number % COMPARED == COMPARED - 1:
             say(f"{number + 1:>5}  {statistics.mean(costs[-COMPARED:]):7.1f} ms an exchange")

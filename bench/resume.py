@@ -21,9 +21,9 @@ import time
 from contextlib import aclosing
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.events import Failed, ReplyEnded, TokensArrived
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from bench.first_token import TOPICS
 from bench.report import Figure, report, say
@@ -75,7 +75,7 @@ async def resume(home: Home, session: str) -> dict[str, Figure]:
     """In a new process: one more message."""
     agent = Agent(home, settings(), client="bench")
     await agent.start()
-    await agent.use_model(agent.settings.model)
+    await agent.models.use(agent.settings.model)
     await agent.idle()
     first, ended = await exchange(agent, session, QUESTION)
     closed = await closing(agent)

@@ -17,14 +17,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
+from agent.agent import Agent
 from agent.events import ModelProgress, ReplyEnded
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from bench.report import Figure, report, say
 from graph.events import Sampling
 from models.generator import LlamaGenerator, load_generator
-from models.loading import physical_cores
+from models.machine import physical_cores
 from models.native import AbortFlag, NativeContext, library
 from models.pace import Paces
 from models.protocols import Finished, SamplingParams
@@ -55,7 +55,7 @@ class RawLoop:
     """What llama.cpp's own examples do: sample, decode, nothing else, in the thread that asks."""
 
     def __init__(self, generator: LlamaGenerator, threads: int) -> None:
-        context = NativeContext.make(generator.model, AbortFlag(), size=CONTEXT, paces=Paces.of(threads))
+        context = NativeContext.make(generator.contexts.model, AbortFlag(), size=CONTEXT, paces=Paces.of(threads))
         if context is None:
             raise SystemExit("There is no memory for a second context.")
         self._context = context
@@ -65,7 +65,7 @@ class RawLoop:
         c, handle = library(), self._context.handle
         self._context.keep_common(prompt)
         self._context.extend(prompt[len(self._context.tokens) :])
-        sampler = Sampler(self._generator.model, PARAMS)
+        sampler = Sampler(self._generator.contexts.model, PARAMS)
         token = (ctypes.c_int32 * 1)()
         batch = c.llama_batch_get_one(token, 1)
         start = perf_counter()

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent.events import RecallDone, ReplyEnded
 from agent.home import Home
-from agent.models import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
+from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
 from agent.reflection.probe import VERSION
 from agent.relevance import open_quotes
 from agent.settings import Settings
@@ -137,14 +137,14 @@ async def ask(
         try:
             await asyncio.to_thread(agent.store.append, *telling((*chats, *before), now=datetime.now(UTC)))
             await agent.idle()
-            await agent.reflect(by_model=False)
-            await agent.embedder_ready()
+            await agent.reflection.run(by_model=False)
+            await agent.models.embedder_ready()
             await agent.idle()
             for number, question in enumerate(questions, start=1):
                 recalled, ended = None, None
                 # One seed for all would draw the first token of all alike: a bad draw would count sixty times.
                 sampling = Sampling(seed=seed * len(questions) + number, max_tokens=MOST_TOKENS)
-                session = await agent.configure(None, sampling=sampling)
+                session = await agent.chats.configure(None, sampling=sampling)
                 async for event in agent.send(session, question.question):
                     recalled = event if isinstance(event, RecallDone) else recalled
                     ended = event if isinstance(event, ReplyEnded) else ended

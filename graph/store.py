@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from graph import room
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
+from graph.file_copy import copied
 from graph.files import GRAPH
 from graph.gate import Gate
-from graph.querying.copied import copied
 from graph.schema import META, VERSION, statements
 
 if TYPE_CHECKING:

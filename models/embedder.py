@@ -8,7 +8,8 @@ from typing import Any
 from models.engine import Call, Engine, Rank, Task, shared_engine
 from models.errors import EngineClosed, TooBigForMemory
 from models.header import GgufHeader
-from models.loading import available_memory, load_model, physical_cores
+from models.loading import load_model
+from models.machine import available_memory, physical_cores
 from models.native import NativeContext, NativeModel
 from models.pace import Paces
 from models.protocols import ModelInfo

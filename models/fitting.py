@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from models.catalogue import CATALOGUE, Entry, find
-from models.loading import available_memory
+from models.machine import available_memory
 
 SHARE = 0.5  # of the machine's memory: the rest belongs to whatever else runs
 SLOWEST = 2.0  # tokens a second without a GPU: below that nobody waits for a reply

@@ -1,11 +1,6 @@
-"""LlamaGenerator: the Generator over llama.cpp, with one warm foreground context and a second one for the background.
-
-The two contexts are of one size and trade places: a prefill is evaluated in the background's, and when it is done that
-one simply becomes the foreground's. Nothing is copied, and until then the old prompt stays warm.
-"""
+"""LlamaGenerator: the Generator over llama.cpp."""
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -13,19 +8,18 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from models.contexts import Contexts
 from models.engine import Call, Engine, shared_engine
 from models.errors import ContextFull, EngineClosed, StructuredOutputError, TooBigForMemory
 from models.header import GgufHeader
 from models.jobs import GenerateJob, PrefillJob, StructuredJob
-from models.loading import available_memory, load_model, physical_cores
+from models.loading import load_model
+from models.machine import available_memory, physical_cores
 from models.native import NativeContext, NativeModel
 from models.pace import Paces
 from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
-from models.reply import CLOSE, OPEN
-from models.template import choose_format
+from models.vocabulary import Vocabulary
 
-# A user-defined token that acts like a control token; others are runs of white space and the like.
-MARKER = re.compile(r"[<\[].*[>\]]\Z", re.DOTALL)
 Result = TypeVar("Result")
 
 
@@ -62,27 +56,19 @@ class LlamaGenerator:
     def __init__(
         self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, paces: Paces
     ) -> None:
-        self.model = model
-        self.front = front
-        self._back: NativeContext | None = None
-        self._engine = engine
-        self.between = engine.between
-        self._paces = paces
         self._vocabulary = Vocabulary(model, header)
+        self.contexts = Contexts(model, front, engine, vocabulary=self._vocabulary, paces=paces)
+        self._engine = engine
+        self._paces = paces
         self._info = ModelInfo(
             name, header.path, header.architecture, header.size, front.size, self._vocabulary.format.name
         )
         self._state_key = _state_key(header.path)
-        self._closed = False
-        engine.own(self._free)
+        engine.own(self.contexts.free)
 
     @property
     def info(self) -> ModelInfo:
         return self._info
-
-    @property
-    def vocabulary(self) -> "Vocabulary":
-        return self._vocabulary
 
     def tokenize(self, text: str) -> list[int]:
         return self._vocabulary.text(text)
@@ -108,10 +94,10 @@ class LlamaGenerator:
         schema: type[BaseModel] | None = None,
         progress: ReadProgress | None = None,
     ) -> AsyncGenerator[Piece | Finished, None]:
-        self.check_open()
-        if not 0 < len(prompt) < self.front.size:
-            raise ContextFull(len(prompt), self.front.size)
-        job = GenerateJob(self, prompt, params, schema=schema, progress=progress)
+        self.contexts.check_open()
+        if not 0 < len(prompt) < self.contexts.front.size:
+            raise ContextFull(len(prompt), self.contexts.front.size)
+        job = GenerateJob(self.contexts, prompt, params, schema=schema, progress=progress)
         self._engine.submit(job)
         try:
             while True:
@@ -128,10 +114,10 @@ class LlamaGenerator:
         self._engine.stop_foreground()
 
     async def prefill(self, prompt: Sequence[int]) -> bool:
-        self.check_open()
-        if not 0 < len(prompt) < self.front.size:
+        self.contexts.check_open()
+        if not 0 < len(prompt) < self.contexts.front.size:
             return False
-        job = PrefillJob(self, prompt)
+        job = PrefillJob(self.contexts, prompt)
         self._engine.submit(job)
         try:
             return bool(await job.outcome)
@@ -141,10 +127,10 @@ class LlamaGenerator:
     async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
         from pydantic import ValidationError
 
-        self.check_open()
-        if not 0 < len(prompt) < self.front.size:
-            raise ContextFull(len(prompt), self.front.size)
-        job = StructuredJob(self, prompt, schema, max_tokens=max_tokens)
+        self.contexts.check_open()
+        if not 0 < len(prompt) < self.contexts.front.size:
+            raise ContextFull(len(prompt), self.contexts.front.size)
+        job = StructuredJob(self.contexts, prompt, schema, max_tokens=max_tokens)
         self._engine.submit(job)
         try:
             text: str = await job.outcome
@@ -164,17 +150,17 @@ class LlamaGenerator:
         return self._paces.reading.quickest
 
     def warm(self, prompt: Sequence[int]) -> int:
-        return max(context.common(prompt) for context in (self.front, self._back or self.front)) if prompt else 0
+        return self.contexts.common(prompt) if prompt else 0
 
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
-        size = await self._call(lambda: self._holder(tokens).state_size())
+        size = await self._call(lambda: self.contexts.holder(tokens).state_size())
         # Allocated and touched outside the engine's thread: fresh pages cost more than the copy.
         room = await asyncio.to_thread(_room, size)
         if room is None:
             return None
 
         def copy() -> KVState | None:
-            context = self._holder(tokens)
+            context = self.contexts.holder(tokens)
             if not context.tokens or context.state_size() != size or not context.copy_state(room):
                 return None
             return KVState(tuple(context.tokens), memoryview(room))
@@ -184,15 +170,15 @@ class LlamaGenerator:
     async def put_state(self, state: KVState) -> bool:
         import numpy as np
 
-        if not 0 < len(state.tokens) < self.front.size:
+        if not 0 < len(state.tokens) < self.contexts.front.size:
             return False
         data = np.frombuffer(state.data, np.uint8)
 
         def put() -> bool:
-            context = (self.back() if self.front.tokens else None) or self.front
+            context = (self.contexts.back() if self.contexts.front.tokens else None) or self.contexts.front
             done = context.set_state(data, state.tokens)
-            if done and context is not self.front:
-                self.swap()
+            if done and context is not self.contexts.front:
+                self.contexts.swap()
             return done
 
         return await self._call(put)
@@ -201,7 +187,7 @@ class LlamaGenerator:
         """Run a short function on the engine's thread, ahead of the background. Raises EngineClosed."""
 
         def checked() -> Result:
-            self.check_open()
+            self.contexts.check_open()
             return function()
 
         call = Call(checked)
@@ -209,58 +195,19 @@ class LlamaGenerator:
         result: Result = await call.outcome
         return result
 
-    def _holder(self, tokens: Sequence[int]) -> NativeContext:
-        """The context that has most of `tokens`, cut back to what it has of them; on the engine's thread."""
-        context = self.front
-        if self._back is not None and self._back.common(tokens) > self.front.common(tokens):
-            context = self._back
-        context.keep_shared(tokens)
-        return context
-
     async def close(self) -> None:
         """End what runs and free the memory; whoever still waits gets EngineClosed. Idempotent."""
-        if self._closed:
+        if self.contexts.closed:
             return
-        self._closed = True
-        self._engine.disown(self._free)
+        self.contexts.closed = True
+        self._engine.disown(self.contexts.free)
         self.stop()
-        call = Call(self._free)
+        call = Call(self.contexts.free)
         try:
             self._engine.submit(call)
         except EngineClosed:
             return
         await asyncio.shield(call.outcome)
-
-    def check_open(self) -> None:
-        """Raises EngineClosed after `close`."""
-        if self._closed:
-            raise EngineClosed
-
-    def back(self) -> NativeContext | None:
-        """The background's context, made when it is first needed; None if there is no memory for it."""
-        if self._back is None:
-            self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, paces=self._paces)
-        return self._back
-
-    def nearest(self, prompt: Sequence[int]) -> NativeContext:
-        """The context that has evaluated more of `prompt`, as the foreground's; on the engine's thread.
-
-        A prefill that was interrupted, or that nobody waited for, has left its work in the background's.
-        """
-        if self._back is not None and self._back.common(prompt) > self.front.common(prompt):
-            self.swap()
-        return self.front
-
-    def swap(self) -> None:
-        """The background's context becomes the foreground's; on the engine's thread."""
-        if self._back is not None:
-            self.front, self._back = self._back, self.front
-
-    def _free(self) -> None:
-        self.front.free()
-        if self._back is not None:
-            self._back.free()
-        self.model.free()
 
 
 def _room(size: int) -> Any:
@@ -281,63 +228,3 @@ def _state_key(path: Path) -> str:
     stat = path.stat()
     named = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{llama_cpp.__version__}"
     return blake2b(named.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-
-class Vocabulary:
-    """Text to tokens and back, in this model's chat format; no text of anyone becomes a control token."""
-
-    def __init__(self, model: NativeModel, header: GgufHeader) -> None:
-        self._model = model
-        self._marked = model.marked_tokens()
-        special = {str(header.values.get(f"tokenizer.ggml.{kind}_token_id")): kind for kind in ("bos", "eos")}
-        named = {kind: model.piece(int(token)).decode() for token, kind in special.items() if token.isdigit()}
-        self.format = choose_format(
-            header.chat_template, bos=named.get("bos", ""), eos=named.get("eos", ""), markers=self._marked.values()
-        )
-        space = header.values.get("tokenizer.ggml.add_space_prefix", True)
-        self.spaced = header.values.get("tokenizer.ggml.model") == "llama" and bool(space)
-        self._around: dict[tuple[FrameRole, bool], tuple[list[int], list[int]]] = {}
-        self._reply_pieces: dict[int, bytes] = {}
-        frames = {token for role in ("system", "user", "assistant") for part in self.around(role) for token in part}
-        controls = {token for token in self._marked if model.is_control(token)}
-        self.ends = {token for token in self._marked if model.is_end(token)} | (controls & frames)
-        self._forbidden = {token for token, text in self._marked.items() if token in controls or MARKER.match(text)}
-        self.never_in_text = sorted(token for token in self._forbidden if not model.is_end(token))
-
-    def around(self, role: FrameRole, *, first: bool = False) -> tuple[list[int], list[int]]:
-        """The tokens before and after a message."""
-        found = self._around.get((role, first))
-        if found is None:
-            before, after = self.format.around(role, first=first)
-            if self.spaced:
-                before = before.removesuffix(" ")  # the tokenizer puts one before every text
-            found = self._model.tokenize(before, special=True), self._model.tokenize(after, special=True)
-            self._around[role, first] = found
-        return found
-
-    def text(self, text: str) -> list[int]:
-        """Plain tokens of `text`. A marker that the tokenizer knows even in plain text is broken up."""
-        tokens = self._model.tokenize(text, special=False)
-        met = self._forbidden.intersection(tokens)
-        if not met:
-            return tokens
-        marker = max((self._marked[token] for token in met), key=len)
-        if len(marker) < 2 or marker not in text:
-            return [token for token in tokens if token not in met]
-        inside = f"(?<={re.escape(marker[0])})(?={re.escape(marker[1:])})"
-        return [token for part in re.split(inside, text) for token in self.text(part)]
-
-    def words(self, tokens: Sequence[int]) -> str:
-        """The text of `tokens`, control tokens left out."""
-        text = b"".join(self.reply_piece(token) for token in tokens).decode("utf-8", "replace")
-        return text.removeprefix(" ") if self.spaced else text
-
-    def reply_piece(self, token: int) -> bytes:
-        """The bytes a sampled token adds to a reply: nothing for control tokens but the marks of reasoning."""
-        found = self._reply_pieces.get(token)
-        if found is None:
-            found = self._model.piece(token)
-            if token in self._marked and self._model.is_control(token) and found.decode() not in (OPEN, CLOSE):
-                found = b""
-            self._reply_pieces[token] = found
-        return found

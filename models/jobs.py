@@ -1,4 +1,4 @@
-"""What a LlamaGenerator asks of the engine: a reply, a prefill, an object by grammar. They run on its thread."""
+"""What a chat model asks of the engine: a reply, a prefill, an object by grammar. They run on its thread."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from models.reply import ReplyText
 from models.sampling import GrammarSampler, Sampler
 
 if TYPE_CHECKING:
-    from models.generator import LlamaGenerator
+    from models.contexts import Contexts
     from models.native import NativeContext
 
 EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
@@ -31,7 +31,7 @@ class GenerateJob(Job):
 
     def __init__(
         self,
-        generator: "LlamaGenerator",
+        contexts: "Contexts",
         prompt: Sequence[int],
         params: SamplingParams,
         *,
@@ -41,11 +41,11 @@ class GenerateJob(Job):
         super().__init__()
         self._progress = progress
         self.items: asyncio.Queue[Piece | Finished | Exception] = asyncio.Queue()
-        self._generator = generator
+        self._contexts = contexts
         self._prompt = list(prompt)
         self._params = params
         self._schema = schema
-        self._reply = ReplyText(skip_space=generator.vocabulary.spaced)
+        self._reply = ReplyText(skip_space=contexts.vocabulary.spaced)
         self._sampled = 0
         self._told_at = 0.0
         self._read_at = 0.0
@@ -53,8 +53,8 @@ class GenerateJob(Job):
         self._start = perf_counter()
 
     def run(self) -> bool:
-        self._generator.check_open()
-        context = self._generator.nearest(self._prompt)
+        self._contexts.check_open()
+        context = self._contexts.nearest(self._prompt)
         kept = context.keep_common(self._prompt)
         complete = context.extend(self._prompt[kept:], between=self._between(context, kept))
         evaluated = len(context.tokens) - kept
@@ -68,10 +68,10 @@ class GenerateJob(Job):
         """What is done between two batches of the prompt: what is brief, and the word on how far it is."""
         progress, total = self._progress, len(self._prompt) - kept
         if progress is None or total < LONG_TO_READ:
-            return self._generator.between
+            return self._contexts.between
 
         def between() -> None:
-            self._generator.between()
+            self._contexts.between()
             if perf_counter() - self._read_at > READ_EVERY_S:
                 self._read_at = perf_counter()
                 self.tell(progress, len(context.tokens) - kept, total)
@@ -80,9 +80,9 @@ class GenerateJob(Job):
 
     def _decode(self) -> Reason:
         """Sample and evaluate until something ends it; the hot loop, kept free of what can wait."""
-        context, vocabulary = self._generator.front, self._generator.vocabulary
+        context, vocabulary = self._contexts.front, self._contexts.vocabulary
         reply, ends, piece = self._reply, vocabulary.ends, vocabulary.reply_piece
-        between = self._generator.between
+        between = self._contexts.between
         room = context.size - len(context.tokens)
         most = self._params.max_tokens
         said = 0
@@ -107,10 +107,10 @@ class GenerateJob(Job):
         return "stopped"
 
     def _sampler(self) -> Sampler | GrammarSampler:
-        generator = self._generator
+        contexts = self._contexts
         if self._schema is None:
-            return Sampler(generator.model, self._params)
-        return GrammarSampler(generator.model, gbnf(self._schema), never=generator.vocabulary.never_in_text)
+            return Sampler(contexts.model, self._params)
+        return GrammarSampler(contexts.model, gbnf(self._schema), never=contexts.vocabulary.never_in_text)
 
     def _tell(self, tokens: tuple[int, ...], text: str) -> None:
         if not (tokens or text or self._reply.thinking):
@@ -130,14 +130,14 @@ class GenerateJob(Job):
 class PrefillJob(Task):
     """Evaluates a prompt in the background's context, then makes that the foreground's."""
 
-    def __init__(self, generator: "LlamaGenerator", prompt: Sequence[int]) -> None:
+    def __init__(self, contexts: "Contexts", prompt: Sequence[int]) -> None:
         super().__init__()
-        self._generator = generator
+        self._contexts = contexts
         self._prompt = list(prompt)
 
     def run(self) -> bool:
-        self._generator.check_open()
-        if self._generator.front.common(self._prompt) >= len(self._prompt) - 1:
+        self._contexts.check_open()
+        if self._contexts.front.common(self._prompt) >= len(self._prompt) - 1:
             self.succeed(True)
             return True
         context = self._context()
@@ -147,48 +147,48 @@ class PrefillJob(Task):
         kept = context.keep_common(self._prompt)
         if not context.extend(self._prompt[kept:]):
             return False
-        if context is not self._generator.front:
-            self._generator.swap()
+        if context is not self._contexts.front:
+            self._contexts.swap()
         self.succeed(True)
         return True
 
     def _context(self) -> "NativeContext | None":
         """The foreground's where that has only to be gone on with and nothing of it is lost, else the background's."""
-        front = self._generator.front
+        front = self._contexts.front
         shared = front.common(self._prompt)
         if shared == len(front.tokens) and shared * 2 > len(self._prompt):
             return front
-        return self._generator.back()
+        return self._contexts.back()
 
 
 class StructuredJob(Task):
     """Decodes greedily under a grammar; after an interruption it goes on behind its last token."""
 
     def __init__(
-        self, generator: "LlamaGenerator", prompt: Sequence[int], schema: type[BaseModel], *, max_tokens: int
+        self, contexts: "Contexts", prompt: Sequence[int], schema: type[BaseModel], *, max_tokens: int
     ) -> None:
         super().__init__()
-        self._generator = generator
+        self._contexts = contexts
         self._tokens = list(prompt)
         self._first = len(prompt)
-        self._last = min(len(prompt) + max_tokens, generator.info.context - 1)
+        self._last = min(len(prompt) + max_tokens, contexts.front.size - 1)
         self._grammar = gbnf(schema)
         self._sampler: GrammarSampler | None = None
 
     def run(self) -> bool:
-        self._generator.check_open()
-        context = self._generator.back()
+        self._contexts.check_open()
+        context = self._contexts.back()
         if context is None:
             raise StructuredOutputError("there is no memory for a second context")
         if self._sampler is None:
-            never = self._generator.vocabulary.never_in_text
-            self._sampler = GrammarSampler(self._generator.model, self._grammar, never=never)
+            never = self._contexts.vocabulary.never_in_text
+            self._sampler = GrammarSampler(self._contexts.model, self._grammar, never=never)
         kept = context.keep_common(self._tokens)
         if not context.extend(self._tokens[kept:]):
             return False
         while len(self._tokens) < self._last:
             token = self._sampler.sample(context)
-            if token in self._generator.vocabulary.ends:
+            if token in self._contexts.vocabulary.ends:
                 self.succeed(self._text())
                 return True
             self._tokens.append(token)
@@ -197,7 +197,7 @@ class StructuredJob(Task):
         raise StructuredOutputError("it did not end in time", self._text())
 
     def _text(self) -> str:
-        return self._generator.vocabulary.words(self._tokens[self._first :])
+        return self._contexts.vocabulary.words(self._tokens[self._first :])
 
     def release(self) -> None:
         if self._sampler is not None:

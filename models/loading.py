@@ -18,6 +18,7 @@ from models.errors import (
     UnknownArchitecture,
 )
 from models.header import GgufHeader, read_header
+from models.machine import available_memory
 from models.native import NativeModel, collecting, gpu_memory
 from models.offload import offload
 from models.probe import check_apart
@@ -28,32 +29,6 @@ SLOWER = (
     "Rebuilding llama.cpp may restore full speed (a few minutes): `{rebuild}`"
 )
 UNKNOWN = "unknown model architecture: '"
-
-
-def available_memory() -> int:
-    """Bytes that can be had without swapping: the machine's, or less in a container with a limit."""
-    import psutil
-
-    free: int = psutil.virtual_memory().available
-    for limit_file, used_file in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            limit, used = Path(limit_file).read_text().strip(), Path(used_file).read_text().strip()
-        except OSError:
-            continue
-        if limit.isdigit():
-            free = min(free, int(limit) - int(used))
-    return max(0, free)
-
-
-def physical_cores() -> int:
-    """Threads that fit this machine: one for each core that this process may use, hyper-threads not counted."""
-    import psutil
-
-    usable = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else psutil.cpu_count()
-    return max(1, min(usable or 1, psutil.cpu_count(logical=False) or 1))
 
 
 def load_model(

@@ -101,7 +101,7 @@ def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:
     from models.store import as_installed, installed_name
 
     if code == -signal.SIGKILL:  # nobody but the system, out of memory, ends a trial so
-        from models.loading import available_memory
+        from models.machine import available_memory
 
         return TooBigForMemory(path, path.stat().st_size, available_memory())
     unchanged = as_installed(path)

@@ -29,7 +29,7 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ValidationError
 
-from models.loading import available_memory
+from models.machine import available_memory
 from models.protocols import KVState
 
 MAGIC = b"clewkv1\n"

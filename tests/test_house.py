@@ -2,9 +2,11 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,34 @@ def test_every_file_says_in_its_first_line_what_it_is() -> None:
         if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     ]
     assert bare == []
+
+
+EXPORTED = {"agent": ["Agent", "Home", "Settings"], "graph": ["Memory"], "models": [], "tui": []}
+
+
+@pytest.mark.parametrize("package", sorted(EXPORTED))
+def test_what_a_package_exports_is_there_and_is_named_here(package: str) -> None:
+    found = import_module(package)
+    assert list(getattr(found, "__all__", [])) == EXPORTED[package]
+    for name in EXPORTED[package]:
+        assert getattr(found, name).__doc__, name
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"\b((?:agent|graph|models|tui|tests|bench)/[\w\\/]+\.py)\b", text))
+    missing = sorted(name for name in named if not (ROOT / name.replace("\\", "")).is_file())
+    assert named
+    assert missing == []
+
+
+def test_the_page_on_architecture_lists_the_parts_of_the_agent() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    tree = ast.parse((ROOT / "agent/agent.py").read_text(encoding="utf-8"))
+    (agent,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Agent")
+    parts = [
+        each.target.id for each in agent.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    ]
+    assert sorted(listed) == sorted(parts)

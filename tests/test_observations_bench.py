@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.models import LoadedEmbedder
+from agent.model_host import LoadedEmbedder
 from bench.expected import Conversation, occurs, plain, read
 from bench.observations import FILE, Run, figures, some
 from bench.scoring import Seen, Tally, score

@@ -15,11 +15,11 @@ from typing import Any, cast, get_args
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import RecallDone, TurnAccepted
 from agent.home import Home
 from agent.quoting import mark_of
-from agent.service import Agent
 from agent.settings import Settings
 from agent.tools import (
     AboutName,
@@ -86,14 +86,14 @@ class Tellers:
 
     async def talk(self, place: str | None) -> str:
         """A chat of three exchanges."""
-        chat = await self.agent.configure(None, project=place)
+        chat = await self.agent.chats.configure(None, project=place)
         self.chats.setdefault(place, []).append(chat)
         self.words[chat], self.turns[chat] = [], []
         for _ in range(3):
             # What is learned from this one, of none, is of what the user likes, and so for all.
             liked = self.word(EVERYONE if place is None else place, None if place is None else chat)
             await self.say(chat, f"I like {liked} marmalade. The harbour jar is {self.word(place, chat)}.")
-        await self.agent.rename(chat, f"Marmalade {self.word(place, chat)}")
+        await self.agent.chats.rename(chat, f"Marmalade {self.word(place, chat)}")
         return chat
 
     async def say(self, chat: str, text: str) -> list[Any]:
@@ -107,8 +107,10 @@ class Tellers:
         by_hand: Viewer = EVERYONE if place is None else place
         chat = self.chats[place][0]
         first, second, third = self.turns[chat][:3]
-        noted = await self.agent.remember(f"The harbour marmalade came from {self.word(by_hand)}.", project=place)
-        await self.agent.pin_memory(noted.id)
+        noted = await self.agent.memories.remember(
+            f"The harbour marmalade came from {self.word(by_hand)}.", project=place
+        )
+        await self.agent.memories.pin(noted.id)
         fact = self.fact(f"The jar of marmalade at the harbour is {self.word(place, chat)}.", first, place)
         self.observations[place] = [fact.observation]
         self.store(
@@ -118,11 +120,11 @@ class Tellers:
             CoreWritten(block="learned", by="agent", sources=(first,), text=f"The jar: {self.word(place, chat)}."),
             CoreWritten(block="said", by="agent", project=place, sources=(first,), text=self.word(place, chat)),
         )
-        await self.agent.pin(second)
-        await self.agent.write_block(f"of-{place}", f"Owns {self.word(by_hand)} marmalade.", project=place)
+        await self.agent.chats.pin(second)
+        await self.agent.memories.write_block(f"of-{place}", f"Owns {self.word(by_hand)} marmalade.", project=place)
         file = self.folder / f"{place}.md"
         file.write_text(f"# Harbour {self.word(by_hand)}\n\nMarmalade of the jar {self.word(by_hand)}.\n")
-        await self.agent.ingest(file, project=place)
+        await self.agent.documents.ingest(file, project=place)
 
     def fact(self, text: str, source: str, place: str | None) -> ObservationMade:
         id = new_id()
@@ -156,7 +158,7 @@ class Tellers:
     async def in_chats(self, place: str | None) -> dict[str, str]:
         """What a model is given in a new chat and in an old one, and what is kept of it."""
         told: dict[str, str] = {}
-        new = await self.agent.configure(None, project=place)
+        new = await self.agent.chats.configure(None, project=place)
         self.turns[new], self.words[new] = [], []
         for name, chat in (("a new chat", new), ("an old chat", self.chats[place][-1])):
             for asked in (ASKED, "What did we talk about recently?", "What are the themes across all our chats?"):
@@ -167,7 +169,7 @@ class Tellers:
         return told
 
     async def by_tools(self, place: str | None) -> dict[str, str]:
-        toolbox, chat = Toolbox(self.agent._memory, self.agent._recaller, self.agent._maker), self.chats[place][-1]
+        toolbox, chat = Toolbox(self.agent._memory, self.agent._recaller, self.agent._themes), self.chats[place][-1]
         calls: tuple[Look, ...] = (
             RecentConversations(tool="recent_conversations", limit=20, since=None),
             SearchMemory(tool="search_memory", query=ASKED, limit=10),
@@ -253,7 +255,7 @@ async def bare(tmp_path: Path) -> AsyncIterator[Tellers]:
     try:
         found = Tellers(agent, model, tmp_path)
         for name in ("boats", "rails"):
-            await agent.make_project(name)
+            await agent.projects.make(name)
         yield found
     finally:
         await agent.close()
@@ -265,7 +267,7 @@ async def tellers(bare: Tellers) -> Tellers:
     for place in PLACES:
         await bare.talk(place)
         await bare.talk(place)
-        await bare.agent.reflect(by_model=False)
+        await bare.agent.reflection.run(by_model=False)
         await bare.furnish(place)
     return bare
 
@@ -303,7 +305,7 @@ async def test_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> N
     moved = tellers.chats["boats"][0]
     shown = await tellers.in_chats("boats")  # which is in the prompt of the other chat from now on
     assert set(tellers.words[moved]) & set(NONCE.findall(str(shown)))
-    await tellers.agent.assign(moved, "rails")
+    await tellers.agent.projects.assign(moved, "rails")
     tellers.owners.update(dict.fromkeys(tellers.words[moved], "rails"))
     for place in PLACES:
         assert list(leaks(tellers, place, await tellers.ways(place))) == []
@@ -312,9 +314,9 @@ async def test_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> N
 
 async def test_who_asks_what_is_known_of_them_is_told_what_their_project_knows(bare: Tellers) -> None:
     nonce = bare.word("boats")
-    await bare.agent.remember(f"I own a boat called {nonce}.", project="boats")
+    await bare.agent.memories.remember(f"I own a boat called {nonce}.", project="boats")
     for place in PLACES:
-        chat = await bare.agent.configure(None, project=place)
+        chat = await bare.agent.chats.configure(None, project=place)
         bare.turns[chat] = []
         await bare.say(chat, "What do you know about me?")
         assert (nonce in bare.model.detokenize(bare.model.prompts[-1])) == bare.sees(place, nonce), place
@@ -322,52 +324,52 @@ async def test_who_asks_what_is_known_of_them_is_told_what_their_project_knows(b
 
 async def test_what_is_said_in_a_project_changes_nothing_that_is_for_all(bare: Tellers) -> None:
     agent, memory = bare.agent, bare.agent._memory
-    everywhere = await agent.remember("I live in Lisbon.")
+    everywhere = await agent.memories.remember("I live in Lisbon.")
     chat = await bare.talk("boats")
     for said in ("I moved to Porto.", "I live in Porto now.", "I no longer live in Lisbon.", "I live in Lisbon."):
         await bare.say(chat, said)
-    await agent.reflect(by_model=False)
+    await agent.reflection.run(by_model=False)
     there = memory.memory(everywhere.id).observation
     assert (there.current, there.status, there.project, there.supports) == (True, "active", None, ())
-    outside = {each.text for each in await agent.memories(Wanted(viewer=None))}
+    outside = {each.text for each in await agent.memories.find(Wanted(viewer=None))}
     assert "I live in Lisbon." in outside
     assert not any("Porto" in (text or "") for text in outside)
-    assert any("Porto" in (each.text or "") for each in await agent.memories(Wanted(viewer="boats")))
+    assert any("Porto" in (each.text or "") for each in await agent.memories.find(Wanted(viewer="boats")))
 
 
 async def test_an_echo_in_a_project_strengthens_who_the_user_is_and_nothing_else_of_outside(bare: Tellers) -> None:
     agent, chat = bare.agent, await bare.talk("rails")
-    likes = await agent.remember("I like gooseberry jam on toast.")
-    fact = await agent.remember("The green ferry leaves at seven.", kind=ObservationKind.FACT)
+    likes = await agent.memories.remember("I like gooseberry jam on toast.")
+    fact = await agent.memories.remember("The green ferry leaves at seven.", kind=ObservationKind.FACT)
     await bare.say(chat, "I like gooseberry jam on toast. The green ferry leaves at seven.")
-    echoed = await agent.reinforce([bare.turns[chat][-1]])
+    echoed = await agent.reflection.reinforce([bare.turns[chat][-1]])
     assert [each.observation for each in echoed if isinstance(each, ObservationReinforced)] == [likes.id]
-    assert (await agent.memory(fact.id)).observation.reference_count == 0
+    assert (await agent.memories.story(fact.id)).observation.reference_count == 0
 
 
 async def test_a_project_has_its_own_version_of_a_block_until_that_is_emptied(bare: Tellers) -> None:
     agent = bare.agent
 
     async def says() -> dict[str | None, list[str]]:
-        return {place: [block.text for block in await agent.blocks(project=place)] for place in PLACES}
+        return {place: [block.text for block in await agent.memories.blocks(project=place)] for place in PLACES}
 
-    await agent.write_block("persona", "terse")
-    await agent.write_block("persona", "salty", project="boats")
+    await agent.memories.write_block("persona", "terse")
+    await agent.memories.write_block("persona", "salty", project="boats")
     assert await says() == {None: ["terse"], "boats": ["salty"], "rails": ["terse"]}
-    assert [block.text for block in await agent.blocks()] == ["terse", "salty"]
+    assert [block.text for block in await agent.memories.blocks()] == ["terse", "salty"]
     with pytest.raises(AgentError, match="in all projects"):
-        await agent.write_block("persona", "", project="rails")
-    await agent.write_block("persona", "", project="boats")
+        await agent.memories.write_block("persona", "", project="rails")
+    await agent.memories.write_block("persona", "", project="boats")
     assert await says() == {None: ["terse"], "boats": ["terse"], "rails": ["terse"]}
-    await agent.undo()
+    await agent.history.undo()
     assert (await says())["boats"] == ["salty"]
-    await agent.write_block("persona", "")
+    await agent.memories.write_block("persona", "")
     assert await says() == {None: [], "boats": ["salty"], "rails": []}
 
 
 async def test_a_model_may_not_change_from_a_project_what_is_for_all(bare: Tellers) -> None:
     agent, memory = bare.agent, bare.agent._memory
-    known, chat = await agent.remember("I live in Lisbon."), await bare.talk("boats")
+    known, chat = await agent.memories.remember("I live in Lisbon."), await bare.talk("boats")
     changes, turn = agent._conversation._answerer._steps._changes, bare.turns[chat][0]
     call = Correct(tool="correct", mark=mark_of(known.id), text="I live in Porto.")
     with pytest.raises(AgentError, match="only the user can correct it"):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.models import LoadedEmbedder
+from agent.model_host import LoadedEmbedder
 from bench.told import FILE, SCORES, Chats, Question, Shape, Tally, Told, ask, read
 from tests.fakes import FakeEmbedder, FakeGenerator
 

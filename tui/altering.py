@@ -15,9 +15,10 @@ from tui.widgets.message import Answer, Message, Said
 from tui.widgets.pages import Words
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.plans import Plan
+    from graph.marks import Mark
     from tui.app import ClewApp
-    from tui.service import Service
-    from tui.time_service import Mark, Plan
 
 PRIVATE = "Private chats are not saved: this one is gone when you quit."
 NOT_YET = "The memory is still opening."
@@ -44,7 +45,7 @@ async def agreed(
     screen = ImpactScreen(title, ways, yes=yes, failures=backstage.failures, words=words, easy=easy, for_good=for_good)
     plan: Plan | None = await app.push_screen_wait(screen)
     if plan is not None:
-        await chat.service.carry_out(plan)
+        await chat.service.plans.carry_out(plan)
         for desk in app.desks.values():
             desk.let_go()  # of rows that may hold what was erased just now
     return plan
@@ -57,7 +58,7 @@ async def refresh(app: "ClewApp") -> None:
     chat = app.chat
     if chat is None:
         return
-    if chat.session is not None and (await chat.service.session(chat.session)).deleted:
+    if chat.session is not None and (await chat.service.chats.get(chat.session)).deleted:
         await app.open_session(None)
     else:
         await chat.reread()
@@ -82,8 +83,8 @@ async def delete_message(app: "ClewApp", message: Message) -> None:
     plan = await agreed(
         app,
         f"Delete “{cut(message.text or 'erased', 48)}” permanently?",
-        Way("this message only", lambda: service.plan_delete(turn)),
-        Way(other, lambda: service.plan_delete(turn, exchange=True)),
+        Way("this message only", lambda: service.plans.delete(turn)),
+        Way(other, lambda: service.plans.delete(turn, exchange=True)),
         yes="delete permanently",
     )
     if plan is not None:
@@ -100,8 +101,8 @@ async def hide_message(app: "ClewApp", message: Message) -> None:
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
     if message.hidden:
-        plan = await service.plan_unhide(turn)
-        await service.carry_out(plan)
+        plan = await service.plans.unhide(turn)
+        await service.plans.carry_out(plan)
         app.chat.hidden(turn, hidden=False)
         app.say(f"Unhidden{_memories(plan)}. Press h to hide it again.")
     elif await hide(app, turn, message.text):
@@ -113,7 +114,7 @@ async def hide(app: "ClewApp", turn: str, words: str) -> bool:
     """Hide a message with these words, once it is agreed to what goes with it; whether it was done."""
     assert app.chat is not None
     service = app.chat.service
-    way = Way("hide", lambda: service.plan_hide(turn))
+    way = Way("hide", lambda: service.plans.hide(turn))
     if await agreed(app, f"Hide “{cut(words or 'erased', 48)}”?", way, yes="hide") is None:
         return False
     app.chat.hidden(turn, hidden=True)
@@ -147,7 +148,7 @@ async def undo(app: "ClewApp", argument: str) -> None:
     if number and not number.isdecimal():
         app.say("/undo undoes the last change; /undo NUMBER undoes the one with that number in `clew undo --list`.")
         return
-    change = await app.chat.service.undo(int(number) if number else None)
+    change = await app.chat.service.history.undo(int(number) if number else None)
     await refresh(app)
     app.say(f"You {one_line(change.what)}; that has been undone.")
 
@@ -171,7 +172,7 @@ async def _set(app: "ClewApp", name: str) -> None:
         app.composer.give_back(f"/marks {name}")
         app.say("Nothing was saved. The name is in the composer.")
         return
-    await app.chat.service.mark(name)
+    await app.chat.service.history.marks.add(name)
     app.say(f"Marked: “{cut(name, 40)}”. Use /marks to come back here.")
 
 
@@ -180,18 +181,18 @@ async def _choose_mark(app: "ClewApp") -> None:
     assert app.backstage is not None
     service = app.chat.service
 
-    listed: list[Mark] = list(await service.marks())
+    listed: list[Mark] = list(await service.history.marks.all())
     told = {mark.id: await _told(service, mark, app.backstage.failures) for mark in listed}
     idle: set[str] = set()  # those at which everything stands already
 
     async def preview(mark: "Mark") -> Words:
-        if not await service.restores(mark.id):
+        if not await service.history.restores(mark.id):
             return Words(plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED))
-        return preview_of(await service.plan_restore(mark.id))
+        return preview_of(await service.history.plan_restore(mark.id))
 
     async def look(redraw: Callable[[], None]) -> None:
         for mark in listed:
-            if not await service.restores(mark.id):
+            if not await service.history.restores(mark.id):
                 idle.add(mark.id)
                 redraw()
 
@@ -216,7 +217,7 @@ async def _choose_mark(app: "ClewApp") -> None:
     elif chosen.item is not None and chosen.answer == "clear":
         title, words = f"Remove {_name(chosen.item)}?", "Only the mark is removed; your chats stay as they are."
         if await app.push_screen_wait(Confirm(title, words, yes="remove")):
-            await service.unmark(chosen.item.id)
+            await service.history.marks.remove(chosen.item.id)
             app.say("Mark removed.")
     elif chosen.item is not None:
         await _restore(app, chosen.item)
@@ -225,10 +226,10 @@ async def _choose_mark(app: "ClewApp") -> None:
 async def _restore(app: "ClewApp", mark: "Mark") -> None:
     assert app.chat is not None
     service = app.chat.service
-    if not await service.restores(mark.id):
+    if not await service.history.restores(mark.id):
         app.say(f"{NOTHING_BACK}: {AS_IT_WAS[0].lower()}{AS_IT_WAS[1:]}")
         return
-    way = Way("restore", lambda: service.plan_restore(mark.id))
+    way = Way("restore", lambda: service.history.plan_restore(mark.id))
     words = "Messages sent since stay available as other versions (/tree)."
     if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore", words=words) is not None:
         await refresh(app)
@@ -239,16 +240,16 @@ def _name(mark: "Mark") -> str:
     return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark from {mark.at.astimezone():%-d %b, %H:%M}"
 
 
-async def _told(service: "Service", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
+async def _told(service: "Agent", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
     """What a mark is called in the list: its name, or what it stands before, in which chat."""
     words = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
     if mark.session is None:
         return words
-    chat = (await service.session(mark.session)).name or "an untitled chat"
+    chat = (await service.chats.get(mark.session)).name or "an untitled chat"
     if mark.turn is None:
         return f"{words} to the start of “{cut(chat, 40)}”"
     try:
-        turn = (await service.exchange(mark.turn)).turn
+        turn = (await service.chats.exchange(mark.turn)).turn
         text = "erased" if turn.text is None else "hidden" if turn.hidden else turn.text
     except failures:  # it was deleted since
         text = "erased"

@@ -50,9 +50,9 @@ from tui.writing import Writing
 
 if TYPE_CHECKING:
     from agent.events import Failed, ReplyEnded
+    from tui.backstage import Backstage
     from tui.chat import Chat
     from tui.keyboard import Later
-    from tui.service import Backstage
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 CHAT_ONLY = frozenset(("perform", "interrupt", "focus_messages"))
@@ -255,7 +255,7 @@ class ClewApp(Parts):
         name, found, session = None, None, None
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
-            about = await service.session(session) if session is not None else None
+            about = await service.chats.get(session) if session is not None else None
             world = about.world if about is not None else MAIN
             found = await what_if(service, world)
             if session != self.chat.session:

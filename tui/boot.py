@@ -11,7 +11,7 @@ from tui.exit_codes import exit_code_of
 if TYPE_CHECKING:
     from agent.events import ModelProgress
     from agent.home import Home
-    from tui.service import Choice
+    from tui.backstage import Choice
 
 
 OFFERED_AGAIN = timedelta(days=7)
@@ -40,8 +40,8 @@ class RealBackstage:
     """The real agent on the home folder; made in a thread, because making it imports everything."""
 
     def __init__(self, home: "Home", options: Options) -> None:
+        from agent.agent import Agent
         from agent.errors import AgentError, SettingsError
-        from agent.service import Agent
         from agent.settings import load_settings
         from graph.errors import MemoryFailure
         from models.errors import ModelError
@@ -64,7 +64,7 @@ class RealBackstage:
 
     def choices(self, *, embed: bool = False) -> "list[Choice]":
         from models.store import ModelStore
-        from tui.service import Choice
+        from tui.backstage import Choice
 
         return [
             Choice(
@@ -97,7 +97,7 @@ class RealBackstage:
 
     def better(self, speed: float) -> "Choice | None":
         from models import fitting
-        from tui.service import Choice
+        from tui.backstage import Choice
 
         settings, folder = self.service.settings, self._home.models
         gpu = fitting.gpu_for_a_model() if settings.gpu_layers else 0

@@ -19,11 +19,11 @@ from tui.widgets.message import Answer, Message, Said
 from tui.widgets.pages import Words
 
 if TYPE_CHECKING:
+    from agent.plans import Plan
     from graph.values import Turn
     from tui.app import ClewApp
     from tui.branches import TreeRow
     from tui.chat import Chat
-    from tui.time_service import Plan
 
 NO_CHAT = "This chat has no messages yet."
 NONE_OF_YOURS = "There is no message of yours to go back to here."
@@ -66,7 +66,7 @@ async def _answer_again(app: "ClewApp", chat: "Chat", session: str, message: Sai
     later = _followed(app, message)
     plan = None
     if later and asked is not None and not (isinstance(asked, Said) and asked.queued) and not answers_here(app):
-        plan = await chat.service.rewind_plan(session, asked.turn)
+        plan = await chat.service.branches.plan_rewind(session, asked.turn)
 
     def began() -> None:
         if plan is not None:
@@ -114,8 +114,8 @@ async def walk(app: "ClewApp", message: Message, step: int) -> None:
         return
     turn = alternatives.turns[place]
     later = _followed(app, message)
-    plan = await chat.service.switch_plan(session, turn) if later else None
-    await chat.service.switch(session, turn)
+    plan = await chat.service.branches.plan_switch(session, turn) if later else None
+    await chat.service.branches.switch(session, turn)
     await chat.reread(at=turn, focus=True)
     if plan is not None:
         app.say(left_with(plan, later))
@@ -158,13 +158,13 @@ async def rewind(app: "ClewApp", argument: str) -> None:
     if (found := chat_of(app)) is None or app.backstage is None:
         return
     chat, session = found
-    stops = stops_of(await chat.service.thread(session))
+    stops = stops_of(await chat.service.chats.thread(session))
     if not stops:
         app.say(NONE_OF_YOURS)
         return
 
     async def preview(stop: Stop) -> Words:
-        return preview_of(await chat.service.rewind_plan(session, stop.before))
+        return preview_of(await chat.service.branches.plan_rewind(session, stop.before))
 
     chosen = await app.push_screen_wait(
         Chooser[Stop](
@@ -202,7 +202,7 @@ def stops_of(thread: "list[Turn]") -> list[Stop]:
 
 
 async def _go_back(app: "ClewApp", chat: "Chat", session: str, turn: str | None, stop: Stop, *, before: bool) -> None:
-    await chat.service.rewind(session, turn)
+    await chat.service.branches.rewind(session, turn)
     app.transcript.follow = True
     await chat.reread()
     app.composer.focus()
@@ -245,7 +245,7 @@ async def _choose_turn(app: "ClewApp", chat: "Chat", session: str, choose: str |
     from tui.branches import TreeRow, head_of, painted, particulars, rows_of
 
     assert app.backstage is not None
-    rows = rows_of(await chat.service.tree(session))
+    rows = rows_of(await chat.service.branches.tree(session))
     names = await _names(chat, rows)
 
     async def preview(row: TreeRow) -> Content:
@@ -280,7 +280,7 @@ async def _walked_away(app: "ClewApp", turn: str) -> bool:
 async def _names(chat: "Chat", rows: "list[TreeRow]") -> dict[str, str]:
     """The names of the chats that leave the tree."""
     forks = {fork for row in rows for fork in row.branch.forks}
-    return {fork: (await chat.service.session(fork)).name or "New chat" for fork in forks}
+    return {fork: (await chat.service.chats.get(fork)).name or "New chat" for fork in forks}
 
 
 async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow") -> None:
@@ -292,7 +292,7 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
         return
     assert app.backstage is not None
     turn = row.branch.turn
-    way = Way("continue from there", lambda: chat.service.rewind_plan(session, turn))
+    way = Way("continue from there", lambda: chat.service.branches.plan_rewind(session, turn))
     screen = ImpactScreen(
         f"Continue from “{cut(row.branch.text or 'erased', 44)}”?",
         [way],
@@ -303,7 +303,7 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
     plan = await app.push_screen_wait(screen)
     if plan is None:
         return
-    await chat.service.rewind(session, turn, plan=plan)
+    await chat.service.branches.rewind(session, turn, plan=plan)
     app.transcript.follow = True
     await chat.reread()
     app.composer.focus()
@@ -343,7 +343,7 @@ async def _fork(app: "ClewApp", chat: "Chat", session: str, at: str | None, want
     """Make it and show it; where it left the other, one comes back to."""
     from tui.trail import Place
 
-    made = await chat.service.fork(session, at=at, what_if=wanted.what_if, name=wanted.name)
+    made = await chat.service.branches.fork(session, at=at, what_if=wanted.what_if, name=wanted.name)
     app.trail.leave(Place(session, app.transcript.top_turn))
     await app.open_session(made)
     app.composer.focus()

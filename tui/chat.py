@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent.events import (
     AgentEvent,
@@ -29,14 +30,17 @@ from agent.events import (
     TurnWithdrawn,
 )
 from tui import toolwords
+from tui.backstage import Choice
 from tui.fold import fold
 from tui.reading import READ, Reading, answer_to
-from tui.service import Choice, Service
 from tui.state import State, activity, model_label
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
 from tui.window import said
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
 
 EXCHANGE = 20  # turns of a message, the most tools called for it, the reply, and the message before
 PAINT_S = 0.1
@@ -54,7 +58,7 @@ class Chat(Reading):
 
     def __init__(
         self,
-        service: Service,
+        service: "Agent",
         transcript: Transcript,
         *,
         changed: Callable[[], None],
@@ -310,7 +314,7 @@ class Chat(Reading):
             return
         window = self.transcript.window
         known = {turn.id for turn in window.turns[-READ:]}
-        for turn in await self.service.thread(self.session, limit=EXCHANGE):
+        for turn in await self.service.chats.thread(self.session, limit=EXCHANGE):
             if turn.id not in known:
                 window = said(window, turn)
         await self.transcript.move(window)

@@ -115,7 +115,7 @@ async def write_in_editor(app: "ClewApp", argument: str) -> None:
         return
     folder = app.drafts.folder
     if app.chat is not None and app.writing.private:
-        apart = app.chat.service.private_folder
+        apart = app.chat.service.private.folder
         if apart is None:
             app.say("The private chat is still starting.")
             return
@@ -170,7 +170,7 @@ async def about(app: "ClewApp", argument: str) -> None:
         from tui.walking import walk_from
         from tui.widgets.about_page import AboutPage, about_content
 
-        found = await app.chat.service.about(name, world=app.state.world, project=await app.keeping.project())
+        found = await app.chat.service.search.about(name, world=app.state.world, project=await app.keeping.project())
         beliefs = await app.keeping.about(name)
         table, known = ("Project" if found.kind == "project" else "Entity"), found.name
         words = about_content(found, app.page_width, beliefs)
@@ -219,10 +219,10 @@ async def rename(app: "ClewApp", argument: str) -> None:
         return
     name: str | None = argument
     if not argument:
-        now = (await app.chat.service.session(session)).name or ""
+        now = (await app.chat.service.chats.get(session)).name or ""
         name = await app.push_screen_wait(AskLine("Rename this chat", now, placeholder="Name"))
     if name:
-        await app.chat.service.rename(session, name)
+        await app.chat.service.chats.rename(session, name)
 
 
 async def archive(app: "ClewApp", argument: str) -> None:
@@ -233,7 +233,7 @@ async def archive(app: "ClewApp", argument: str) -> None:
     if app.keeping.is_private(session):
         app.say(altering.PRIVATE)
         return
-    await app.chat.service.archive(session)
+    await app.chat.service.chats.archive(session)
     await app.open_session(None)
     app.say("Chat archived. Its memories stay in use. Press F2, then Ctrl+T to see archived chats.")
 
@@ -250,9 +250,9 @@ async def delete_session(app: "ClewApp", session: str) -> None:
     """Delete a chat after asking."""
     assert app.chat is not None
     service = app.chat.service
-    about = await service.session(session)
+    about = await service.chats.get(session)
     title = f"Delete the chat “{cut(about.name or 'New chat', 48)}” permanently?"
-    way = Way("the chat", lambda: service.plan_delete_session(session))
+    way = Way("the chat", lambda: service.plans.delete_session(session))
     agreed = await altering.agreed(app, title, way, yes="delete permanently", words=DELETE_WORDS, for_good=True)
     if agreed is None:
         return

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from tui.app import ClewApp
+    from tui.backstage import Backstage
     from tui.boot import Options
-    from tui.service import Backstage
     from tui.termination import Termination
 
 WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--project": "project"}

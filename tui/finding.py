@@ -25,10 +25,10 @@ async def search(app: "ClewApp", text: str = "") -> None:
     if chat is None or backstage is None:
         app.say(NOT_YET)
         return
-    worlds = [world for world in await chat.service.worlds() if world.id != MAIN]
+    worlds = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
     what_ifs = {world.id: (await named(chat.service, world)).short for world in worlds}
     screen = SearchScreen(
-        chat.service.search,
+        chat.service.search.words,
         backstage.failures,
         text or app.sessions.words or app.sought,
         what_ifs=what_ifs,
@@ -57,7 +57,7 @@ async def go_to(app: "ClewApp", session: str, turn: str) -> None:
 
 async def _show_branch(app: "ClewApp", chat: "Chat", turn: str) -> None:
     """The nearest turn above it that the chat did take, and the words themselves on a page of their own."""
-    exchange = await chat.service.exchange(turn)
+    exchange = await chat.service.chats.exchange(turn)
     found = exchange.reply if exchange.reply is not None and exchange.reply.id == turn else exchange.turn
     parent = found.parent
     for _ in range(MOST_PARENTS):
@@ -68,7 +68,7 @@ async def _show_branch(app: "ClewApp", chat: "Chat", turn: str) -> None:
 
 
 async def _parent(chat: "Chat", turn: str) -> str | None:
-    exchange = await chat.service.exchange(turn)
+    exchange = await chat.service.chats.exchange(turn)
     of: Turn | None = exchange.reply if exchange.reply is not None and exchange.reply.id == turn else exchange.turn
     return of.parent if of is not None else None
 

@@ -11,8 +11,8 @@ from tui.widgets.dialogs import Reader
 from tui.widgets.impact import Way
 
 if TYPE_CHECKING:
+    from agent.ingesting.ingester import IngestReport
     from tui.app import ClewApp
-    from tui.keeping_service import Ingested
 
 NO_PATH = "No path given. Name a file or folder, such as /ingest ~/notes"
 WHILE_S = 600.0  # a line about what is under way stays until the next one
@@ -49,7 +49,7 @@ class Ingest:
             return
         app.say(f"Reading {cut(str(path), 60)} … Esc to stop", for_s=WHILE_S)
         try:
-            report = await app.chat.service.ingest(path, self._came, project=await app.keeping.project())
+            report = await app.chat.service.documents.ingest(path, self._came, project=await app.keeping.project())
         except asyncio.CancelledError:
             app.say("Stopped. The files read so far are kept. Run the same command to continue.")
         except app.backstage.failures as error:
@@ -70,7 +70,7 @@ class Ingest:
         if len(missing) == 1:
             gone, are, them, stay = "1 file no longer exists", "It was", "it", "document stays"
         title = f"{gone}. Remove {them} from the memory?"
-        way = Way("", lambda: service.plan_take_out(missing))
+        way = Way("", lambda: service.plans.take_out(missing))
         taken = await altering.agreed(app, title, way, yes="remove")
         kept = f"Nothing was changed. The {stay} in the memory."
         app.say(kept if taken is None else f"{are} removed from the memory. /undo undoes this.")
@@ -81,7 +81,7 @@ class Ingest:
         self._app.say(f"Reading {done:,} of {total:,}: {cut(name, 48)} · Esc to stop", for_s=WHILE_S)
 
 
-def _told(report: "Ingested") -> str:
+def _told(report: "IngestReport") -> str:
     counts = [
         (len(report.added), "added"),
         (len(report.refreshed), "refreshed"),
@@ -96,5 +96,5 @@ def _told(report: "Ingested") -> str:
     return f"{stopped}Documents: {words}.{others}{guessed} Press F4, then 5 to see them."
 
 
-def _skipped(report: "Ingested") -> str:
+def _skipped(report: "IngestReport") -> str:
     return "\n".join(f"{path}: {why}" for path, why in report.skipped[:500])

@@ -130,13 +130,13 @@ class Keeping:
         if self._taken_back:
             back, self._taken_back = self._taken_back, []
             for identity, status in back:
-                await service.restore(identity, "candidate" if status == "candidate" else "active")
+                await service.memories.restore(identity, "candidate" if status == "candidate" else "active")
             app.say("Restored.")
             return
         for identity in self._learned:
-            status = (await service.memory(identity)).observation.status
+            status = (await service.memories.story(identity)).observation.status
             if status in ("candidate", "active"):
-                await service.reject(identity)
+                await service.memories.reject(identity)
                 self._taken_back.append((identity, status))
         self._unsay()
         count = len(self._taken_back)
@@ -159,9 +159,9 @@ class Keeping:
         app.chat.answered(approval)
         app.composer.focus()
         if allowed:
-            await app.chat.service.approve(approval)
+            await app.chat.service.approvals.answer(approval, allowed=True)
         else:
-            await app.chat.service.refuse(approval)
+            await app.chat.service.approvals.answer(approval, allowed=False)
             app.say("Denied. Nothing was changed.")
 
     def refuse_waiting(self) -> bool:
@@ -195,7 +195,7 @@ class Keeping:
         app.writing.expect_private()
         session = None
         try:
-            session = await app.chat.service.private()
+            session = await app.chat.service.private.begin()
         finally:
             if session is None:
                 app.writing.private_failed()
@@ -230,9 +230,9 @@ class Keeping:
         if not await app.push_screen_wait(Confirm(title.format(cut(message.text or "erased", 48)), words, yes=yes)):
             return
         if withheld:
-            await app.chat.service.withhold(message.turn)
+            await app.chat.service.chats.withhold(message.turn)
         else:
-            await app.chat.service.release(message.turn)
+            await app.chat.service.chats.release(message.turn)
         app.chat.withheld(message.turn, withheld=withheld)
         words = "Kept out of memory. It stays in this chat" if withheld else "Allowed in memory again"
         app.say(f"{words}. Press o again to {'allow it' if withheld else 'keep it out'}.")
@@ -245,7 +245,7 @@ class Keeping:
         chat = self._app.chat
         if chat is None or chat.session is None:
             return self._app.options.project
-        return (await chat.service.session(chat.session)).project
+        return (await chat.service.chats.get(chat.session)).project
 
     async def one_of(self, words: str) -> "Observation | list[Observation]":
         """The observation of that id, or those with these words."""
@@ -253,7 +253,7 @@ class Keeping:
 
         assert self._app.chat is not None
         service = self._app.chat.service
-        found = await service.memories(Wanted(text=words, world=self._app.state.world), limit=20)
+        found = await service.memories.find(Wanted(text=words, world=self._app.state.world), limit=20)
         if len(found) == 1:
             return found[0]
         return found
@@ -267,8 +267,8 @@ class Keeping:
             return []
         try:
             seen = Wanted(world=app.state.world, viewer=await self.project())
-            about = await app.chat.service.memories(replace(seen, about=name), limit=MOST_ABOUT)
-            named = await app.chat.service.memories(replace(seen, text=name), limit=MOST_ABOUT)
+            about = await app.chat.service.memories.find(replace(seen, about=name), limit=MOST_ABOUT)
+            named = await app.chat.service.memories.find(replace(seen, text=name), limit=MOST_ABOUT)
         except app.backstage.failures:
             return []
         return list({each.id: each for each in (*about, *named)}.values())[:MOST_ABOUT]
@@ -279,7 +279,7 @@ class Keeping:
         if app.chat is None or app.backstage is None or not looks_like_id(word):
             return None
         try:
-            return (await app.chat.service.memory(word, world=app.state.world)).observation
+            return (await app.chat.service.memories.story(word, world=app.state.world)).observation
         except app.backstage.failures:
             return None
 

@@ -39,8 +39,8 @@ async def fill(app: "ClewApp") -> None:
     """Read the list again, if it is shown."""
     if app.chat is not None and app.sessions.display:
         service = app.chat.service
-        found = await service.sessions(archived=app.sessions.archived)
-        private = [] if app.sessions.archived else await service.private_sessions()
+        found = await service.chats.all(archived=app.sessions.archived)
+        private = [] if app.sessions.archived else await service.private.all()
         app.sessions.fill([*private, *found], app.chat.session, private=app.state.private)
 
 
@@ -74,11 +74,11 @@ async def _with_session(app: "ClewApp", what: str, session: "Session") -> None:
         case "rename":
             name = await app.push_screen_wait(AskLine("Rename this chat", session.name or "", placeholder="Name"))
             if name:
-                await service.rename(session.id, name)
+                await service.chats.rename(session.id, name)
         case "archive" if session.archived:
-            await service.unarchive(session.id)
+            await service.chats.unarchive(session.id)
         case "archive":
-            await service.archive(session.id)
+            await service.chats.archive(session.id)
             if session.id == app.current_session:
                 await app.open_session(None)
         case "delete":

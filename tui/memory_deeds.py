@@ -55,7 +55,7 @@ async def blocks(app: "ClewApp", argument: str) -> None:
         return
     names = [
         block.name
-        for block in await app.chat.service.blocks(world=app.state.world, project=await app.keeping.project())
+        for block in await app.chat.service.memories.blocks(world=app.state.world, project=await app.keeping.project())
     ]
     known = next((each for each in names if each.casefold() == name.casefold()), None)
     told = "" if known is not None else f"There is no core block “{cut(name, 40)}”. Press n to write one."
@@ -80,7 +80,7 @@ async def remember(app: "ClewApp", argument: str) -> None:
         _left(app, "remember", asked)
     elif asked:
         project = await app.keeping.project()
-        made = await app.chat.service.remember(asked, project=project, world=app.state.world)
+        made = await app.chat.service.memories.remember(asked, project=project, world=app.state.world)
         where = " in this what-if" if app.state.what_if else ""
         app.say(f"Remembered{where}: {cut(made.text or '', 80)} · F4 shows it")
         app.keeping.point_at(made.id)
@@ -111,7 +111,7 @@ async def _forget(app: "ClewApp", found: "Observation") -> None:
     words = FORGET_WORDS
     if app.keeping.is_private(app.chat.session):
         words = f"{words} This chat is private, but a memory you forget is forgotten in all chats."
-    way = Way("forget", lambda: service.plan_forget(found.id))
+    way = Way("forget", lambda: service.plans.forget(found.id))
     if await altering.agreed(app, "Forget this permanently?", way, yes="forget permanently", words=words) is not None:
         app.say("Forgotten permanently.")
 
@@ -160,7 +160,7 @@ async def _correct(app: "ClewApp", found: "Observation", text: str) -> None:
     if not await app.keeping.keeps():
         _left(app, "correct", f"{found.id} {text}")
         return
-    made = await app.chat.service.correct(found.id, text, world=app.state.world)
+    made = await app.chat.service.memories.correct(found.id, text, world=app.state.world)
     where = " in this what-if" if app.state.what_if else ""
     app.say(f"Corrected{where}: {cut(made.text or '', 80)} · F4 shows it")
     app.keeping.point_at(made.id)
@@ -171,7 +171,7 @@ async def _known(app: "ClewApp", words: str, limit: int) -> "list[Observation]":
     from graph.beliefs import Wanted
 
     assert app.chat is not None
-    return await app.chat.service.memories(Wanted(text=words, world=app.state.world), limit=limit)
+    return await app.chat.service.memories.find(Wanted(text=words, world=app.state.world), limit=limit)
 
 
 def _left(app: "ClewApp", slash: str, argument: str) -> None:
@@ -186,7 +186,7 @@ async def project(app: "ClewApp", argument: str) -> None:
     if chat is None:
         app.say(NOT_YET)
         return
-    known = {each.name.casefold(): each for each in await chat.service.projects()}
+    known = {each.name.casefold(): each for each in await chat.service.projects.all()}
     if not name:
         await _show_projects(app)
         return
@@ -202,7 +202,7 @@ async def project(app: "ClewApp", argument: str) -> None:
         )
         if not await app.push_screen_wait(Confirm(f"Create the project “{cut(name, 50)}”?", words, yes="create")):
             return
-        await chat.service.make_project(name)
+        await chat.service.projects.make(name)
     await _assign(app, known[name.casefold()].name if name.casefold() in known else " ".join(name.split()))
 
 
@@ -211,7 +211,7 @@ async def _assign(app: "ClewApp", name: str | None) -> None:
     session = app.chat.session
     app.options = replace(app.options, project=name)
     if session is not None:
-        await app.chat.service.assign(session, name)
+        await app.chat.service.projects.assign(session, name)
     app.say(
         "This chat no longer belongs to a project." if name is None else f"This chat now belongs to {one_line(name)}."
     )
@@ -223,7 +223,7 @@ async def _show_projects(app: "ClewApp") -> None:
     assert app.chat is not None
     here = await app.keeping.project()
     lines = [plain(HOW_PROJECTS, MUTED)]
-    for each in await app.chat.service.projects():
+    for each in await app.chat.service.projects.all():
         mark = "› " if each.name == here else "  "
         away = " · archived" if each.status == "archived" else ""
         head = plain(f"{mark}{one_line(each.name)}", "bold")

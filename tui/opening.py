@@ -11,8 +11,8 @@ from tui.themes import full_name, unknown_theme
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+    from tui.backstage import Backstage
     from tui.chat import Chat
-    from tui.service import Backstage
 
 
 async def open_memory(app: "ClewApp") -> None:
@@ -42,7 +42,7 @@ async def open_memory(app: "ClewApp") -> None:
         await app.leave(backstage.exit_code(error), str(error))
         return
     app.chat = chat
-    app.composer.sent = await backstage.service.said()
+    app.composer.sent = await backstage.service.chats.said()
     await _show_first(app, backstage)
     words = [_recovered(chat.state.recovered)] if chat.state.recovered else []
     if unknown := unknown_theme(backstage.service.settings.theme, app.available_themes):
@@ -57,9 +57,9 @@ async def _show_first(app: "ClewApp", backstage: "Backstage") -> None:
     options, service = app.options, backstage.service
     try:
         if options.new or options.session is None:
-            session = None if options.new else await service.last_session()
+            session = None if options.new else await service.chats.last()
         else:
-            session = (await service.session_named(options.session)).id
+            session = (await service.chats.named(options.session)).id
         await app.open_session(session)
     except backstage.failures as error:
         await app.open_session(None)

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from tui import toolwords
 from tui.latest import Latest
 from tui.quotes import quotes_content
-from tui.service import Service
 from tui.state import State, resumed
 from tui.widgets.greeting import Greeting
 from tui.widgets.message import Answer, Message, Said
@@ -22,6 +21,7 @@ from tui.widgets.transcript import Transcript
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.events import RecallDone
     from graph.branches import Alternatives
     from graph.hits import Hit
@@ -33,7 +33,7 @@ Places = tuple[str, tuple[str, ...]]  # a session, and turns of it
 class Reading:
     """The chat `session` in the transcript. It calls `changed` when the state did."""
 
-    def __init__(self, service: Service, transcript: Transcript, changed: Callable[[], None]) -> None:
+    def __init__(self, service: "Agent", transcript: Transcript, changed: Callable[[], None]) -> None:
         self.service = service
         self.transcript = transcript
         self.state = State()
@@ -50,7 +50,7 @@ class Reading:
         async with self._lock:
             self.session = session
             self.opened_once = True
-            turns = await self.service.thread(session, limit=READ) if session is not None else []
+            turns = await self.service.chats.thread(session, limit=READ) if session is not None else []
             await self.transcript.show(
                 opened(turns, asked=READ),
                 *await self._on_their_way(Window(tuple(turns))),
@@ -73,7 +73,7 @@ class Reading:
         async with self._lock:
             at = at or self.transcript.top_turn
             count = max(READ, len(self.transcript.window.turns))
-            turns = await self.service.thread(self.session, limit=count) if self.session is not None else []
+            turns = await self.service.chats.thread(self.session, limit=count) if self.session is not None else []
             window = opened(turns, asked=count)
             place = around(window, at) if at is not None else None
             window = window if place is None else place
@@ -108,7 +108,7 @@ class Reading:
             recall = self.state.recall_for(reply.turn)
             widgets.append(answer_to(reply.reply_turn, reply.text, recall))
         held = self.state.held.get(self.session, ())
-        waiting = [each for each in await self.service.waiting(self.session) if each.id not in known]
+        waiting = [each for each in await self.service.chats.waiting(self.session) if each.id not in known]
         widgets.extend(Said(each.id, each.text, queued=True, held=each.id in held) for each in waiting)
         return widgets
 
@@ -132,7 +132,7 @@ class Reading:
 
     async def _find_alternatives(self, asked: Places) -> "dict[str, Alternatives]":
         session, turns = asked
-        return await self.service.alternatives(session, turns) if turns else {}
+        return await self.service.branches.alternatives(session, turns) if turns else {}
 
     def _show_alternatives(self, asked: Places, answer: "dict[str, Alternatives]") -> None:
         for message in self.transcript.messages:
@@ -151,7 +151,7 @@ class Reading:
         return [each for each in messages if isinstance(each, Answer) and each.recalled and not each.writing]
 
     async def _find_quotes(self, asked: Places) -> "dict[str, tuple[Hit, ...]]":
-        return await self.service.quotes(asked[1]) if asked[1] else {}
+        return await self.service.search.quotes(asked[1]) if asked[1] else {}
 
     def _show_quotes(self, asked: Places, answer: "dict[str, tuple[Hit, ...]]") -> None:
         now = datetime.now().astimezone()
@@ -168,7 +168,7 @@ class Reading:
     async def _page_up(self) -> None:
         window = self.transcript.window
         if window.first == 0 and window.more and self.session is not None:
-            older = await self.service.thread(self.session, before=window.oldest, limit=READ)
+            older = await self.service.chats.thread(self.session, before=window.oldest, limit=READ)
             window = older_read(window, older, asked=READ)
         if window.first > 0 or window.last != self.transcript.window.last:
             await self.transcript.move(up(window))
@@ -186,7 +186,9 @@ class Reading:
         async with self._lock:
             window = self.transcript.window
             if window.more and self.session is not None:
-                window = older_read(window, await self.service.thread(self.session, before=window.oldest), asked=0)
+                window = older_read(
+                    window, await self.service.chats.thread(self.session, before=window.oldest), asked=0
+                )
             first = top(window)
             await self.transcript.show(first, *(await self._on_their_way(first) if first.at_tail else ()), follow=False)
             self.tell_more()
@@ -211,7 +213,7 @@ class Reading:
         found = None
         while found is None and window.more and self.session is not None:
             asked *= 4  # a chat of thousands of turns is read in a few pieces, a near turn with one
-            older = await self.service.thread(self.session, before=window.oldest, limit=asked)
+            older = await self.service.chats.thread(self.session, before=window.oldest, limit=asked)
             window = older_read(window, older, asked=asked)
             found = around(window, turn)
         return found

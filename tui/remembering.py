@@ -194,10 +194,10 @@ class Remembering:
     async def _pack(self, chat: "Chat", wanted: Wanted) -> Pack:
         service = chat.service
         hits = await self._hits(chat, wanted)
-        missed = await service.missed(wanted.reply) if wanted.reply is not None and not hits else ""
+        missed = await service.search.missed(wanted.reply) if wanted.reply is not None and not hits else ""
         project = await self._app.keeping.project()
-        pins = await service.pinned(world=chat.state.world, project=project)
-        names = {each: (await service.session(each)).name for each in {turn.session for turn in pins}}
+        pins = await service.chats.pinned(world=chat.state.world, project=project)
+        names = {each: (await service.chats.get(each)).name for each in {turn.session for turn in pins}}
         pack = pack_of(
             wanted,
             hits,
@@ -220,7 +220,7 @@ class Remembering:
         assert self._app.backstage is not None
         seen = Filters(pinned=True, world=chat.state.world, viewer=await self._app.keeping.project())
         try:
-            return await chat.service.memories(seen, limit=MOST_PINNED)
+            return await chat.service.memories.find(seen, limit=MOST_PINNED)
         except self._app.backstage.failures:
             return ()
 
@@ -229,10 +229,10 @@ class Remembering:
             from graph.hits import Filters
 
             filters = Filters(world=chat.state.world, project=await self._app.keeping.project())
-            return await chat.service.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)
+            return await chat.service.search.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)
         recall = chat.state.recall_for(wanted.turn) if wanted.turn is not None else None
         if wanted.reply is not None:
-            return await chat.service.context(wanted.reply)
+            return await chat.service.search.context(wanted.reply)
         return recall.hits if recall is not None else ()
 
     def _show(self, wanted: Wanted, answer: tuple[Pack, str]) -> None:
@@ -281,7 +281,7 @@ class Remembering:
     async def _read_chunk(self, item: "Item") -> None:
         """The piece of a document whole, under the name of its file."""
         assert self._app.chat is not None
-        documents = await self._app.chat.service.documents()
+        documents = await self._app.chat.service.documents.all()
         path = next((each.path for each in documents if each.id == item.session), "")
         self._app.push_screen(Reader(cut(path or item.head, 80), item.whole))
 
@@ -294,7 +294,7 @@ class Remembering:
             app.say("Only messages and finished replies can be pinned.")
             return
         try:
-            pinned = await app.chat.service.pinned(world=app.chat.state.world)
+            pinned = await app.chat.service.chats.pinned(world=app.chat.state.world)
             what = "unpin" if message.turn in {turn.id for turn in pinned} else "pin"
             if not await self._sure(what, message.text):
                 return
@@ -313,7 +313,7 @@ class Remembering:
         if chat is None:
             return
         what, item, change = self._done.pop()
-        await chat.service.undo(change)
+        await chat.service.history.undo(change)
         self._note(chat, UNDOES[what], item)
         self._app.say(f"{DONE[UNDOES[what]]}.")
         await self.refresh()
@@ -323,7 +323,7 @@ class Remembering:
         if chat is None or (what in PINNING and not await self._sure(what, item.words)):
             return
         if item.kind == "observation":
-            change = chat.service.pin_memory if what == "pin" else chat.service.unpin_memory
+            change = chat.service.memories.pin if what == "pin" else chat.service.memories.unpin
             await change(item.turn, world=_world(chat))
         elif what == "hide":
             if not await altering.hide(self._app, item.turn, item.words):
@@ -331,7 +331,7 @@ class Remembering:
         else:
             await self._change(chat, what, item.turn)
         self._note(chat, what, item)
-        changes = await chat.service.changes(limit=1)
+        changes = await chat.service.history.changes(limit=1)
         self._done += [(what, item, changes[0].seq)] if changes else []
         self._app.say(f"{DONE[what]}. Press u to undo.")
         await self.refresh()
@@ -350,11 +350,11 @@ class Remembering:
     async def _change(self, chat: "Chat", what: str, turn: str) -> None:
         match what:
             case "pin":
-                await chat.service.pin(turn, world=_world(chat))
+                await chat.service.chats.pin(turn, world=_world(chat))
             case "unpin":
-                await chat.service.unpin(turn, world=_world(chat))
+                await chat.service.chats.unpin(turn, world=_world(chat))
             case _:
-                await chat.service.unhide(turn)
+                await chat.service.chats.unhide(turn)
 
 
 def _world(chat: "Chat") -> str | None:

@@ -29,8 +29,8 @@ from tui.widgets.settings import SettingsScreen
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
+    from tui.backstage import Backstage
     from tui.chat import Chat
-    from tui.service import Backstage
 
 NOT_YET = "The settings are still being read."
 BUSY = "One moment: the previous change is still being made."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ReplyEnded,
         ToolAsked,
     )
-    from tui.service import Choice
+    from tui.backstage import Choice
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from graph.events import Sampling
     from graph.values import Session
     from tui.app import ClewApp
+    from tui.backstage import Backstage, Choice
     from tui.chat import Chat
-    from tui.service import Backstage, Choice
 
 DEFAULT = "default"
 HERE = "here"
@@ -161,7 +161,7 @@ async def embedder(app: "ClewApp", name: str | None = None, *, fetch: Fetch = fe
         current = chat.service.settings.embedder
         name = await app.push_screen_wait(ModelPicker(choices, current, title="Embedder"))
     if name and await _installed(app, chat, backstage, choices, name, fetch):
-        await chat.service.use_embedder(name)
+        await chat.service.models.use_embedder(name)
         await asyncio.to_thread(backstage.keep, "embedder", name)
         app.say(f"{one_line(model_label(name))} is now the embedder.")
 
@@ -190,7 +190,7 @@ def _asked(argument: str) -> tuple[str, bool]:
 
 async def _configure(app: "ClewApp", chat: "Chat", session: str | None, **changed: Any) -> None:
     """Give a chat settings of its own; without one, begin it."""
-    begun = await chat.service.configure(session, project=app.options.project, **changed)
+    begun = await chat.service.chats.configure(session, project=app.options.project, **changed)
     await app.adopt(begun, asked_in=session)
 
 
@@ -199,11 +199,11 @@ async def _use_here(app: "ClewApp", chat: "Chat", backstage: "Backstage", name: 
         await _use(app, chat, name, session)
         await app.adopt(session, asked_in=session)
         return
-    begun = await chat.service.configure(None, project=app.options.project)
+    begun = await chat.service.chats.configure(None, project=app.options.project)
     try:
         await _use(app, chat, name, begun)
     except backstage.failures:
-        await chat.service.delete(begun)  # nothing was said in it
+        await chat.service.chats.delete(begun)  # nothing was said in it
         raise
     await app.adopt(begun, asked_in=None)
 
@@ -214,15 +214,15 @@ async def use_everywhere(app: "ClewApp", chat: "Chat", backstage: "Backstage", n
     await asyncio.to_thread(backstage.keep, "model", name)
     about = await _about(chat, session)
     if about is not None and about.model is not None:  # who asks for a model in a chat means that chat too
-        await chat.service.configure(about.id, model=None)
+        await chat.service.chats.configure(about.id, model=None)
     await app.adopt(session, asked_in=session)
 
 
 async def _use(app: "ClewApp", chat: "Chat", name: str, session: str | None) -> None:
     if chat.service.answering is not None:  # it is written to its end by the model that began it
         app.say(f"{one_line(model_label(name))} answers after this reply …")
-    await chat.service.use_model(name, session=session)
+    await chat.service.models.use(name, session=session)
 
 
 async def _about(chat: "Chat", session: str | None) -> "Session | None":
-    return await chat.service.session(session) if session is not None else None
+    return await chat.service.chats.get(session) if session is not None else None

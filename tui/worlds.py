@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from tui.text import cut
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.branches import World
-    from tui.service import Service
 
 MAIN = "main"
 UNNAMED = "an untitled chat"
@@ -34,20 +34,20 @@ class WhatIf:
         return f"“{cut(self.name, LONGEST)}”" if self.name else f"of “{cut(self.of, LONGEST)}”"
 
 
-async def what_if(service: "Service", world: str) -> WhatIf | None:
+async def what_if(service: "Agent", world: str) -> WhatIf | None:
     """The what-if that a world is; None for the main one."""
     if world == MAIN:
         return None
-    found = next((each for each in await service.worlds() if each.id == world), None)
+    found = next((each for each in await service.branches.worlds() if each.id == world), None)
     return await named(service, found) if found is not None else WhatIf(None, None, UNNAMED)
 
 
-async def named(service: "Service", world: "World") -> WhatIf:
+async def named(service: "Agent", world: "World") -> WhatIf:
     """A what-if with its names."""
-    origin = (await service.session(world.origin)).name if world.origin is not None else None
+    origin = (await service.chats.get(world.origin)).name if world.origin is not None else None
     return WhatIf(world.name, world.session, origin or UNNAMED)
 
 
-async def world_of(service: "Service", session: str | None) -> str:
+async def world_of(service: "Agent", session: str | None) -> str:
     """The world of a chat; that of a new one is the main one."""
-    return (await service.session(session)).world if session is not None else MAIN
+    return (await service.chats.get(session)).world if session is not None else MAIN

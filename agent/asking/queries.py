@@ -1,17 +1,18 @@
-"""The part of the Agent that keeps people's queries, and makes queries of questions in plain words."""
+"""Keeps people's queries, and makes queries of questions in plain words."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
+from agent.clock import local_zone
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
 from agent.foreground import Foreground
+from agent.graph import Graph
 from agent.home import Home
-from agent.models import ModelHost
-from agent.recall import local_zone
+from agent.model_host import ModelHost
 from agent.reflection.trust import Trusts, trusted
 from agent.settings import Settings
 from graph.errors import GraphFailure
@@ -37,52 +38,53 @@ WHERE NOT name IN ['you', 'assistant'] RETURN name, said ORDER BY times DESC, na
 
 
 class Queries:
-    """History, saved queries and translation; what it works with is the Agent's."""
+    """People's queries: those that were run, those that are saved, and those that questions become."""
 
-    settings: Settings
-    _home: Home
-    _models: ModelHost
-    _foreground: Foreground
-    _damage_told: frozenset[str] = frozenset()
+    def __init__(
+        self,
+        memory: Memory,
+        home: Home,
+        graph: Graph,
+        models: ModelHost,
+        foreground: Foreground,
+        *,
+        settings: Callable[[], Settings],
+        tell: Callable[[Notice], None],
+    ) -> None:
+        self._memory = memory
+        self._store = QueryStore(home.queries)
+        self._home = home
+        self._graph = graph
+        self._models = models
+        self._foreground = foreground
+        self._settings = settings
+        self._tell = tell
+        self._damage_told: frozenset[str] = frozenset()
+        self._translating = asyncio.Lock()  # one question at a time: a probe is worth its time once
 
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    def _tell(self, notice: Notice) -> None:
-        raise NotImplementedError
-
-    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
-        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
-        raise NotImplementedError
-
-    @property
-    def _queries(self) -> QueryStore:
-        return QueryStore(self._home.queries)
-
-    async def query_history(self, limit: int = MOST) -> list[Ran]:
+    async def history(self, limit: int = MOST) -> list[Ran]:
         """What was run in the query screen, the newest first."""
-        found = await asyncio.to_thread(self._queries.history, limit)
+        found = await asyncio.to_thread(self._store.history, limit)
         self._tell_damage("history of queries", found.damaged)
         return found.entries
 
-    async def keep_query(self, ran: Ran, *, private: bool = False) -> bool:
+    async def keep(self, ran: Ran, *, private: bool = False) -> bool:
         """Add to the history, but for what was asked from a private chat; False where it could not be kept."""
-        return True if private else await asyncio.to_thread(self._queries.keep, ran)
+        return True if private else await asyncio.to_thread(self._store.keep, ran)
 
-    async def saved_queries(self) -> list[Saved]:
+    async def saved(self) -> list[Saved]:
         """The saved queries by name."""
-        found = await asyncio.to_thread(self._queries.saved)
+        found = await asyncio.to_thread(self._store.saved)
         self._tell_damage("saved queries", found.damaged)
         return found.entries
 
-    async def save_query(self, name: str, cypher: str, parameters: Mapping[str, Any] | None = None) -> None:
+    async def save(self, name: str, cypher: str, parameters: Mapping[str, Any] | None = None) -> None:
         """Save a query under a name; one of that name is replaced. Raises QueriesUnwritable."""
-        await asyncio.to_thread(self._queries.save, Saved(name, cypher, parameters or {}))
+        await asyncio.to_thread(self._store.save, Saved(name, cypher, parameters or {}))
 
-    async def remove_query(self, name: str) -> bool:
+    async def remove(self, name: str) -> bool:
         """Remove a saved query; False where there is none of that name. Raises QueriesUnwritable."""
-        return await asyncio.to_thread(self._queries.remove, name)
+        return await asyncio.to_thread(self._store.remove, name)
 
     async def translate(self, question: str, *, world: str = MAIN_WORLD) -> Translation:
         """A question in plain words as a query that only reads, to be shown before it runs.
@@ -115,11 +117,6 @@ class Queries:
 
         return Trusts(self._home.translators, lambda generator: probe(generator, self._foreground), version=VERSION)
 
-    @cached_property
-    def _translating(self) -> asyncio.Lock:
-        """One question at a time: a probe is worth its time once."""
-        return asyncio.Lock()
-
     async def _by_model(self, question: str) -> Translation:
         from .modelled import by_model
 
@@ -129,7 +126,7 @@ class Queries:
                 if not trusted(await self._translators.score(model)):
                     raise NotUnderstood(f"{NO_TEMPLATE} {UNFIT.format(model.info.name)}")
                 now = datetime.now(local_zone())
-                return await by_model(question, model, self.validate, self._foreground, now=now)
+                return await by_model(question, model, self._graph.validate, self._foreground, now=now)
             except EngineClosed as error:
                 raise NotUnderstood("The model was changed in the meantime. Nothing was run. Ask again.") from error
             except RunError as error:
@@ -137,7 +134,7 @@ class Queries:
 
     async def _model(self) -> Generator:
         try:
-            return await self._models.get(self.settings.model)
+            return await self._models.get(self._settings().model)
         except NotInstalled:
             raise  # it says which, and how it is fetched
         except ModelError as error:

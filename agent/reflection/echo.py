@@ -1,4 +1,4 @@
-"""Whether a text says an observation again, which then counts as referred to (spec D3).
+"""Whether a text says an observation again, which then counts as referred to.
 
 Compared are normalised words: case, accents, marks and a verb's final s are no difference. The observation may begin
 with who it is about, which the text need not say: "lives in Berlin" is an echo of "The user lives in Berlin".

@@ -12,7 +12,7 @@ from models.protocols import Generator
 from .applying import Applier
 from .asking import within
 from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Line, Listed, question, usable
-from .floor import keep_statements
+from .extractor import keep_statements
 from .likeness import Embed, cosine
 from .making import Draft, Review
 from .material import Material, Store, Trust, taught_by

@@ -1,4 +1,4 @@
-"""Words as the floor compares them: folded, cut to a common stem, numbers either way, the same in every module here.
+"""Words as the extractor compares them: folded, cut to a common stem, numbers either way, one way everywhere.
 
 Everything is linear in the text, and takes any text: other scripts, lone marks, ten thousand words.
 """

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import AgentEvent, ModelProgress
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from models.protocols import Generator
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import AgentEvent, Failed, ReplyEnded, TokensArrived, TurnAccepted
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD, HeadMoved, Sampling, TurnDeleted, TurnHidden, TurnSaid, Undone
@@ -36,11 +36,11 @@ async def talk(agent: Agent, *messages: str, session: str | None = None) -> str:
 
 async def said(agent: Agent, session: str) -> list[str | None]:
     """The texts on the path."""
-    return [turn.text for turn in await agent.thread(session)]
+    return [turn.text for turn in await agent.chats.thread(session)]
 
 
 async def path(agent: Agent, session: str) -> list[Turn]:
-    return await agent.thread(session)
+    return await agent.chats.thread(session)
 
 
 def refused(events: list[AgentEvent]) -> Failed:
@@ -65,7 +65,7 @@ async def test_a_reply_made_anew_stands_beside_the_last_one(agent: Agent) -> Non
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 3."]
     last = (await path(agent, session))[-1]
     assert last.parent == before[2].id
-    found = await agent.alternatives(session, [turn.id for turn in await path(agent, session)])
+    found = await agent.branches.alternatives(session, [turn.id for turn in await path(agent, session)])
     assert {turn: each.label for turn, each in found.items()} == {last.id: "2/2"}
     assert found[last.id].turns == (before[3].id, last.id)
 
@@ -75,7 +75,7 @@ async def test_an_earlier_reply_made_anew_leaves_what_followed_the_old_one_where
     first = (await path(agent, session))[1].id
     await collect(agent.regenerate(session, first))
     assert await said(agent, session) == ["one", "Reply 3."]
-    await agent.switch(session, first)
+    await agent.branches.switch(session, first)
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
 
 
@@ -107,7 +107,7 @@ async def test_a_reply_stopped_before_its_first_word_leaves_the_chat_as_it_was(m
     assert isinstance(last, Failed)
     assert "is unchanged" in last.message
     assert await path(agent, session) == before
-    assert await agent.alternatives(session, [turn.id for turn in before]) == {}
+    assert await agent.branches.alternatives(session, [turn.id for turn in before]) == {}
     undone = agent._memory._reader.events(after=(await agent.status()).log_head - 2, limit=2)[0].event
     assert isinstance(undone, Undone)  # so that nobody is offered to undo what did not happen
 
@@ -131,7 +131,7 @@ async def test_a_reply_stopped_after_a_word_is_kept_beside_the_other(make_agent:
     last = (await path(agent, session))[-1]
     assert last.stop_reason == "stopped"
     assert "Second one that is longer.".startswith(last.text or "nothing")
-    assert (await agent.alternatives(session, [last.id]))[last.id].label == "2/2"
+    assert (await agent.branches.alternatives(session, [last.id]))[last.id].label == "2/2"
 
 
 async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_or_moved(make_agent: MakeAgent) -> None:
@@ -147,9 +147,9 @@ async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_
     for events in (agent.regenerate(session, turns[1]), agent.edit(session, turns[0], "uno")):
         assert "Stop it first" in refused(await collect(events)).message
     tries: list[Callable[[], Awaitable[object]]] = [
-        lambda: agent.rewind(session, turns[0]),
-        lambda: agent.switch(session, turns[0]),
-        lambda: agent.fork(session),
+        lambda: agent.branches.rewind(session, turns[0]),
+        lambda: agent.branches.switch(session, turns[0]),
+        lambda: agent.branches.fork(session),
     ]
     for work in tries:
         with pytest.raises(AgentError, match="Stop it first"):
@@ -161,7 +161,7 @@ async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_
 
 
 async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("First.", "Other.", "Anew.")
+    model = FakeGenerator("First.", "Other.", "Regeneration.")
     agent = await make_agent(model, BARE)
     session = await talk(agent, "one")
     model.gate.clear()
@@ -175,7 +175,7 @@ async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(m
     model.gate.set()
     await other
     await collect(events)
-    assert await said(agent, session) == ["one", "Anew."]
+    assert await said(agent, session) == ["one", "Regeneration."]
 
 
 async def test_an_edited_message_stands_beside_the_old_one_and_is_answered(agent: Agent) -> None:
@@ -184,8 +184,8 @@ async def test_an_edited_message_stands_beside_the_old_one_and_is_answered(agent
     await collect(agent.edit(session, old.id, "  two, better "))
     assert await said(agent, session) == ["one", "Reply 1.", "two, better", "Reply 3."]
     new = (await path(agent, session))[2]
-    assert (await agent.alternatives(session, [new.id]))[new.id].turns == (old.id, new.id)
-    await agent.switch(session, old.id)
+    assert (await agent.branches.alternatives(session, [new.id]))[new.id].turns == (old.id, new.id)
+    await agent.branches.switch(session, old.id)
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
 
 
@@ -195,9 +195,9 @@ async def test_the_first_message_is_edited_and_with_it_the_title(agent: Agent) -
     await collect(agent.edit(session, first.id, "plums and cherries"))
     assert await said(agent, session) == ["plums and cherries", "Reply 3."]
     assert (await path(agent, session))[0].parent is None
-    assert (await agent.session(session)).name == "plums and cherries"
-    await agent.switch(session, first.id)
-    assert (await agent.session(session)).name == "apples and pears"
+    assert (await agent.chats.get(session)).name == "plums and cherries"
+    await agent.branches.switch(session, first.id)
+    assert (await agent.chats.get(session)).name == "apples and pears"
 
 
 @pytest.mark.parametrize("blank", ["", "  \n "])
@@ -218,7 +218,7 @@ async def test_only_the_users_own_words_are_edited(agent: Agent) -> None:
 async def test_what_was_kept_out_of_memory_by_hand_stays_out_when_it_is_edited(agent: Agent) -> None:
     session = await talk(agent, "one")
     first = (await path(agent, session))[0].id
-    await agent.withhold(first)
+    await agent.chats.withhold(first)
     await collect(agent.edit(session, first, "uno"))
     assert [turn.withheld for turn in await path(agent, session)] == [True, True]
 
@@ -226,40 +226,40 @@ async def test_what_was_kept_out_of_memory_by_hand_stays_out_when_it_is_edited(a
 async def test_a_rewind_moves_the_head_sets_a_mark_and_loses_nothing(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     turns = await path(agent, session)
-    plan = await agent.rewind_plan(session, turns[1].id)
+    plan = await agent.branches.plan_rewind(session, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turns[2].id, turns[3].id]
     assert len(await path(agent, session)) == 4  # a plan changes nothing
-    await agent.rewind(session, turns[1].id, plan=plan)
+    await agent.branches.rewind(session, turns[1].id, plan=plan)
     assert await said(agent, session) == ["one", "Reply 1."]
-    assert [mark.reason for mark in await agent.marks()] == ["rewind"]
+    assert [mark.reason for mark in await agent.history.marks.all()] == ["rewind"]
     await talk(agent, "three", session=session)
     assert await said(agent, session) == ["one", "Reply 1.", "three", "Reply 3."]
-    assert await agent.switch(session, turns[2].id) == turns[3].id
+    assert await agent.branches.switch(session, turns[2].id) == turns[3].id
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
 
 
 async def test_a_rewind_to_before_the_first_message_empties_the_path(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     first = (await path(agent, session))[0]
-    await agent.rewind(session, None)
+    await agent.branches.rewind(session, None)
     assert await path(agent, session) == []
     await talk(agent, "again", session=session)
-    assert (await agent.alternatives(session, [first.id]))[first.id].label == "1/2"
+    assert (await agent.branches.alternatives(session, [first.id]))[first.id].label == "1/2"
 
 
 async def test_a_rewind_to_where_the_chat_stands_is_refused(agent: Agent) -> None:
     session = await talk(agent, "one")
     with pytest.raises(AgentError, match="is already there"):
-        await agent.rewind(session, (await path(agent, session))[-1].id)
+        await agent.branches.rewind(session, (await path(agent, session))[-1].id)
 
 
 async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     turns = await path(agent, session)
-    plan = await agent.rewind_plan(session, turns[1].id)
+    plan = await agent.branches.plan_rewind(session, turns[1].id)
     await talk(agent, "three", session=session)
     with pytest.raises(AgentError, match="Check again"):
-        await agent.rewind(session, turns[1].id, plan=plan)
+        await agent.branches.rewind(session, turns[1].id, plan=plan)
     assert len(await path(agent, session)) == 6
 
 
@@ -274,10 +274,10 @@ async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(
         (foreign, "belongs to another chat"),
     ):
         tries: list[Callable[[], Awaitable[object]]] = [
-            lambda turn=turn: agent.rewind(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.rewind_plan(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.switch(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.fork(session, at=turn),  # type: ignore[misc]
+            lambda turn=turn: agent.branches.rewind(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.branches.plan_rewind(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.branches.switch(session, turn),  # type: ignore[misc]
+            lambda turn=turn: agent.branches.fork(session, at=turn),  # type: ignore[misc]
         ]
         head = (await agent.status()).log_head
         for work in tries:
@@ -287,7 +287,7 @@ async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(
         assert why in refused(await collect(agent.edit(session, turn, "x"))).message
         assert (await agent.status()).log_head == head
     with pytest.raises(NotFound):
-        await agent.rewind(session, "01NOTHING")
+        await agent.branches.rewind(session, "01NOTHING")
 
 
 async def test_a_message_in_the_queue_has_no_place_to_go_to(make_agent: MakeAgent) -> None:
@@ -299,9 +299,9 @@ async def test_a_message_in_the_queue_has_no_place_to_go_to(make_agent: MakeAgen
     await model.waiting.wait()
     queued = agent.send(session, "three")
     await anext(queued)
-    (waiting,) = await agent.waiting(session)
+    (waiting,) = await agent.chats.waiting(session)
     with pytest.raises(AgentError, match="still in the queue"):
-        await agent.rewind_plan(session, waiting.id)
+        await agent.branches.plan_rewind(session, waiting.id)
     model.gate.set()
     await running
     await collect(queued)
@@ -310,33 +310,33 @@ async def test_a_message_in_the_queue_has_no_place_to_go_to(make_agent: MakeAgen
 async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     turns = await path(agent, session)
-    fork = await agent.fork(session, at=turns[1].id, name="Another way")
+    fork = await agent.branches.fork(session, at=turns[1].id, name="Another way")
     assert [turn.id for turn in await path(agent, fork)] == [turns[0].id, turns[1].id]
-    about = await agent.session(fork)
+    about = await agent.chats.get(fork)
     assert (about.name, about.world, about.turns) == ("Another way", MAIN_WORLD, 0)
     await talk(agent, "three", session=fork)
     assert await said(agent, fork) == ["one", "Reply 1.", "three", "Reply 3."]
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
     with pytest.raises(AgentError, match="belongs to another chat"):
-        await agent.rewind(fork, turns[3].id)
-    tree = await agent.tree(session)
+        await agent.branches.rewind(fork, turns[3].id)
+    tree = await agent.branches.tree(session)
     assert tree[0].children[0].forks == (fork,)
 
 
 async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
     session = await talk(agent, "one")
-    fork = await agent.fork(session)
+    fork = await agent.branches.fork(session)
     await talk(agent, "two", session=fork)
-    forks = [await agent.fork(fork), await agent.fork(fork)]
+    forks = [await agent.branches.fork(fork), await agent.branches.fork(fork)]
     assert [await said(agent, each) for each in forks] == [["one", "Reply 1.", "two", "Reply 2."]] * 2
-    what_if = await agent.fork(forks[0], what_if=True)
+    what_if = await agent.branches.fork(forks[0], what_if=True)
     await talk(agent, "what if", session=what_if)
-    deeper = await agent.fork(what_if, what_if=True)
-    beside = await agent.fork(what_if)
-    assert (await agent.session(what_if)).world == what_if
-    assert (await agent.session(deeper)).world == deeper
-    assert (await agent.session(beside)).world == what_if
-    assert [(world.id, world.parent) for world in await agent.worlds()] == [
+    deeper = await agent.branches.fork(what_if, what_if=True)
+    beside = await agent.branches.fork(what_if)
+    assert (await agent.chats.get(what_if)).world == what_if
+    assert (await agent.chats.get(deeper)).world == deeper
+    assert (await agent.chats.get(beside)).world == what_if
+    assert [(world.id, world.parent) for world in await agent.branches.worlds()] == [
         (MAIN_WORLD, None),
         (what_if, MAIN_WORLD),
         (deeper, what_if),
@@ -348,51 +348,51 @@ async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
 
 
 async def test_a_fork_goes_on_with_the_settings_and_project_of_what_it_left(agent: Agent) -> None:
-    session = await agent.configure(None, system_prompt="Be brief.", project="garden")
+    session = await agent.chats.configure(None, system_prompt="Be brief.", project="garden")
     await talk(agent, "one", session=session)
-    about = await agent.session(await agent.fork(session))
+    about = await agent.chats.get(await agent.branches.fork(session))
     assert (about.system_prompt, about.project) == ("Be brief.", "garden")
 
 
 async def test_of_an_empty_or_deleted_chat_there_is_no_fork(agent: Agent) -> None:
-    empty = await agent.configure(None, system_prompt="x")
+    empty = await agent.chats.configure(None, system_prompt="x")
     with pytest.raises(AgentError, match="no messages yet"):
-        await agent.fork(empty)
+        await agent.branches.fork(empty)
     with pytest.raises(EmptyMessage):
-        await agent.fork(empty, name="  ")
+        await agent.branches.fork(empty, name="  ")
     session = await talk(agent, "one")
-    await agent.delete(session)
+    await agent.chats.delete(session)
     with pytest.raises(AgentError, match="was deleted"):
-        await agent.fork(session)
+        await agent.branches.fork(session)
 
 
 async def test_a_reply_of_what_a_fork_shares_is_made_anew_in_the_fork_alone(agent: Agent) -> None:
     session = await talk(agent, "one")
-    fork = await agent.fork(session)
+    fork = await agent.branches.fork(session)
     await collect(agent.regenerate(fork))
     assert await said(agent, fork) == ["one", "Reply 2."]
     assert await said(agent, session) == ["one", "Reply 1."]
     last = (await path(agent, fork))[-1].id
-    assert (await agent.alternatives(fork, [last]))[last].label == "2/2"
-    assert await agent.alternatives(session, [last]) == {}
+    assert (await agent.branches.alternatives(fork, [last]))[last].label == "2/2"
+    assert await agent.branches.alternatives(session, [last]) == {}
 
 
 async def test_private_chats_go_back_and_branch_but_do_not_fork(agent: Agent) -> None:
-    private = await agent.private()
+    private = await agent.private.begin()
     await talk(agent, "one", "two", session=private)
     turns = await path(agent, private)
-    assert [turn.id for turn in (await agent.rewind_plan(private, turns[1].id)).impact.gone] == [
+    assert [turn.id for turn in (await agent.branches.plan_rewind(private, turns[1].id)).impact.gone] == [
         turn.id for turn in turns[2:]
     ]
-    await agent.rewind(private, turns[1].id)
+    await agent.branches.rewind(private, turns[1].id)
     assert await said(agent, private) == ["one", "Reply 1."]
     await collect(agent.regenerate(private))
     await collect(agent.edit(private, turns[0].id, "uno"))
     assert await said(agent, private) == ["uno", "Reply 4."]
-    assert (await agent.alternatives(private, [turns[0].id]))[turns[0].id].label == "1/2"
-    assert len(await agent.tree(private)) == 2
+    assert (await agent.branches.alternatives(private, [turns[0].id]))[turns[0].id].label == "1/2"
+    assert len(await agent.branches.tree(private)) == 2
     with pytest.raises(AgentError, match="Private"):
-        await agent.fork(private)
+        await agent.branches.fork(private)
     assert (await agent.status()).log_head == 0
 
 
@@ -400,11 +400,11 @@ async def test_a_message_without_a_reply_is_answered_by_making_it_anew(make_agen
     model = FakeGenerator("First.")
     agent = await make_agent(model, BARE)
     session = await talk(agent, "one")
-    await agent.rewind(session, (await path(agent, session))[0].id)
+    await agent.branches.rewind(session, (await path(agent, session))[0].id)
     await collect(agent.regenerate(session))
     assert await said(agent, session) == ["one", "First."]
     last = (await path(agent, session))[-1].id
-    assert (await agent.alternatives(session, [last]))[last].label == "2/2"
+    assert (await agent.branches.alternatives(session, [last]))[last].label == "2/2"
 
 
 async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: MakeAgent) -> None:
@@ -413,7 +413,7 @@ async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: Ma
     session = await talk(agent, "one", "two", "three")
     turns = await path(agent, session)
     kv = list(model.kv)
-    await agent.rewind(session, turns[3].id)
+    await agent.branches.rewind(session, turns[3].id)
     ended = (await collect(agent.send(session, "four")))[-1]
     assert isinstance(ended, ReplyEnded)
     given = model.prompts[-1]
@@ -427,7 +427,7 @@ async def test_the_first_prompt_of_a_fork_begins_with_what_the_model_has_of_its_
     model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
     agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
     session = await talk(agent, "one", "two " * 40, "three")
-    fork = await agent.fork(session, at=(await path(agent, session))[3].id, what_if=True)
+    fork = await agent.branches.fork(session, at=(await path(agent, session))[3].id, what_if=True)
     ended = (await collect(agent.send(fork, "another way")))[-1]
     assert isinstance(ended, ReplyEnded)
     assert ended.evaluated_tokens < 8
@@ -438,9 +438,9 @@ async def test_the_prompt_of_a_what_if_has_no_pin_that_its_origin_got_later(make
     model = FakeGenerator("Fine.")
     agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
     session = await talk(agent, "one")
-    what_if = await agent.fork(session, what_if=True)
+    what_if = await agent.branches.fork(session, what_if=True)
     other = await talk(agent, "the walrus is pinned")
-    await agent.pin((await path(agent, other))[0].id)
+    await agent.chats.pin((await path(agent, other))[0].id)
     await talk(agent, "two", session=session)
     await agent._prompts.forget(session)
     await talk(agent, "three", session=session)  # its prompt begins anew, with the pin
@@ -481,14 +481,14 @@ async def test_killed_after_the_first_words_of_a_new_reply_they_stand_beside_the
     again = await make_agent(FakeGenerator("Third."), BARE)
     assert await said(again, session) == ["one", "Ano"]
     assert (await path(again, session))[1].stop_reason == "crashed"
-    assert (await again.alternatives(session, ["NEW"]))["NEW"].turns == (turns[1].id, "NEW")
-    await again.switch(session, turns[1].id)
+    assert (await again.branches.alternatives(session, ["NEW"]))["NEW"].turns == (turns[1].id, "NEW")
+    await again.branches.switch(session, turns[1].id)
     assert await path(again, session) == turns
 
 
 async def test_with_a_fixed_seed_each_reply_made_anew_has_another_one(agent: Agent) -> None:
     session = await talk(agent, "one")
-    await agent.configure(session, sampling=Sampling(seed=(1 << 32) - 2))
+    await agent.chats.configure(session, sampling=Sampling(seed=(1 << 32) - 2))
     session = await talk(agent, "two", session=session)
     seeds = []
     for _ in range(3):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from agent.service import Agent
+from agent.agent import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
 from graph.events import MAIN_WORLD, HeadMoved, ObservationMade, ReflectionDone, TurnDeleted
@@ -17,12 +17,12 @@ LATER = Settings(reflect=False)
 async def known(agent: Agent, world: str = MAIN_WORLD) -> dict[str, str | None]:
     """Ids and texts of what is believed in a world."""
     await agent.idle()
-    return {each.id: each.text for each in await agent.memories(Wanted(world=world))}
+    return {each.id: each.text for each in await agent.memories.find(Wanted(world=world))}
 
 
 async def learned(agent: Agent) -> Counter[str]:
     """How often what was reflected on and made, of all the log."""
-    await agent.reflect()
+    await agent.reflection.run()
     events = [stored.event for stored in agent._memory._reader.events(limit=10_000)]
     made = [event.text or "" for event in events if isinstance(event, ObservationMade)]
     done = [" ".join(event.turns) for event in events if isinstance(event, ReflectionDone)]
@@ -39,11 +39,11 @@ async def test_back_before_the_proof_it_is_gone_and_forward_again_it_is_there_wi
     assert list(believed.values()) == [OSLO]
     before = await learned(agent)
     for _ in range(2):
-        plan = await agent.rewind_plan(session, turns[1].id)
+        plan = await agent.branches.plan_rewind(session, turns[1].id)
         assert [each.text for each in plan.impact.lost] == [OSLO]
-        await agent.rewind(session, turns[1].id, plan=plan)
+        await agent.branches.rewind(session, turns[1].id, plan=plan)
         assert await known(agent) == {}
-        await agent.switch(session, turns[2].id)
+        await agent.branches.switch(session, turns[2].id)
         assert await known(agent) == believed
     assert await learned(agent) == before
 
@@ -68,7 +68,7 @@ async def test_another_reply_teaches_nothing_twice_however_often_they_are_change
     before = await learned(agent)
     assert before[OSLO] == 1
     for turn in (first, second, first):
-        await agent.switch(session, turn)
+        await agent.branches.switch(session, turn)
         assert await known(agent) == believed
     assert await learned(agent) == before
 
@@ -85,9 +85,9 @@ async def test_an_edited_message_is_what_is_known_and_the_old_one_again_when_the
     await learned(agent)
     assert list((await known(agent)).values()) == [BERGEN]
     before = await learned(agent)
-    await agent.switch(session, oslo)
+    await agent.branches.switch(session, oslo)
     assert list((await known(agent)).values()) == [OSLO]
-    await agent.switch(session, bergen)
+    await agent.branches.switch(session, bergen)
     assert list((await known(agent)).values()) == [BERGEN]
     assert await learned(agent) == before
     assert (before[OSLO], before[BERGEN]) == (1, 1)
@@ -96,7 +96,7 @@ async def test_an_edited_message_is_what_is_known_and_the_old_one_again_when_the
 async def test_what_is_learned_in_a_what_if_is_known_there_alone(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("I see."))
     session = await talk(agent, OSLO)
-    what_if = await agent.fork(session, what_if=True)
+    what_if = await agent.branches.fork(session, what_if=True)
     await talk(agent, "My cat is called Tom.", session=what_if)
     await learned(agent)
     await talk(agent, "My dog is called Rex.", session=session)
@@ -110,15 +110,15 @@ async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_w
 ) -> None:
     agent = await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), Settings(reflect=False))
     session = await talk(agent, "one", "two", "three")
-    turns = await agent.thread(session)
-    what_if = await agent.fork(session, at=turns[3].id, what_if=True)
+    turns = await agent.chats.thread(session)
+    what_if = await agent.branches.fork(session, at=turns[3].id, what_if=True)
     agent._memory.append(HeadMoved(session=what_if, turn=turns[1].id))
-    plan = await agent.plan_delete_session(session)
+    plan = await agent.plans.delete_session(session)
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turns[4].id, turns[5].id}
     assert plan.impact.kept == {turn.id for turn in turns[:4]}
     assert plan.notes == (), "nothing else stays than what the impact says is kept"
-    await agent.delete(what_if)
-    plan = await agent.plan_delete_session(session)
+    await agent.chats.delete(what_if)
+    plan = await agent.plans.delete_session(session)
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turn.id for turn in turns}
 
 
@@ -127,16 +127,16 @@ async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_
 ) -> None:
     agent = await make_agent(FakeGenerator("I see."))
     session = await talk(agent, "Hello!", OSLO)
-    what_if = await agent.fork(session, what_if=True)
+    what_if = await agent.branches.fork(session, what_if=True)
     await talk(agent, BERGEN, session=what_if)
     turns = await path(agent, what_if)
-    plan = await agent.rewind_plan(what_if, turns[1].id)
+    plan = await agent.branches.plan_rewind(what_if, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
     assert plan.notes == ("2 of 4 messages stay in memory, because another chat also contains them.",)
-    alone = await agent.rewind_plan(what_if, turns[3].id)
+    alone = await agent.branches.plan_rewind(what_if, turns[3].id)
     assert [turn.id for turn in alone.impact.gone] == [turn.id for turn in turns[4:]]
     assert alone.notes == ()
-    await agent.rewind(what_if, turns[1].id, plan=plan)
+    await agent.branches.rewind(what_if, turns[1].id, plan=plan)
     assert [turn.id for turn in await path(agent, what_if)] == [turn.id for turn in turns[:2]]
     assert OSLO in (await known(agent, what_if)).values()
 
@@ -146,9 +146,9 @@ async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_t
 ) -> None:
     agent = await make_agent(FakeGenerator("I see."))
     session = await talk(agent, "Hello!", OSLO)
-    fork = await agent.fork(session)
+    fork = await agent.branches.fork(session)
     turns = await path(agent, fork)
-    plan = await agent.rewind_plan(fork, turns[1].id)
+    plan = await agent.branches.plan_rewind(fork, turns[1].id)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
     assert plan.notes == ("Both messages stay in memory, because another chat also contains them.",)
     assert plan.impact.lost == ()
@@ -162,7 +162,7 @@ async def test_what_going_to_another_reply_takes_along_is_told_before(make_agent
     await talk(agent, OSLO, session=session)
     turns = await path(agent, session)
     await known(agent)
-    plan = await agent.switch_plan(session, first)
+    plan = await agent.branches.plan_switch(session, first)
     assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[1:]]
     assert [each.text for each in plan.impact.lost] == [OSLO]
-    assert (await agent.switch_plan(session, turns[1].id)).impact.gone == ()
+    assert (await agent.branches.plan_switch(session, turns[1].id)).impact.gone == ()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import AgentEvent, ApprovalWanted, ReplyEnded, ToolDone
 from agent.quoting import mark_of
-from agent.service import Agent
 from agent.settings import Settings
 from agent.steps import REFUSED
 from graph.beliefs import Wanted
@@ -26,7 +26,7 @@ EVERYTHING = Wanted(everything=True, dead=True)
 async def started(make_agent: MakeAgent, *, asks: bool = True) -> tuple[Agent, FakeGenerator]:
     model = FakeGenerator("done")
     agent = await ready(make_agent, model, TOOLS)
-    agent.can_ask(asks)
+    agent.approvals.possible = asks
     return agent, model
 
 
@@ -45,7 +45,7 @@ async def answering(
     async for event in agent.send(session, text):
         events.append(event)
         if isinstance(event, ApprovalWanted):
-            await (agent.approve(event.approval) if allow else agent.refuse(event.approval))
+            await agent.approvals.answer(event.approval, allowed=allow)
     await agent.idle()
     return events
 
@@ -56,11 +56,11 @@ async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_age
     wanted, done = only(events, ApprovalWanted), only(events, ToolDone)
     assert (wanted.tool, wanted.what) == ("remember", "Remember: The user's boat is called Zephyrine.")
     assert (done.error, done.result) == (None, 'Remembered: "The user\'s boat is called Zephyrine."')
-    (made,) = await agent.memories()
+    (made,) = await agent.memories.find()
     assert (made.text, made.status, made.sources) == (REMEMBER["text"], "active", (wanted.turn,))
     assert kinds(agent) == ["approval.asked", "approval.given"]
     with pytest.raises(NotFound, match="already answered"):
-        await agent.approve(wanted.approval)
+        await agent.approvals.answer(wanted.approval, allowed=True)
 
 
 async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent: MakeAgent) -> None:
@@ -68,7 +68,7 @@ async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=False)
     assert only(events, ToolDone).error == REFUSED
     assert f"Error: {REFUSED}" in spelled(model, model.prompts[-1])
-    assert await agent.memories(EVERYTHING) == []
+    assert await agent.memories.find(EVERYTHING) == []
     assert kinds(agent) == ["approval.asked", "approval.refused"]
     assert only(events, ReplyEnded).text == "done"
 
@@ -104,20 +104,20 @@ async def test_what_is_no_answer_refuses(make_agent: MakeAgent, how: str) -> Non
     else:
         await asyncio.gather(agent.close(), collect(events))
         agent = await ready(make_agent, FakeGenerator("done"), TOOLS)
-    assert await agent.memories(EVERYTHING) == []
+    assert await agent.memories.find(EVERYTHING) == []
     assert kinds(agent) == ["approval.asked", "approval.refused"]
     with pytest.raises(NotFound):
-        await agent.approve(wanted.approval)
+        await agent.approvals.answer(wanted.approval, allowed=True)
 
 
 async def test_a_memory_is_meant_by_the_mark_it_was_listed_with(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
-    made = await agent.remember("My boat is called Zephyrine.")
-    await agent.pin_memory(made.id)
+    made = await agent.memories.remember("My boat is called Zephyrine.")
+    await agent.memories.pin(made.id)
     step = {"tool": "correct", "mark": mark_of(made.id), "text": "The boat is called Boreas."}
     events = await answering(agent, model, "It is called Boreas now.", step, allow=True)
     assert only(events, ApprovalWanted).what == "Correct: My boat is called Zephyrine. → The boat is called Boreas."
-    (now,) = await agent.memories()
+    (now,) = await agent.memories.find()
     assert (now.text, now.supersedes) == ("The boat is called Boreas.", made.id)
     assert set(now.sources) == {*made.sources, only(events, ReplyEnded).turn}
     session = only(events, ReplyEnded).session
@@ -125,7 +125,7 @@ async def test_a_memory_is_meant_by_the_mark_it_was_listed_with(make_agent: Make
         agent, model, "Forget the boat.", {"tool": "forget", "mark": mark_of(now.id)}, allow=True, session=session
     )
     assert only(events, ToolDone).error is None
-    assert await agent.memories(EVERYTHING) == []
+    assert await agent.memories.find(EVERYTHING) == []
     events = await answering(agent, model, "Again.", {"tool": "forget", "mark": "#NOSUCH"}, allow=True)
     assert "There is no memory #NOSUCH" in (only(events, ToolDone).error or "")
     assert not [event for event in events if isinstance(event, ApprovalWanted)]
@@ -135,12 +135,12 @@ async def test_a_block_that_a_model_wrote_dies_with_the_words_it_was_made_from(m
     agent, model = await started(make_agent)
     step = {"tool": "write_block", "name": "human", "text": "Owns a boat, Zephyrine."}
     events = await answering(agent, model, "I own a boat called Zephyrine.", step, allow=True)
-    (block,) = await agent.blocks()
+    (block,) = await agent.memories.blocks()
     assert (block.name, block.text, block.by) == ("human", "Owns a boat, Zephyrine.", "agent")
     session, _, _ = await say(agent, None, "hello there")
     assert "Zephyrine" in spelled(model, model.prompts[-1])
-    await agent.hide(only(events, ReplyEnded).turn)
-    assert await agent.blocks() == []
+    await agent.chats.hide(only(events, ReplyEnded).turn)
+    assert await agent.memories.blocks() == []
     await say(agent, session, "and now?")
     assert "Zephyrine" not in spelled(model, model.prompts[-1])
 
@@ -151,10 +151,10 @@ async def test_what_a_memory_may_carry_of_other_turns_in_the_prompt_is_named(mak
     session, _, first = await say(agent, None, "My boat is called Zephyrine.")
     step = {"tool": "remember", "text": "The boat Zephyrine is red."}
     await answering(agent, model, "It is red. Keep that.", step, allow=True, session=session)
-    (made,) = await agent.memories()
+    (made,) = await agent.memories.find()
     assert first.turn in made.sources
-    await agent.hide(first.turn)
-    assert await agent.memories() == []
+    await agent.chats.hide(first.turn)
+    assert await agent.memories.find() == []
 
 
 async def test_a_message_that_is_withheld_is_not_remembered_by_a_tool_either(make_agent: MakeAgent) -> None:
@@ -162,4 +162,4 @@ async def test_a_message_that_is_withheld_is_not_remembered_by_a_tool_either(mak
     text = "Don't remember this: my boat is called Zephyrine."
     events = await answering(agent, model, text, REMEMBER, allow=True)
     assert "out of memory" in (only(events, ToolDone).error or "")
-    assert (await agent.memories(EVERYTHING), kinds(agent)) == ([], [])
+    assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], [])

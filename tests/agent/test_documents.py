@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError
-from agent.service import Agent
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
@@ -31,7 +31,10 @@ async def started(make_agent: MakeAgent) -> Agent:
 
 async def held(agent: Agent) -> dict[str, list[str]]:
     """The words of the pieces that each document holds, by its title."""
-    return {each.title: [chunk.text for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+    return {
+        each.title: [chunk.text for chunk in await agent.documents.chunks(each.id)]
+        for each in await agent.documents.all()
+    }
 
 
 async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undone_and_done_again(
@@ -39,81 +42,87 @@ async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undo
 ) -> None:
     agent = await started(make_agent)
     _, (one,) = await chat(agent, "Hello there.")
-    await agent.hide(one.turn)
-    await agent.ingest(folder)
+    await agent.chats.hide(one.turn)
+    await agent.documents.ingest(folder)
     before = await held(agent)
 
-    undone = await agent.undo()
+    undone = await agent.history.undo()
 
     assert (undone.what, await held(agent)) == ("added 2 documents", {"Tides": [], "Moon": []})
-    changes = await agent.changes()
+    changes = await agent.history.changes()
     assert [change.what for change in changes] == [
         "undid a change (added 2 documents)",
         "added 2 documents",
         f"hid the message {one.turn}",
     ]
-    await agent.undo(changes[0].seq)
+    await agent.history.undo(changes[0].seq)
     assert await held(agent) == before
-    assert [change.undoable for change in (await agent.changes())[1:3]] == [False, True]
+    assert [change.undoable for change in (await agent.history.changes())[1:3]] == [False, True]
 
 
 async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_same_is_no_change(
     make_agent: MakeAgent, folder: Path
 ) -> None:
     agent = await started(make_agent)
-    await agent.ingest(folder)
+    await agent.documents.ingest(folder)
     before = await held(agent)
-    await agent.ingest(folder)
+    await agent.documents.ingest(folder)
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
-    await agent.ingest(folder)
+    await agent.documents.ingest(folder)
     assert await held(agent) == before | {"Tides": ["Once."]}
 
-    assert (await agent.undo()).what == "added the document “Tides”"
+    assert (await agent.history.undo()).what == "added the document “Tides”"
     assert await held(agent) == before
-    assert (await agent.undo()).what == "added 2 documents"
+    assert (await agent.history.undo()).what == "added 2 documents"
     with pytest.raises(AgentError, match="nothing to undo"):
-        await agent.undo()
+        await agent.history.undo()
 
 
 async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_with_what_it_taught(
     make_agent: MakeAgent, folder: Path
 ) -> None:
     agent = await started(make_agent)
-    await agent.ingest(folder)
+    await agent.documents.ingest(folder)
     before = await held(agent)
-    moon = next(each for each in await agent.documents() if each.title == "Moon")
-    (piece,) = await agent.chunks(moon.id)
+    moon = next(each for each in await agent.documents.all() if each.title == "Moon")
+    (piece,) = await agent.documents.chunks(moon.id)
     agent._memory.append(observed("PULL", piece.id, text="The moon pulls"))
     (folder / "moon.md").unlink()
-    missing = (await agent.ingest(folder)).missing
-    plan = await agent.plan_take_out(missing)
+    missing = (await agent.documents.ingest(folder)).missing
+    plan = await agent.plans.take_out(missing)
     assert (plan.what, plan.notes[0]) == ("Remove the document “Moon” from the memory", str(folder / "moon.md"))
     assert ([form.id for form in plan.impact.lost], plan.impact.erases) == (["PULL"], False)
     assert await held(agent) == before
 
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
 
     assert await held(agent) == before | {"Moon": []}
-    assert (await agent.ingest(folder)).missing == [], "it is asked once"
+    assert (await agent.documents.ingest(folder)).missing == [], "it is asked once"
     with pytest.raises(AgentError, match="no longer in the memory"):
-        await agent.plan_take_out(missing)
-    assert (await agent.undo()).what == "removed the document “Moon” from the memory"
+        await agent.plans.take_out(missing)
+    assert (await agent.history.undo()).what == "removed the document “Moon” from the memory"
     assert await held(agent) == before
-    assert [each.id for each in await agent.memories()] == ["PULL"]
+    assert [each.id for each in await agent.memories.find()] == ["PULL"]
 
 
 async def test_a_file_that_is_back_brings_its_own_pieces_back(make_agent: MakeAgent, folder: Path) -> None:
     agent = await started(make_agent)
-    await agent.ingest(folder)
-    ids = {each.title: [chunk.id for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+    await agent.documents.ingest(folder)
+    ids = {
+        each.title: [chunk.id for chunk in await agent.documents.chunks(each.id)]
+        for each in await agent.documents.all()
+    }
     (folder / "moon.md").rename(folder.parent / "moon.md")
-    await agent.carry_out(await agent.plan_take_out((await agent.ingest(folder)).missing))
+    await agent.plans.carry_out(await agent.plans.take_out((await agent.documents.ingest(folder)).missing))
     (folder.parent / "moon.md").rename(folder / "moon.md")
 
-    report = await agent.ingest(folder)
+    report = await agent.documents.ingest(folder)
 
     assert ([Path(path).name for path in report.added], report.chunks) == (["moon.md"], 0)
-    assert ids == {each.title: [chunk.id for chunk in await agent.chunks(each.id)] for each in await agent.documents()}
+    assert ids == {
+        each.title: [chunk.id for chunk in await agent.documents.chunks(each.id)]
+        for each in await agent.documents.all()
+    }
 
 
 @pytest.mark.restarts
@@ -121,28 +130,28 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
     make_agent: MakeAgent, folder: Path
 ) -> None:
     agent = await started(make_agent)
-    await agent.ingest(folder)
-    ingest = (await agent.changes())[0]
-    moon = next(each for each in await agent.documents() if each.title == "Moon")
-    await agent.carry_out(await agent.plan_remove_document(moon.id))
-    await agent.purged()
+    await agent.documents.ingest(folder)
+    ingest = (await agent.history.changes())[0]
+    moon = next(each for each in await agent.documents.all() if each.title == "Moon")
+    await agent.plans.carry_out(await agent.plans.remove_document(moon.id))
+    await agent.erasure.finished()
 
-    await agent.undo(ingest.seq)
+    await agent.history.undo(ingest.seq)
 
     assert await held(agent) == {"Tides": []}
-    tides = (await agent.documents())[0]
-    assert (await agent.plan_remove_document(tides.id)).notes[0] == "1 passage will be erased."
-    await agent.carry_out(await agent.plan_remove_document(tides.id))
+    tides = (await agent.documents.all())[0]
+    assert (await agent.plans.remove_document(tides.id)).notes[0] == "1 passage will be erased."
+    await agent.plans.carry_out(await agent.plans.remove_document(tides.id))
     with agent._memory.snapshot() as db:
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
 
 
 async def test_going_back_to_a_mark_puts_documents_back_too(make_agent: MakeAgent, folder: Path) -> None:
     agent = await started(make_agent)
-    await agent.ingest(folder / "tides.md")
-    mark = await agent.mark("before")
-    await agent.ingest(folder)
-    plan = await agent.plan_restore(mark.id)
+    await agent.documents.ingest(folder / "tides.md")
+    mark = await agent.history.marks.add("before")
+    await agent.documents.ingest(folder)
+    plan = await agent.history.plan_restore(mark.id)
     assert plan.notes == ("1 document goes back to its earlier version.",)
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     assert await held(agent) == {"Tides": ["Twice a day."], "Moon": []}

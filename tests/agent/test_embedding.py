@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent.agent import Agent
 from agent.embedding import BATCH, PAGE, USELESS, Embedding
 from agent.events import EmbeddingProgress, Notice, ReplyEnded, TokensArrived
 from agent.home import Home
-from agent.models import LoadedEmbedder, embedder_key, llama_embedder_loader
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder, embedder_key, llama_embedder_loader
 from agent.settings import Settings
 from graph.events import Event, Role, SessionStarted, TurnSaid
 from graph.ids import new_id
@@ -281,7 +281,7 @@ async def test_an_agent_loads_the_embedder_behind_the_chat_model_and_closes_it()
 
     agent = Agent(Home.resolve(), Settings(), client="test", loader=chat, embedder_loader=vectors)
     await agent.start()
-    assert await agent.embedder_ready()
+    assert await agent.models.embedder_ready()
     _ = [event async for event in agent.send(None, "hello there")]
     await agent.idle()
     assert order[:2] == ["chat", "minilm-l6"]
@@ -316,7 +316,7 @@ async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_th
 
     agent = Agent(Home.resolve(), Settings(context=2048, high_water=1500, low_water=800), client="test", loader=chat)
     await agent.start()
-    assert await agent.embedder_ready()
+    assert await agent.models.embedder_ready()
     steps = list[str]()
     query: asyncio.Task[Any] | None = None
     async for event in agent.send(None, "Tell me a long story about a harbour."):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.home import Home
 from agent.prompt import Mark, PromptLog
-from agent.service import Agent
 from agent.shelf import to_note
 from graph.events import (
     Event,
@@ -113,11 +113,11 @@ async def test_a_state_that_does_not_tell_what_it_holds_is_not_kept(written: Wri
 
 
 async def hide(agent: Agent) -> None:
-    await agent.hide("secret")
+    await agent.chats.hide("secret")
 
 
 async def delete(agent: Agent) -> None:
-    await agent.delete(OLD)
+    await agent.chats.delete(OLD)
 
 
 @pytest.mark.parametrize("remove", [hide, delete])
@@ -144,7 +144,7 @@ async def test_a_deleted_session_takes_its_alternatives_from_all_states(
         forgotten.update(turns)
 
     monkeypatch.setattr(agent._prompts, "forget_turns", forget_turns)
-    await agent.delete(OLD)
+    await agent.chats.delete(OLD)
     assert forgotten == {"secret", "first answer", "answer"}
 
 

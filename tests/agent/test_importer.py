@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from agent import importer
+from agent.agent import Agent
 from agent.errors import ExportUnreadable
 from agent.events import SessionsChanged
 from agent.home import Home
 from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import LogUnwritable
 from graph.events import HeadMoved, Role, SessionDeleted, SessionUnarchived, TurnDeleted, TurnSaid, TurnWithheld
@@ -468,7 +468,7 @@ async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(tmp
     agent = await make()
     notices = agent.notices()
     steps = list[ImportProgress]()
-    report = await agent.import_chats(path, steps.append)
+    report = await agent.documents.import_chats(path, steps.append)
     await asyncio.sleep(0)
     assert (steps[0], steps[-1]) == (ImportProgress(0, 0), ImportProgress(2, 2))
     assert report.last_session is not None
@@ -486,14 +486,14 @@ async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
     path.write_text(json.dumps([chat]))
     agent = await make()
     begun = asyncio.Event()
-    running = asyncio.create_task(agent.import_chats(path, lambda step: begun.set() if step.done else None))
+    running = asyncio.create_task(agent.documents.import_chats(path, lambda step: begun.set() if step.done else None))
     await begun.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     kept = (await agent.status()).counts["turns"]
-    report = await agent.import_chats(path)
+    report = await agent.documents.import_chats(path)
     assert (report.known, report.new) == (kept, 500 - kept)
-    [session] = await agent.sessions()
-    assert [turn.text for turn in await agent.thread(session.id)] == [f"message {m}" for m in range(500)]
+    [session] = await agent.chats.all()
+    assert [turn.text for turn in await agent.chats.thread(session.id)] == [f"message {m}" for m in range(500)]
     await agent.close()

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged
-from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
 from graph.errors import NotFound
@@ -36,7 +36,7 @@ async def candidate(agent: Agent, text: str = "The user may like tea", *, of: st
         confidence=0.6,
         grounded=True,
         origin="model",
-        sources=(ended.turn, *((await agent.memory(of)).observation.sources if of else ())),
+        sources=(ended.turn, *((await agent.memories.story(of)).observation.sources if of else ())),
         text=text,
     )
     agent._memory.append(made)
@@ -45,92 +45,92 @@ async def candidate(agent: Agent, text: str = "The user may like tea", *, of: st
 
 async def test_what_is_remembered_is_in_use_at_once_and_its_proof_is_a_note(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = await agent.remember("I live in Lyon.")
+    made = await agent.memories.remember("I live in Lyon.")
     assert (made.text, made.status, made.origin, made.confidence) == ("I live in Lyon.", "active", "user", 1.0)
-    (proof,) = (await agent.memory(made.id)).proofs[made.id]
+    (proof,) = (await agent.memories.story(made.id)).proofs[made.id]
     assert (proof.text, proof.relation, proof.speaker, proof.live) == ("I live in Lyon.", "DERIVED_FROM", "you", True)
-    assert (await agent.session(proof.session)).name == "Notes"
-    again = await agent.remember("I own a boat.", kind=ObservationKind.PROJECT)
+    assert (await agent.chats.get(proof.session)).name == "Notes"
+    again = await agent.memories.remember("I own a boat.", kind=ObservationKind.PROJECT)
     assert again.kind == "project"
-    assert [each.id for each in await agent.memories()] == [again.id, made.id]
-    assert (await agent.thread(proof.session))[-1].text == "I own a boat."
+    assert [each.id for each in await agent.memories.find()] == [again.id, made.id]
+    assert (await agent.chats.thread(proof.session))[-1].text == "I own a boat."
 
 
 async def test_what_is_known_gains_proof_when_it_is_said_again(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = await agent.remember("I live in Lyon.")
-    again = await agent.remember("i live in  lyon")
+    made = await agent.memories.remember("I live in Lyon.")
+    again = await agent.memories.remember("i live in  lyon")
     assert (again.id, again.proof_count) == (made.id, 2)
-    assert len(await agent.memories()) == 1
-    other = await agent.remember("I live in Lyon.", project="travel")
+    assert len(await agent.memories.find()) == 1
+    other = await agent.memories.remember("I live in Lyon.", project="travel")
     assert other.id != made.id
 
 
 async def test_tags_set_by_hand_are_the_scope_and_stay_through_corrections(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    plain = await agent.remember("I row on Sundays.")
-    tagged = await agent.remember("I row on Sundays.", tags=["#sport", "club  life", "sport"])
+    plain = await agent.memories.remember("I row on Sundays.")
+    tagged = await agent.memories.remember("I row on Sundays.", tags=["#sport", "club  life", "sport"])
     assert (plain.scope, plain.tags) == ("global", ())
     assert (tagged.scope, tagged.tags) == ("club life,sport", ("club life", "sport"))
     assert tagged.id != plain.id
-    again = await agent.remember("I row on Sundays.", tags=["club life", "sport"])
+    again = await agent.memories.remember("I row on Sundays.", tags=["club life", "sport"])
     assert (again.id, again.proof_count) == (tagged.id, 2)
-    corrected = await agent.correct(tagged.id, "I row on Mondays.")
+    corrected = await agent.memories.correct(tagged.id, "I row on Mondays.")
     assert (corrected.scope, corrected.tags) == (tagged.scope, tagged.tags)
     for bad in ("a,b", "", "#", "x" * 33):
         with pytest.raises(AgentError, match=r"is not a valid tag.*Nothing was stored"):
-            await agent.remember("I swim.", tags=[bad])
+            await agent.memories.remember("I swim.", tags=[bad])
 
 
 async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     waits = await candidate(agent, "The user likes tea.")
-    stated = await agent.remember("The user likes tea.")
+    stated = await agent.memories.remember("The user likes tea.")
     assert (stated.status, stated.proof_count) == ("active", 1)
-    assert [each.id for each in await agent.review()] == [waits]
+    assert [each.id for each in await agent.memories.review()] == [waits]
     with pytest.raises(AgentError, match=f"already in use .{stated.id}"):
-        await agent.promote(waits)
-    assert (await agent.remember("the user likes tea")).id == stated.id
-    await agent.reject(stated.id)
-    await agent.promote(waits)
-    assert [each.id for each in await agent.memories()] == [waits]
+        await agent.memories.promote(waits)
+    assert (await agent.memories.remember("the user likes tea")).id == stated.id
+    await agent.memories.reject(stated.id)
+    await agent.memories.promote(waits)
+    assert [each.id for each in await agent.memories.find()] == [waits]
 
 
 async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, _, _ = await say(agent, None, "hello there")
-    one, two = await agent.remember("I row."), await agent.remember("I row here.", project="boats")
-    places = [(await agent.memory(each.id)).proofs[each.id][0].session for each in (one, two)]
+    one, two = await agent.memories.remember("I row."), await agent.memories.remember("I row here.", project="boats")
+    places = [(await agent.memories.story(each.id)).proofs[each.id][0].session for each in (one, two)]
     assert places[0] != places[1]
-    assert [each.project for each in await agent.memories(Wanted(project="boats"))] == ["boats"]
-    assert await agent.last_session() == session
+    assert [each.project for each in await agent.memories.find(Wanted(project="boats"))] == ["boats"]
+    assert await agent.chats.last() == session
 
 
 async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
-    new = await agent.correct(old.id[:10], "I live in Porto.")
+    old = await agent.memories.remember("I live in Lyon.")
+    new = await agent.memories.correct(old.id[:10], "I live in Porto.")
     assert (new.series, new.supersedes, new.status) == (old.series, old.id, "active")
     assert set(old.sources) < set(new.sources)
-    story = await agent.memory(new.id)
+    story = await agent.memories.story(new.id)
     assert [(each.text, each.status) for each in story.revisions] == [
         ("I live in Lyon.", "superseded"),
         ("I live in Porto.", "active"),
     ]
-    assert [each.id for each in await agent.memories()] == [new.id]
+    assert [each.id for each in await agent.memories.find()] == [new.id]
     with pytest.raises(AgentError, match="replaced by a later version"):
-        await agent.correct(old.id, "I live in Rome.")
+        await agent.memories.correct(old.id, "I live in Rome.")
     with pytest.raises(AgentError, match="already says"):
-        await agent.correct(new.id, "i live in porto")
+        await agent.memories.correct(new.id, "i live in porto")
 
 
 async def test_the_words_that_a_correction_puts_right_are_no_proof_of_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
+    old = await agent.memories.remember("I live in Lyon.")
     assert old.corrected == ()
-    new = await agent.correct(old.id, "I live in Porto.")
+    new = await agent.memories.correct(old.id, "I live in Porto.")
     assert (new.corrected, new.proof_count) == (old.sources, 1)
-    newer = await agent.correct(new.id, "I live in Rome.")
+    newer = await agent.memories.correct(new.id, "I live in Rome.")
     assert (set(newer.corrected), newer.proof_count) == (set(new.sources), 1)
 
 
@@ -138,76 +138,76 @@ async def test_after_a_correction_the_quotes_for_a_reply_begin_with_it_and_not_w
     make_agent: MakeAgent,
 ) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), Settings(tools="off", kv_mb=0, reflect=False))
-    old = await agent.remember("I live in Lyon.")
-    await agent.correct(old.id, "I live in Porto.")
+    old = await agent.memories.remember("I live in Lyon.")
+    await agent.memories.correct(old.id, "I live in Porto.")
     _, _, ended = await say(agent, None, "Do I live in Lyon?")
-    quoted = await agent.context(ended.reply_turn)
+    quoted = await agent.search.context(ended.reply_turn)
     assert [hit.text for hit in quoted] == ["I live in Porto."]
 
 
 async def test_what_was_rejected_is_corrected_once_and_then_names_what_holds(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
-    await agent.reject(old.id)
-    new = await agent.correct(old.id, "I live in Porto.")
+    old = await agent.memories.remember("I live in Lyon.")
+    await agent.memories.reject(old.id)
+    new = await agent.memories.correct(old.id, "I live in Porto.")
     with pytest.raises(AgentError, match=f'since been corrected.*"I live in Porto.". `clew correct {new.id}'):
-        await agent.correct(old.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories()] == [new.id]
-    newer = await agent.correct(new.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories()] == [newer.id]
+        await agent.memories.correct(old.id, "I live in Rome.")
+    assert [each.id for each in await agent.memories.find()] == [new.id]
+    newer = await agent.memories.correct(new.id, "I live in Rome.")
+    assert [each.id for each in await agent.memories.find()] == [newer.id]
 
 
 async def test_a_correction_answers_what_waits_for_review_of_the_same_memory(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I like tea.")
+    old = await agent.memories.remember("I like tea.")
     waits = await candidate(agent, "The user likes coffee", of=old.id)
-    assert [each.id for each in await agent.review()] == [waits]
-    new = await agent.correct(old.id, "I like water.")
-    assert await agent.review() == []
-    assert [each.id for each in await agent.memories()] == [new.id]
+    assert [each.id for each in await agent.memories.review()] == [waits]
+    new = await agent.memories.correct(old.id, "I like water.")
+    assert await agent.memories.review() == []
+    assert [each.id for each in await agent.memories.find()] == [new.id]
 
 
 async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I like tea.")
+    old = await agent.memories.remember("I like tea.")
     one = await candidate(agent, "The user likes coffee", of=old.id)
     two = await candidate(agent, "The user likes juice", of=old.id)
-    await agent.promote(one)
-    for change in (agent.promote(two), agent.reword(two, "I like juice.")):
+    await agent.memories.promote(one)
+    for change in (agent.memories.promote(two), agent.memories.reword(two, "I like juice.")):
         with pytest.raises(AgentError, match="Another version of it is now in use"):
             await change
-    await agent.reject(two)
-    assert [each.id for each in await agent.memories()] == [one]
+    await agent.memories.reject(two)
+    assert [each.id for each in await agent.memories.find()] == [one]
 
 
 async def test_what_was_edited_is_not_restored_beside_its_edit(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    made = await agent.reword(id, "I like green tea.")
+    made = await agent.memories.reword(id, "I like green tea.")
     head = agent._memory.head()
     with pytest.raises(AgentError, match=made.id):
-        await agent.restore(id, "candidate")
+        await agent.memories.restore(id, "candidate")
     assert agent._memory.head() == head
-    await agent.reject(made.id)
-    await agent.reject(id)
-    await agent.restore(id, "candidate")
-    assert [each.id for each in await agent.review()] == [id]
+    await agent.memories.reject(made.id)
+    await agent.memories.reject(id)
+    await agent.memories.restore(id, "candidate")
+    assert [each.id for each in await agent.memories.review()] == [id]
 
 
 @pytest.mark.restarts
 async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
-    new = await agent.correct(old.id, "I live in Porto.")
-    assert [each.id for each in await agent.forgetting(new.id)] == [old.id, new.id]
-    assert await agent.forget(new.id) == 2
-    assert await agent.memories(Wanted(everything=True, dead=True)) == []
+    old = await agent.memories.remember("I live in Lyon.")
+    new = await agent.memories.correct(old.id, "I live in Porto.")
+    assert [each.id for each in await agent.memories.forgetting(new.id)] == [old.id, new.id]
+    assert await agent.memories.forget(new.id) == 2
+    assert await agent.memories.find(Wanted(everything=True, dead=True)) == []
     with pytest.raises(NotFound):
-        await agent.memory(old.id)
-    assert await agent.search("Lyon") == []
-    assert await agent.search("Porto") == []
+        await agent.memories.story(old.id)
+    assert await agent.search.words("Lyon") == []
+    assert await agent.search.words("Porto") == []
     with pytest.raises(NotFound):
-        await agent.forget(new.id)
+        await agent.memories.forget(new.id)
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 501])
@@ -215,56 +215,59 @@ async def test_what_cannot_be_kept_stores_nothing(make_agent: MakeAgent, text: s
     agent = await started(make_agent)
     head = agent._memory.head()
     with pytest.raises((EmptyMessage, AgentError)):
-        await agent.remember(text)
+        await agent.memories.remember(text)
     with pytest.raises(NotFound):
-        await agent.correct(new_id(), "something")
+        await agent.memories.correct(new_id(), "something")
     assert agent._memory.head() == head
 
 
 async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    assert [each.id for each in await agent.review()] == [id]
+    assert [each.id for each in await agent.memories.review()] == [id]
     head = agent._memory.head()
     outcomes = await asyncio.gather(
-        agent.promote(id), agent.promote(id), agent.reword(id, "I like tea."), return_exceptions=True
+        agent.memories.promote(id),
+        agent.memories.promote(id),
+        agent.memories.reword(id, "I like tea."),
+        return_exceptions=True,
     )
     assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError]
     assert "already in use" in str(outcomes[1])
     assert agent._memory.head() == head + 1
-    assert await agent.review() == []
+    assert await agent.memories.review() == []
 
 
 @pytest.mark.parametrize("decision", ["promote", "reject"])
 async def test_a_decision_can_be_taken_back(make_agent: MakeAgent, decision: str) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    await getattr(agent, decision)(id)
-    assert (await agent.memory(id)).observation.status == {"promote": "active", "reject": "invalid"}[decision]
-    await agent.restore(id, "candidate")
-    assert [each.id for each in await agent.review()] == [id]
+    await getattr(agent.memories, decision)(id)
+    assert (await agent.memories.story(id)).observation.status == {"promote": "active", "reject": "invalid"}[decision]
+    await agent.memories.restore(id, "candidate")
+    assert [each.id for each in await agent.memories.review()] == [id]
     head = agent._memory.head()
-    await agent.restore(id, "candidate")
+    await agent.memories.restore(id, "candidate")
     assert agent._memory.head() == head
 
 
 async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    made = await agent.reword(id, "I like green tea.")
+    made = await agent.memories.reword(id, "I like green tea.")
     assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
-    assert await agent.review() == []
-    await agent.reject(made.id)
-    assert [each.id for each in await agent.review()] == [id]
+    assert await agent.memories.review() == []
+    await agent.memories.reject(made.id)
+    assert [each.id for each in await agent.memories.review()] == [id]
 
 
 async def test_what_a_hidden_message_taught_is_not_decided_on(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     id = await candidate(agent)
-    await agent.hide((await agent.memory(id)).observation.sources[0])
-    assert await agent.review() == []
+    await agent.chats.hide((await agent.memories.story(id)).observation.sources[0])
+    assert await agent.memories.review() == []
     with pytest.raises(AgentError, match="hidden, deleted or rewound"):
-        await agent.promote(id)
+        await agent.memories.promote(id)
 
 
 async def test_ratings_are_one_append_and_count_what_is_live(make_agent: MakeAgent) -> None:
@@ -272,46 +275,46 @@ async def test_ratings_are_one_append_and_count_what_is_live(make_agent: MakeAge
     _, _, one = await say(agent, None, "My father died.")
     _, _, two = await say(agent, None, "I bought bread.")
     head = agent._memory.head()
-    assert await agent.rate([one.turn, two.turn, one.turn], 3) == 2
+    assert await agent.memories.rate([one.turn, two.turn, one.turn], 3) == 2
     assert agent._memory.head() == head + 2
-    assert await agent.rate(two.turn, 0) == 1
-    counts = await agent.significance()
+    assert await agent.memories.rate(two.turn, 0) == 1
+    counts = await agent.memories.significance()
     assert (counts[3], counts[0]) == (1, 1)
-    assert [turn.id for turn in await agent.rated(3)] == [one.turn]
+    assert [turn.id for turn in await agent.memories.rated(3)] == [one.turn]
     with pytest.raises(AgentError, match="4 is not a valid significance"):
-        await agent.rate(one.turn, 4)
+        await agent.memories.rate(one.turn, 4)
     with pytest.raises(NotFound, match="Nothing was rated"):
-        await agent.rate([one.turn, new_id()], 1)
+        await agent.memories.rate([one.turn, new_id()], 1)
 
 
 async def test_blocks_and_projects_are_written_read_and_refused(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.write_block("persona", "You are\nterse.")
-    await agent.write_block("persona", "You are kind.")
-    (block,) = await agent.blocks()
+    await agent.memories.write_block("persona", "You are\nterse.")
+    await agent.memories.write_block("persona", "You are kind.")
+    (block,) = await agent.memories.blocks()
     assert (block.name, block.text, block.by) == ("persona", "You are kind.", "user")
-    await agent.write_block("persona", " ")
-    assert await agent.blocks() == []
+    await agent.memories.write_block("persona", " ")
+    assert await agent.memories.blocks() == []
     with pytest.raises(AgentError, match="no core block persona"):
-        await agent.write_block("persona", "")
+        await agent.memories.write_block("persona", "")
     with pytest.raises(AgentError, match="letters, digits"):
-        await agent.write_block("two words", "x")
-    await agent.make_project("boats", "All about rowing")
+        await agent.memories.write_block("two words", "x")
+    await agent.projects.make("boats", "All about rowing")
     session, _, _ = await say(agent, None, "hello there")
-    await agent.assign(session, "Boats")
-    (project,) = await agent.projects()
+    await agent.projects.assign(session, "Boats")
+    (project,) = await agent.projects.all()
     assert (project.name, project.description, project.status) == ("boats", "All about rowing", "active")
-    assert (await agent.session(session)).project == "boats"
-    await agent.archive_project("boats")
-    assert [each.status for each in await agent.projects()] == ["archived"]
+    assert (await agent.chats.get(session)).project == "boats"
+    await agent.projects.archive("boats")
+    assert [each.status for each in await agent.projects.all()] == ["archived"]
     with pytest.raises(NotFound, match="no project cars"):
-        await agent.assign(session, "cars")
+        await agent.projects.assign(session, "cars")
 
 
 async def test_faces_hear_that_memories_changed(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     notices = agent.notices()
-    await agent.remember("I row.")
+    await agent.memories.remember("I row.")
     async for notice in notices:
         if isinstance(notice, MemoriesChanged):
             break

@@ -28,20 +28,20 @@ async def test_a_first_message_that_waited_for_another_chat_comes_back_on_the_sc
     await agent.close()
 
     again = await make_agent(FakeGenerator("apples"))
-    assert await again.last_session() == waiting[-1]
+    assert await again.chats.last() == waiting[-1]
     for session in waiting:
-        assert [turn.role for turn in await again.thread(session)] == ["user"]
+        assert [turn.role for turn in await again.chats.thread(session)] == ["user"]
         assert only(await collect(again.retry(session)), ReplyEnded).text == "apples"
 
 
 async def test_the_last_session_is_where_the_user_spoke_last(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
-    assert await agent.last_session() is None
+    assert await agent.chats.last() is None
     one, _ = await talk(agent, None, "first chat")
     two, _ = await talk(agent, None, "second chat")
     await agent.opened(one)
-    assert await agent.last_session() == two
+    assert await agent.chats.last() == two
     await talk(agent, one, "and on")
-    assert await agent.last_session() == one
-    await agent.archive(one)
-    assert await agent.last_session() == two
+    assert await agent.chats.last() == one
+    await agent.chats.archive(one)
+    assert await agent.chats.last() == two

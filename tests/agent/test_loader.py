@@ -7,7 +7,7 @@ import pytest
 
 from agent.events import ModelProgress, Warned
 from agent.home import Home
-from agent.models import llama_loader
+from agent.model_host import llama_loader
 from agent.settings import Settings
 from models.errors import FetchFailed
 from models.fetch import FetchProgress

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
 from graph.errors import InvalidEvent, NotFound
@@ -111,17 +111,19 @@ class Teller:
             self._store(ObservationSupported(observation=self.made[number % len(self.made)], source=sources[0]))
 
     async def revise(self, number: int) -> None:
-        found = await self.agent.memories()
+        found = await self.agent.memories.find()
         if found and (sources := self.sources(number)):
             old = found[number % len(found)]
             self._made((*sources, *old.sources), supersedes=old.id, series=old.series)
 
     async def note(self, number: int) -> None:
-        self.made.append((await self.agent.remember(f"I own {self.word()}.")).id)
+        self.made.append((await self.agent.memories.remember(f"I own {self.word()}.")).id)
 
     async def correct(self, number: int) -> None:
-        if found := await self.agent.memories():
-            self.made.append((await self.agent.correct(found[number % len(found)].id, f"I own {self.word()}.")).id)
+        if found := await self.agent.memories.find():
+            self.made.append(
+                (await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")).id
+            )
 
     async def block(self, number: int) -> None:
         if sources := self.sources(number):
@@ -129,7 +131,7 @@ class Teller:
             self._store(CoreWritten(block=name, by="agent", sources=sources, text=f"See {self.told(sources)}."))
 
     async def own_block(self, number: int) -> None:
-        await self.agent.write_block(f"b{number % 3}", "" if number % 2 else "The user's own words.")
+        await self.agent.memories.write_block(f"b{number % 3}", "" if number % 2 else "The user's own words.")
 
     async def title(self, number: int) -> None:
         if self.chats and (sources := self.sources(number)):
@@ -143,11 +145,11 @@ class Teller:
 
     async def hide(self, number: int) -> None:
         if turn := self._any(number):
-            await self.agent.hide(turn)
+            await self.agent.chats.hide(turn)
 
     async def unhide(self, number: int) -> None:
         if turn := self._any(number):
-            await self.agent.unhide(turn)
+            await self.agent.chats.unhide(turn)
 
     async def delete(self, number: int) -> None:
         if turn := self._any(number):
@@ -157,7 +159,7 @@ class Teller:
     async def rewind(self, number: int) -> None:
         if self.chats:
             chat = self.chats[number % len(self.chats)]
-            path = await self.agent.thread(chat)
+            path = await self.agent.chats.thread(chat)
             to = path[number % len(path)].id if path and number % 4 else None
             self._store(HeadMoved(session=chat, turn=to))
 
@@ -170,26 +172,26 @@ class Teller:
                 self._store(HeadMoved(session=session, turn=turn))
 
     async def promote(self, number: int) -> None:
-        await self._decide(number, self.agent.promote)
+        await self._decide(number, self.agent.memories.promote)
 
     async def reject(self, number: int) -> None:
-        await self._decide(number, self.agent.reject)
+        await self._decide(number, self.agent.memories.reject)
 
     async def restore(self, number: int) -> None:
-        await self._decide(number, lambda id: self.agent.restore(id, "candidate"))
+        await self._decide(number, lambda id: self.agent.memories.restore(id, "candidate"))
 
     async def forget(self, number: int) -> None:
-        await self._decide(number, self.agent.forget)
+        await self._decide(number, self.agent.memories.forget)
 
     async def pin(self, number: int) -> None:
-        await self._decide(number, self.agent.pin_memory)
+        await self._decide(number, self.agent.memories.pin)
 
     async def unpin(self, number: int) -> None:
-        await self._decide(number, self.agent.unpin_memory)
+        await self._decide(number, self.agent.memories.unpin)
 
     async def pin_turn(self, number: int) -> None:
         if turn := self._any(number):
-            await self.agent.pin(turn)
+            await self.agent.chats.pin(turn)
 
     async def withhold(self, number: int) -> None:
         if turn := self._any(number):
@@ -197,11 +199,11 @@ class Teller:
 
     async def release(self, number: int) -> None:
         if turn := self._any(number):
-            await self.agent.release(turn)
+            await self.agent.chats.release(turn)
 
     async def delete_chat(self, number: int) -> None:
         if len(self.chats) > 1:
-            await self.agent.delete(self.chats.pop(number % len(self.chats)))
+            await self.agent.chats.delete(self.chats.pop(number % len(self.chats)))
 
     async def look(self) -> None:
         """No nonce of a turn that is not live is anywhere to be read."""
@@ -225,19 +227,21 @@ class Teller:
     async def shown(self) -> dict[str, str]:
         """Everything that people are shown, and that is recalled, but for a chat's own thread, by where it stands."""
         agent = self.agent
-        found = {f"observation {each.id}": each.text or "" for each in await agent.memories(Wanted(everything=True))}
-        found |= {f"block {each.name}": each.text for each in await agent.blocks()}
-        chats = [*await agent.sessions(), *await agent.sessions(archived=True)]
+        found = {
+            f"observation {each.id}": each.text or "" for each in await agent.memories.find(Wanted(everything=True))
+        }
+        found |= {f"block {each.name}": each.text for each in await agent.memories.blocks()}
+        chats = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
         found |= {f"title of {each.id}": each.name or "" for each in chats}
         rows = self.memory.query("MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title")
         found |= {f"title of {row['id']} in the graph": row["title"] for row in rows}
-        hits = await agent.search("nonce*")
+        hits = await agent.search.words("nonce*")
         for word in {word for text in self.turns().values() for word in NONCE.findall(text)}:
-            hits += await agent.search(word)
+            hits += await agent.search.words(word)
         for hit in hits:
             if not hit.mark:
                 found[f"snippet of {hit.turn.id}"] = "".join(piece.text for piece in hit.snippet)
-        recalled = await agent.recall("the boat", limit=50)
+        recalled = await agent.search.recall("the boat", limit=50)
         found |= {f"recalled {each.id}": each.text for each in recalled}
         return found
 
@@ -267,7 +271,7 @@ class Teller:
         self.made.append(id)
 
     async def _decide(self, number: int, deed: Callable[[str], Awaitable[object]]) -> None:
-        found = await self.agent.memories(Wanted(everything=True))
+        found = await self.agent.memories.find(Wanted(everything=True))
         if found:
             await deed(found[number % len(found)].id)
 

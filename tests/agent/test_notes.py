@@ -3,7 +3,7 @@
 import pytest
 
 from agent.errors import AgentError, EmptyMessage
-from agent.keeping import LONGEST, statement
+from agent.memories import LONGEST, statement
 from agent.notes import guess_kind, same
 from graph.events import ObservationKind
 

@@ -26,15 +26,15 @@ async def test_the_model_is_told_that_nothing_was_said_then_and_again_after_a_re
     assert (asked.tool, asked.arguments["since"]) == ("recent_conversations", "2019-03-01")
     assert (done.result, done.error) == ("Nothing was said from 2019-03-01 until 2019-04-01.", None)
     assert f"> {done.result}" in spelled(model, model.prompts[-1])
-    assert [turn.role for turn in await agent.thread(ended.session)] == ["user", "tool", "assistant"]
+    assert [turn.role for turn in await agent.chats.thread(ended.session)] == ["user", "tool", "assistant"]
     before = spelled(model, model.kv)
     await agent.close()
     again = FakeGenerator("and")
     agent = await ready(make_agent, again)
-    assert await agent.missed(ended.reply_turn) == done.result
+    assert await agent.search.missed(ended.reply_turn) == done.result
     _, _, other = await say(agent, ended.session, "ok thanks")
     assert spelled(again, again.prompts[0]).startswith(before)
-    assert await agent.missed(other.reply_turn) == ""
+    assert await agent.search.missed(other.reply_turn) == ""
     assert agent.rewrites == {}
 
 
@@ -50,8 +50,8 @@ async def test_a_first_message_that_asks_for_the_newest_learns_that_there_is_not
         await agent.idle()
         assert done.result.startswith(told)
         assert done.result in spelled(model, model.prompts[-1])
-        for session in await agent.sessions():
-            await agent.delete(session.id)
+        for session in await agent.chats.all():
+            await agent.chats.delete(session.id)
 
 
 async def test_what_stands_in_the_chat_already_is_not_told_to_be_nothing(make_agent: MakeAgent) -> None:

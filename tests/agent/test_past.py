@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.past import PastView
-from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Wanted
 from graph.errors import GraphFailure, NotFound, NothingThen
@@ -30,27 +30,27 @@ def files(agent: Agent) -> list[Path]:
 
 
 async def texts(view: Agent | PastView) -> list[str | None]:
-    return [each.text for each in await view.memories()]
+    return [each.text for each in await view.memories.find()]
 
 
 @pytest.mark.process
 async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    first = await agent.remember("I live in Lyon.", project="moves")
+    first = await agent.memories.remember("I live in Lyon.", project="moves")
     then = await asyncio.to_thread(agent._memory.head)
-    await agent.correct(first.id, "I live in Porto.")
+    await agent.memories.correct(first.id, "I live in Porto.")
     session, _, _ = await say(agent, None, "The harbour of Porto is wide")
     assert await texts(agent) == ["I live in Porto."]
-    async with agent.past(then) as past:
+    async with agent.past.at(then) as past:
         assert past.seq == then
         assert await texts(past) == ["I live in Lyon."]
-        assert (await past.memory(first.id)).observation.current
+        assert (await past.memories.story(first.id)).observation.current
         assert await past.recall("the harbour of Porto") == []
         assert (await past.recall("Lyon"))[0].id == first.id
-        assert [each.name for each in await past.projects()] == ["moves"]
+        assert [each.name for each in await past.projects.all()] == ["moves"]
         assert await past.project_name(" MOVES") == "moves"
-        assert session not in {each.id for each in await past.sessions()}
-        assert (await past.console("MATCH (o:Observation) RETURN o.text")).rows == (("I live in Lyon.",),)
+        assert session not in {each.id for each in await past.chats()}
+        assert (await past.graph.console("MATCH (o:Observation) RETURN o.text")).rows == (("I live in Lyon.",),)
         with pytest.raises(NotFound, match="no project boats then"):
             await past.project_name("boats")
         assert files(agent)
@@ -61,21 +61,21 @@ async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left
 @pytest.mark.restarts
 async def test_a_project_is_asked_for_as_it_was(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.remember("I row.", project="boats")
-    async with agent.past(datetime.now(UTC)) as past:
-        assert len(await past.memories(Wanted(project="boats"))) == 1
-        assert await past.memories(Wanted(project="trains")) == []
+    await agent.memories.remember("I row.", project="boats")
+    async with agent.past.at(datetime.now(UTC)) as past:
+        assert len(await past.memories.find(Wanted(project="boats"))) == 1
+        assert await past.memories.find(Wanted(project="trains")) == []
 
 
 @pytest.mark.restarts
 async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.remember("I live in Lyon.")
+    await agent.memories.remember("I live in Lyon.")
     early = await asyncio.to_thread(agent._memory.head)
-    await agent.remember("I own a boat.")
-    async with agent.past(early) as one:
+    await agent.memories.remember("I own a boat.")
+    async with agent.past.at(early) as one:
         assert len(await texts(one)) == 1
-        async with agent.past(datetime.now(UTC)) as two:
+        async with agent.past.at(datetime.now(UTC)) as two:
             assert len(await texts(two)) == 2
             with pytest.raises(GraphFailure):
                 await texts(one)
@@ -85,10 +85,10 @@ async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeA
 @pytest.mark.restarts
 async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.remember("I live in Lyon.")
-    async with agent.past(datetime.now(UTC)) as past:
+    await agent.memories.remember("I live in Lyon.")
+    async with agent.past.at(datetime.now(UTC)) as past:
         with pytest.raises(NothingThen):
-            await agent.past(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
+            await agent.past.at(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
         assert len(await texts(past)) == 1
 
 
@@ -96,29 +96,29 @@ async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent
 async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     _, _, ended = await say(agent, None, "my secret is a sextant")
-    async with agent.past(datetime.now(UTC)) as past:
+    async with agent.past.at(datetime.now(UTC)) as past:
         assert await past.recall("sextant") != []
         await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=ended.turn))
         assert files(agent) == []
         with pytest.raises(GraphFailure, match="Open it again"):
             await past.recall("sextant")
-    async with agent.past(datetime.now(UTC)) as past:
-        assert await past.memories() == []
+    async with agent.past.at(datetime.now(UTC)) as past:
+        assert await past.memories.find() == []
 
 
 @pytest.mark.restarts
 async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.remember("I live in Lyon.")
+    await agent.memories.remember("I live in Lyon.")
     loop, begun = asyncio.get_running_loop(), asyncio.Event()
     entering = asyncio.create_task(
-        agent.past(datetime.now(UTC), lambda _: loop.call_soon_threadsafe(begun.set)).__aenter__()
+        agent.past.at(datetime.now(UTC), lambda _: loop.call_soon_threadsafe(begun.set)).__aenter__()
     )
     await begun.wait()
     entering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await entering
-    async with agent.past(datetime.now(UTC)) as past:  # waits for the one that was given up
+    async with agent.past.at(datetime.now(UTC)) as past:  # waits for the one that was given up
         assert len(await texts(past)) == 1
     await agent.close()
     assert files(agent) == []
@@ -127,8 +127,8 @@ async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: Mak
 @pytest.mark.restarts
 async def test_the_agent_closes_with_a_past_open(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    await agent.remember("I live in Lyon.")
-    past = agent.past(datetime.now(UTC))
+    await agent.memories.remember("I live in Lyon.")
+    past = agent.past.at(datetime.now(UTC))
     await past.__aenter__()
     await agent.close()
     assert files(agent) == []

@@ -2,10 +2,10 @@
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import ReplyEnded
 from agent.plans import Plan
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
 from graph.events import HeadMoved, ObservationSupported, PinSet, Recalled, SessionForked, SessionRenamed, TurnHidden
@@ -49,12 +49,12 @@ async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_n
     agent = await started(make_agent)
     _, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     before = agent._memory.head()
-    alone, whole = await agent.plan_delete(two.turn), await agent.plan_delete(two.reply_turn, exchange=True)
+    alone, whole = await agent.plans.delete(two.turn), await agent.plans.delete(two.reply_turn, exchange=True)
     assert (ids(alone.impact.gone), ids(whole.impact.gone)) == ([two.turn], [two.turn, two.reply_turn])
     assert alone.impact.erases
     assert agent._memory.head() == before
-    await agent.carry_out(await agent.plan_delete(one.turn))  # the root
-    await agent.carry_out(whole)
+    await agent.plans.carry_out(await agent.plans.delete(one.turn))  # the root
+    await agent.plans.carry_out(whole)
     assert "Buy the tickets." not in texts(agent)
     assert not agent._memory.deleted([one.reply_turn])
 
@@ -63,16 +63,16 @@ async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: Mak
     agent = await started(make_agent)
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
     with pytest.raises(NotFound):
-        await agent.plan_delete("01UNKNOWN")
-    await agent.carry_out(await agent.plan_hide(one.turn))
+        await agent.plans.delete("01UNKNOWN")
+    await agent.plans.carry_out(await agent.plans.hide(one.turn))
     with pytest.raises(AgentError, match="already hidden"):
-        await agent.plan_hide(one.turn)
+        await agent.plans.hide(one.turn)
     with pytest.raises(AgentError, match="not hidden"):
-        await agent.plan_unhide(one.reply_turn)
-    hidden = await agent.plan_delete(one.turn)
+        await agent.plans.unhide(one.reply_turn)
+    hidden = await agent.plans.delete(one.turn)
     assert ids(hidden.impact.gone) == [one.turn]
-    await agent.carry_out(hidden)
-    for planning in (agent.plan_delete, agent.plan_hide, agent.plan_unhide):
+    await agent.plans.carry_out(hidden)
+    for planning in (agent.plans.delete, agent.plans.hide, agent.plans.unhide):
         with pytest.raises(AgentError, match="already deleted"):
             await planning(one.turn)
 
@@ -85,13 +85,13 @@ async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_pro
     first = observed("LYON", one.turn, text="lives in Lyon")
     agent._memory.append(first, observed("PORTO", two.turn, after=first, text="lives in Porto"))
     agent._memory.append(observed("ROWS", two.turn, text="rows"), PinSet(observation="ROWS"))
-    plan = await agent.plan_hide(two.turn)
+    plan = await agent.plans.hide(two.turn)
     assert [(form.id, earlier.id) for form, earlier in plan.impact.fallen_back] == [("PORTO", "LYON")]
     assert [form.id for form in plan.impact.lost] == ["ROWS"]
     assert plan.impact.pins == ("ROWS",)
-    await agent.carry_out(plan)
-    assert [form.id for form in await agent.memories()] == ["LYON"]
-    back = await agent.plan_unhide(two.turn)
+    await agent.plans.carry_out(plan)
+    assert [form.id for form in await agent.memories.find()] == ["LYON"]
+    back = await agent.plans.unhide(two.turn)
     assert ids(back.impact.back) == [two.turn]
     assert {form.id for form in back.impact.returning} == {"PORTO", "ROWS"}
     assert back.impact.lost == ()
@@ -106,12 +106,12 @@ async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_ar
     agent._memory.append(again, given, observed("OTHER", two.turn, text="speaks of something else"))
     agent._memory.append(observed("CATS", "AGAIN", text="seven cats"))
     agent._memory.append(ObservationSupported(observation="CATS", source=one.turn))
-    plan = await agent.plan_delete(one.turn)
+    plan = await agent.plans.delete(one.turn)
     assert [form.id for form in plan.impact.weaker] == ["CATS"]
     assert ids(plan.impact.references) == ["GIVEN"]
     assert ids(plan.impact.quoting) == ["AGAIN"]
-    await agent.carry_out(plan)
-    assert {form.id for form in await agent.memories()} == {"CATS", "OTHER"}
+    await agent.plans.carry_out(plan)
+    assert {form.id for form in await agent.memories.find()} == {"CATS", "OTHER"}
 
 
 async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(make_agent: MakeAgent) -> None:
@@ -122,15 +122,15 @@ async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(mak
         SessionRenamed(session=session, text="Secret voyage"),
         SessionForked(session=fork, origin=session, at=one.reply_turn, client="test"),
     )
-    plan = await agent.plan_delete_session(session)
+    plan = await agent.plans.delete_session(session)
     assert ids(plan.impact.gone) == [two.turn, two.reply_turn]
     assert plan.notes == ("2 messages stay, because other chats continue from them.",)
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     assert "Secret voyage" not in texts(agent)
     assert "Buy the tickets." not in texts(agent)
-    assert [turn.text for turn in await agent.thread(fork)] == ["The ferry leaves at nine.", "I see."]
+    assert [turn.text for turn in await agent.chats.thread(fork)] == ["The ferry leaves at nine.", "I see."]
     with pytest.raises(AgentError, match="already deleted"):
-        await agent.plan_delete_session(session)
+        await agent.plans.delete_session(session)
 
 
 @pytest.mark.restarts
@@ -143,36 +143,36 @@ async def test_a_deleted_chat_that_a_fork_had_gone_on_from_leaves_nothing_once_t
     agent._memory.append(SessionForked(session=fork, origin=session, at=one.turn, client="test"))
     agent._memory.append(SessionForked(session=again, origin=fork, at=one.turn, client="test"))
     agent._memory.append(reply("LATER", again, parent=one.turn, text="At ten."))
-    assert ids((await agent.plan_delete_session(session)).impact.gone) == [one.reply_turn]
-    assert ids((await agent.plan_delete_session(again)).impact.gone) == ["LATER"]
-    await agent.delete(again)
-    await agent.delete(fork)
-    assert ids((await agent.plan_delete_session(session)).impact.gone) == [one.turn, one.reply_turn]
+    assert ids((await agent.plans.delete_session(session)).impact.gone) == [one.reply_turn]
+    assert ids((await agent.plans.delete_session(again)).impact.gone) == ["LATER"]
+    await agent.chats.delete(again)
+    await agent.chats.delete(fork)
+    assert ids((await agent.plans.delete_session(session)).impact.gone) == [one.turn, one.reply_turn]
 
 
 async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "I live in Lyon.", "Good night.")
-    plan = await agent.plan_hide(one.turn)
+    plan = await agent.plans.hide(one.turn)
     agent._memory.append(observed("LYON", one.turn))
     head = agent._memory.head()
     with pytest.raises(AgentError, match="Check again"):
-        await agent.carry_out(plan)
+        await agent.plans.carry_out(plan)
     assert agent._memory.head() == head
-    stale = await agent.plan("Go back", HeadMoved(session=session, turn=one.reply_turn))
+    stale = await agent.plans.plan("Go back", HeadMoved(session=session, turn=one.reply_turn))
     agent._memory.append(TurnHidden(turn=two.turn))
     with pytest.raises(AgentError, match="Check again"):
-        await agent.carry_out(stale)
+        await agent.plans.carry_out(stale)
 
 
 async def test_forgetting_takes_all_forms_and_the_notes_that_state_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
-    new = await agent.correct(old.id, "I live in Porto.")
-    plan: Plan = await agent.plan_forget(new.id)
+    old = await agent.memories.remember("I live in Lyon.")
+    new = await agent.memories.correct(old.id, "I live in Porto.")
+    plan: Plan = await agent.plans.forget(new.id)
     assert {form.id for form in plan.impact.lost} == {old.id, new.id}
     assert {turn.role for turn in plan.impact.gone} == {"note"}
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     assert not {"I live in Lyon.", "I live in Porto."} & texts(agent)
 
 
@@ -185,13 +185,13 @@ async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: Mak
     await anext(events)
     await model.waiting.wait()
     with pytest.raises(AgentError, match="Stop it"):
-        await agent.plan_delete(one.turn)
+        await agent.plans.delete(one.turn)
     with pytest.raises(AgentError, match="Stop it"):
-        await agent.plan_delete_session(session)
+        await agent.plans.delete_session(session)
     model.gate.set()
     async for _ in events:
         pass
-    assert ids((await agent.plan_delete(one.turn)).impact.gone) == [one.turn]
+    assert ids((await agent.plans.delete(one.turn)).impact.gone) == [one.turn]
 
 
 async def test_what_another_world_goes_on_from_leaves_and_keeps_its_words(make_agent: MakeAgent) -> None:
@@ -200,12 +200,12 @@ async def test_what_another_world_goes_on_from_leaves_and_keeps_its_words(make_a
     what_if = new_id()
     forked = SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test")
     agent._memory.append(forked)
-    plan = await agent.plan_delete_session(session)
+    plan = await agent.plans.delete_session(session)
     assert set(ids(plan.impact.gone)) == {one.turn, one.reply_turn, two.turn, two.reply_turn}
     assert plan.impact.kept == {one.turn, one.reply_turn}
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     assert {"The ferry leaves at nine.", "I see."} == texts(agent)
-    assert [turn.text for turn in await agent.thread(what_if)] == ["The ferry leaves at nine.", "I see."]
+    assert [turn.text for turn in await agent.chats.thread(what_if)] == ["The ferry leaves at nine.", "I see."]
 
 
 async def test_replies_that_were_given_a_piece_of_a_document_are_told_when_that_goes(make_agent: MakeAgent) -> None:
@@ -214,9 +214,9 @@ async def test_replies_that_were_given_a_piece_of_a_document_are_told_when_that_
     agent._memory.append(*read("MANUAL", "PIECE"))
     given = reply("GIVEN", session, parent=one.reply_turn, text="This.", recalled=(Recalled(id="PIECE", kind="chunk"),))
     agent._memory.append(given, observed("LEARNED", "PIECE", text="knows the manual"))
-    plan = await agent.plan_remove_document("MANUAL")
+    plan = await agent.plans.remove_document("MANUAL")
     assert ids(plan.impact.references) == ["GIVEN"]
     assert [form.id for form in plan.impact.lost] == ["LEARNED"]
-    await agent.carry_out(plan)
-    assert await agent.documents() == []
+    await agent.plans.carry_out(plan)
+    assert await agent.documents.all() == []
     assert "knows the manual" not in texts(agent)

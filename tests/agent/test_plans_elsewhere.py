@@ -1,6 +1,6 @@
 """What a change does is told for every world that sees it, and of all that loses its words, in use or not."""
 
-from agent.service import Agent
+from agent.agent import Agent
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat, started
 from tests.graph.teach import observed
@@ -13,14 +13,14 @@ async def moved(make_agent: MakeAgent) -> tuple[Agent, str, list[str], str]:
     session, (one, two) = await chat(agent, "I live in Lyon.", "I moved to Porto.")
     first = observed("LYON", one.turn, text="lives in Lyon")
     agent._memory.append(first, observed("PORTO", two.turn, after=first, text="lives in Porto"))
-    fork = await agent.fork(session, what_if=True, name="elsewhere")
-    await agent.rewind(session, one.reply_turn)
+    fork = await agent.branches.fork(session, what_if=True, name="elsewhere")
+    await agent.branches.rewind(session, one.reply_turn)
     return agent, session, [one.turn, two.turn], fork
 
 
 async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(make_agent: MakeAgent) -> None:
     agent, _, (_, two), fork = await moved(make_agent)
-    impact = (await agent.plan_hide(two)).impact
+    impact = (await agent.plans.hide(two)).impact
     assert (impact.world, impact.lost, impact.fallen_back) == ("main", (), ())
     (other,) = impact.elsewhere
     assert (other.world, other.name) == (fork, "elsewhere")
@@ -30,10 +30,10 @@ async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(make_agent:
 
 async def test_what_is_erased_and_not_in_use_is_told_of(make_agent: MakeAgent) -> None:
     agent, _, (one, two), _ = await moved(make_agent)
-    off_path = (await agent.plan_delete(two)).impact
+    off_path = (await agent.plans.delete(two)).impact
     assert (off_path.lost, [form.id for form in off_path.erased]) == ((), ["PORTO"])
     assert "1 memory that no longer applied will be deleted too:" in lines_of(off_path)
-    both = (await agent.plan_delete(one)).impact
+    both = (await agent.plans.delete(one)).impact
     assert [form.id for form in both.lost] == ["LYON"]
     assert [form.id for form in both.erased] == ["LYON", "PORTO"]
 
@@ -44,7 +44,7 @@ async def test_no_words_are_told_as_erased_and_as_believed_again(make_agent: Mak
     first = observed("LYON", one.turn, text="lives in Lyon")
     porto = observed("PORTO", one.turn, two.turn, after=first, text="lives in Porto")
     agent._memory.append(first, porto, observed("AGAIN", two.turn, instead_of="PORTO", text="lives in Porto"))
-    impact = (await agent.plan_delete(one.turn)).impact
+    impact = (await agent.plans.delete(one.turn)).impact
     assert [form.id for form in impact.returning] == ["AGAIN"]
     told = lines_of(impact)
     assert "1 memory will stay, with less proof:" in told

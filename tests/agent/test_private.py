@@ -42,22 +42,22 @@ async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent,
     model = FakeGenerator("Noted.", "I see, Zephyrine it is.")
     agent = await ready(make_agent, model, PLAIN)
     public, _, _ = await say(agent, None, "My dog is called Biscuit.")
-    events, sessions = agent._memory.head(), await agent.sessions()
-    chat = await agent.private()
-    assert agent.is_private(chat)
+    events, sessions = agent._memory.head(), await agent.chats.all()
+    chat = await agent.private.begin()
+    assert chat in agent.private
     ended = only(await collect(agent.send(chat, "My boat is called Zephyrine.")), ReplyEnded)
     assert (ended.session, ended.text) == (chat, "I see, Zephyrine it is.")
     only(await collect(agent.send(chat, "And my dog Biscuit?")), ReplyEnded)
     assert SECRET in spelled(model, model.prompts[-1]).lower()  # it goes on from what was said in it
     assert "is called Biscuit" not in spelled(model, model.prompts[-1])  # and is given nothing of the memory
-    assert [turn.role for turn in await agent.thread(chat)] == ["user", "assistant"] * 2
+    assert [turn.role for turn in await agent.chats.thread(chat)] == ["user", "assistant"] * 2
     await agent.opened(chat)
     await agent.idle()
-    assert (agent._memory.head(), await agent.sessions(), await agent.last_session()) == (events, sessions, public)
-    assert await agent.said() == ["My dog is called Biscuit."]
+    assert (agent._memory.head(), await agent.chats.all(), await agent.chats.last()) == (events, sessions, public)
+    assert await agent.chats.said() == ["My dog is called Biscuit."]
     (folder,) = names(ram)
-    assert agent.private_folder == ram / folder
-    assert [each.id for each in await agent.private_sessions()] == [chat]
+    assert agent.private.folder == ram / folder
+    assert [each.id for each in await agent.private.all()] == [chat]
     assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
     assert os.stat(ram / folder).st_mode & 0o777 == 0o700
     await agent.close()
@@ -67,14 +67,14 @@ async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent,
 
 async def test_nothing_of_a_private_chat_is_on_the_disk(make_agent: MakeAgent, home: Path, ram: Path) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    chat = await agent.private()
+    chat = await agent.private.begin()
     only(await collect(agent.send(chat, "My boat is called Zephyrine.")), ReplyEnded)
     assert holding(ram, SECRET)
     await agent.idle()
     assert holding(home, SECRET) == []
-    await agent.end_private()
+    await agent.private.end()
     assert names(ram) == set()
-    assert not agent.is_private(chat)
+    assert chat not in agent.private
     await agent.close()
     assert holding(home, SECRET) == []
 
@@ -83,7 +83,7 @@ async def test_nothing_of_a_private_chat_is_on_the_disk(make_agent: MakeAgent, h
 async def test_memory_that_is_freed_is_cleared_while_there_are_private_chats(make_agent: MakeAgent) -> None:
     """The engine of the graph writes buffers whole, and so wrote what SQLite had freed."""
     agent = await ready(make_agent, FakeGenerator("Noted."), PLAIN)
-    await agent.private()
+    await agent.private.begin()
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = (
         ctypes.c_void_p,
@@ -118,7 +118,7 @@ async def test_what_a_killed_clew_left_is_removed_by_the_next_and_what_one_that_
 async def test_a_private_chat_waits_for_the_model_like_any_other_and_can_be_stopped(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six seven")
     agent = await ready(make_agent, model, PLAIN)
-    chat = await agent.private()
+    chat = await agent.private.begin()
     model.gate.clear()
     events = agent.send(chat, "hello there")
     await anext(events)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from agent.agent import Agent
 from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarted
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
 from tests.examples import examples
@@ -82,7 +82,7 @@ async def test_a_session_that_is_looked_at_is_evaluated_before_anyone_asks(make_
     await agent.close()
     model = FakeGenerator("two")
     agent = await make_agent(model)
-    await agent.use_model(agent.settings.model)
+    await agent.models.use(agent.settings.model)
     await agent.opened(session)
     await agent.idle()
     assert len(model.prefills) == 1
@@ -130,7 +130,7 @@ async def converse(moves: list[tuple[str, int, int]], folder: Path) -> None:
         if move == "wait":
             await agent.idle()
         elif move == "system":
-            sessions[which] = await agent.configure(sessions[which], system_prompt=f"Manner {size}.")
+            sessions[which] = await agent.chats.configure(sessions[which], system_prompt=f"Manner {size}.")
         else:
             ended = (await collect(agent.send(sessions[which], "word " * size)))[-1]
             assert isinstance(ended, ReplyEnded)

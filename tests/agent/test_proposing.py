@@ -2,9 +2,9 @@
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
-from agent.proposing import CLIENT, MOST_WAITING, Proposing, program_name
-from agent.service import Agent
+from agent.proposals import CLIENT, MOST_WAITING, program_name
 from agent.settings import Settings
 from graph.events import ObservationKind
 from graph.hits import Filters
@@ -22,38 +22,38 @@ async def started(make_agent: MakeAgent) -> Agent:
 
 async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = await agent.propose(SAID, by="Helper")
+    made = await agent.proposals.add(SAID, by="Helper")
     assert (made.outcome, made.memory.status, made.memory.text) == ("waits", "candidate", SAID)
     assert (made.memory.origin, made.memory.grounded) == ("model", False)
-    assert [each.id for each in await agent.review()] == [made.memory.id]
-    (proof,) = (await agent.memory(made.memory.id)).proofs[made.memory.id]
+    assert [each.id for each in await agent.memories.review()] == [made.memory.id]
+    (proof,) = (await agent.memories.story(made.memory.id)).proofs[made.memory.id]
     assert (proof.speaker, proof.text) == ("Helper (over MCP)", f'remember(text="{SAID}")')
-    (turn,) = await agent.thread(proof.session)
+    (turn,) = await agent.chats.thread(proof.session)
     assert (turn.role, turn.client) == ("tool", CLIENT)
 
 
 async def test_a_proposal_is_recalled_only_once_the_user_took_it_into_use(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = (await agent.propose(SAID, by="Helper")).memory
-    assert await agent.recall("bees on the roof") == []
-    await agent.promote(made.id)
-    (hit,) = await agent.recall("bees on the roof")
+    made = (await agent.proposals.add(SAID, by="Helper")).memory
+    assert await agent.search.recall("bees on the roof") == []
+    await agent.memories.promote(made.id)
+    (hit,) = await agent.search.recall("bees on the roof")
     assert (hit.kind, hit.id, hit.role, hit.speaker) == ("observation", made.id, "tool", "Helper (over MCP)")
     of_people = Filters(roles=frozenset({"user", "note"}))
-    assert await agent.recall("bees on the roof", filters=of_people) == []  # it is not what the user said
-    await agent.restore(made.id, "candidate")
-    assert await agent.recall("bees on the roof") == []
+    assert await agent.search.recall("bees on the roof", filters=of_people) == []  # it is not what the user said
+    await agent.memories.restore(made.id, "candidate")
+    assert await agent.search.recall("bees on the roof") == []
 
 
 async def test_a_proposal_is_in_no_list_of_what_was_said(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = (await agent.propose(SAID, by="Helper")).memory
-    await agent.promote(made.id)
-    assert await agent.recent() == []
-    about = await agent.about("bees")
+    made = (await agent.proposals.add(SAID, by="Helper")).memory
+    await agent.memories.promote(made.id)
+    assert await agent.search.recent() == []
+    about = await agent.search.about("bees")
     assert (about.said, about.mentioned, about.turns) == (0, 0, ())
-    assert await agent.last_session() is None
-    assert await agent.said() == []
+    assert await agent.chats.last() is None
+    assert await agent.chats.said() == []
     assert agent._memory.unreflected(limit=10) == []
 
 
@@ -67,30 +67,30 @@ def test_no_program_is_called_like_a_person(name: str) -> None:
 
 async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    stated = await agent.remember("I live in Lyon.")
-    again = await agent.propose("i live in  lyon", by="Helper")
+    stated = await agent.memories.remember("I live in Lyon.")
+    again = await agent.proposals.add("i live in  lyon", by="Helper")
     assert (again.outcome, again.memory.id, again.memory.proof_count) == ("known", stated.id, 1)  # no proof is gained
-    waits = (await agent.propose(SAID, by="Helper")).memory
-    assert (await agent.propose(SAID, by="Other")).outcome == "waits already"
-    await agent.reject(waits.id)
-    assert (await agent.propose(SAID, by="Other")).outcome == "rejected before"
-    assert await agent.review() == []
+    waits = (await agent.proposals.add(SAID, by="Helper")).memory
+    assert (await agent.proposals.add(SAID, by="Other")).outcome == "waits already"
+    await agent.memories.reject(waits.id)
+    assert (await agent.proposals.add(SAID, by="Other")).outcome == "rejected before"
+    assert await agent.memories.review() == []
 
 
 async def test_a_proposal_may_be_taken_into_use_at_once_where_the_user_set_it_so(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = await agent.propose(SAID, by="Helper", kind=ObservationKind.PLAN, in_use=True)
+    made = await agent.proposals.add(SAID, by="Helper", kind=ObservationKind.PLAN, in_use=True)
     assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan")
-    assert len(await agent.recall("bees on the roof")) == 1
+    assert len(await agent.search.recall("bees on the roof")) == 1
 
 
 async def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     head = agent._memory.head()
     with pytest.raises(EmptyMessage):
-        await agent.propose(" \n", by="Helper")
+        await agent.proposals.add(" \n", by="Helper")
     with pytest.raises(AgentError, match="at most 500"):
-        await agent.propose("x" * 501, by="Helper")
+        await agent.proposals.add("x" * 501, by="Helper")
     assert agent._memory.head() == head
 
 
@@ -98,29 +98,28 @@ async def test_a_review_queue_that_is_full_takes_no_more(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MOST_WAITING >= 100
-    monkeypatch.setattr("agent.proposing.MOST_WAITING", 2)
+    monkeypatch.setattr("agent.proposals.MOST_WAITING", 2)
     agent = await started(make_agent)
     for number in range(2):
-        await agent.propose(f"The user has {number} goats.", by="Helper")
+        await agent.proposals.add(f"The user has {number} goats.", by="Helper")
     head = agent._memory.head()
     with pytest.raises(AgentError, match="already waiting for the user's review"):
-        await agent.propose(SAID, by="Helper")
+        await agent.proposals.add(SAID, by="Helper")
     assert agent._memory.head() == head
 
 
 async def test_forgetting_a_proposal_erases_the_call_too(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = (await agent.propose(SAID, by="Helper")).memory
-    (proof,) = (await agent.memory(made.id)).proofs[made.id]
-    assert await agent.forget(made.id) == 1
-    assert await agent.thread(proof.session) == []
-    assert isinstance(agent, Proposing)
+    made = (await agent.proposals.add(SAID, by="Helper")).memory
+    (proof,) = (await agent.memories.story(made.id)).proofs[made.id]
+    assert await agent.memories.forget(made.id) == 1
+    assert await agent.chats.thread(proof.session) == []
 
 
 async def test_what_the_user_promoted_or_reworded_is_undone_as_ever(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    made = (await agent.propose(SAID, by="Helper")).memory
-    own = await agent.reword(made.id, "I keep two hives on the roof.")
+    made = (await agent.proposals.add(SAID, by="Helper")).memory
+    own = await agent.memories.reword(made.id, "I keep two hives on the roof.")
     assert (own.status, own.origin) == ("active", "user")
-    (hit,) = await agent.recall("hives on the roof")
+    (hit,) = await agent.search.recall("hives on the roof")
     assert hit.id == own.id

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.asking.store import QueryStore
 from agent.asking.values import Ran, Saved
 from agent.backups import _head as newest_of
+from agent.erasure import GONE_TOO, PurgeStopped, purge_copies
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
-from agent.purging import GONE_TOO, PurgeStopped, purge_copies
-from agent.service import Agent
 from agent.settings import Settings
 from graph.absence import Forms, forms_of, look, look_into
 from graph.backups import backups_of
@@ -53,7 +53,7 @@ async def delete(agent: Agent, turn: str) -> None:
     assert reply is not None
     await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=turn), TurnDeleted(turn=reply.id))
     await agent._prompts.forget_turns({turn, reply.id})
-    agent._purge_soon()
+    agent.erasure.begin()
 
 
 @pytest.mark.restarts
@@ -63,7 +63,7 @@ async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(make_agent
     _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
     assert holding(home)
     await delete(agent, turn)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert done.words > 0
     assert holding(home) == set()
@@ -85,7 +85,7 @@ async def test_a_cache_that_holds_a_word_goes_and_any_other_file_is_named(make_a
     mine = home.root / "notes.json"
     mine.write_text(f'["{SECRET.lower()}"]')
     await delete(agent, turn)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert done.leftovers == (mine,)
     assert sorted(path.name for path in drafts.iterdir()) == ["other.txt"]
     assert mine.exists()
@@ -104,7 +104,7 @@ async def test_words_that_others_say_too_are_not_counted(make_agent: MakeAgent) 
     session, turn = await say(agent, f"My neighbour is a {SECRET} by profession.")
     await say(agent, f"Once more: a {SECRET}.", session)
     await delete(agent, turn)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert holding(home)
     assert not holding(home, forms_of(["profession"]))
@@ -121,7 +121,7 @@ async def test_automatic_backups_lose_it_too_and_still_verify(make_agent: MakeAg
     (folder / "broken.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 4096)
     assert holding(home) >= {"backups/auto.sqlite"}
     await delete(agent, turn)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert done.leftovers == ()
     assert holding(home) == set()
     assert sorted(path.name for path in folder.iterdir()) == ["auto.sqlite"]
@@ -158,11 +158,11 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
     with monkeypatch.context() as patched:
         patched.setattr(Memory, step, broken)
         await delete(agent, turn)
-        assert (await agent.purged()).pending is not None
+        assert (await agent.erasure.finished()).pending is not None
         await agent.close()
     agent = await make_agent(FakeGenerator(), QUIET)
     assert await asyncio.to_thread(agent._memory.purging)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert holding(home) == set()
 
@@ -179,12 +179,12 @@ async def test_a_purge_that_was_broken_off_goes_on_by_itself_at_the_next_start(
 
     with monkeypatch.context() as patched:
         patched.setattr(Memory, "purge", broken)
-        await agent.carry_out(await agent.plan_delete(turn, exchange=True))
-        assert (await agent.purged()).pending is not None
+        await agent.plans.carry_out(await agent.plans.delete(turn, exchange=True))
+        assert (await agent.erasure.finished()).pending is not None
         await agent.close()
     agent = await make_agent(FakeGenerator(), QUIET)
     await agent.idle()
-    assert not await agent.purge_is_left()
+    assert not await agent.erasure.is_left()
     assert holding(home) == set()
 
 
@@ -194,10 +194,10 @@ async def test_what_is_deleted_while_a_purge_runs_is_purged_after_it(make_agent:
     session, first = await say(agent, f"My neighbour is a {SECRET}.")
     _, second = await say(agent, "The other one is a bassoonist.", session)
     await delete(agent, first)
-    assert agent._purge_task is not None
-    task = agent._purge_task
+    assert agent.erasure._task is not None
+    task = agent.erasure._task
     await delete(agent, second)
-    await agent.purged()
+    await agent.erasure.finished()
     assert task.done()
     assert holding(home, forms_of([SECRET, "bassoonist"])) == set()
 
@@ -215,8 +215,8 @@ async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
     with monkeypatch.context() as patched:
         patched.setattr(Memory, "purge", full)
         await delete(agent, turn)
-        assert (await agent.purged()).pending == "The disk is full."
-    assert (await agent.purged()).pending is None
+        assert (await agent.erasure.finished()).pending == "The disk is full."
+    assert (await agent.erasure.finished()).pending is None
     assert holding(home) == set()
 
 
@@ -224,18 +224,18 @@ async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
 async def test_a_reader_of_the_log_holds_the_end_of_a_purge_up_and_nothing_else(
     make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.purging.AGAIN_S", (0.0,))
+    monkeypatch.setattr("agent.erasure.AGAIN_S", (0.0,))
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")
     reader = sqlite3.connect(home.memory / "log.sqlite", isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM events").fetchone()
     await delete(agent, turn)
-    assert (await agent.purged()).pending is not None
+    assert (await agent.erasure.finished()).pending is not None
     await say(agent, "The chat goes on.", session)
     reader.execute("ROLLBACK")
     reader.close()
-    assert (await agent.purged()).pending is None
+    assert (await agent.erasure.finished()).pending is None
     assert holding(home) == set()
 
 
@@ -258,18 +258,18 @@ async def test_what_is_kept_in_another_form_of_a_word_is_not_taken_for_a_leftove
     _, turn = await say(agent, said, session)
     match how:
         case "name":
-            await agent.rename(session, KEPT[said])
+            await agent.chats.rename(session, KEPT[said])
         case "prompt":
-            await agent.configure(session, system_prompt=KEPT[said])
+            await agent.chats.configure(session, system_prompt=KEPT[said])
         case "message":
             await say(agent, KEPT[said], session)
         case _:
-            await agent.remember(KEPT[said])
+            await agent.memories.remember(KEPT[said])
     folder = backups_of(home.memory)
     folder.mkdir(exist_ok=True)
     await asyncio.to_thread(copy_log, home.memory, folder / "auto-2026.sqlite")
-    await agent.carry_out(await agent.plan_delete(turn, exchange=True))
-    done = await agent.purged()
+    await agent.plans.carry_out(await agent.plans.delete(turn, exchange=True))
+    done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert not holding(home, forms_of([said.rstrip(".")])), "nobody has the sentence"
 
@@ -291,9 +291,9 @@ async def test_a_backup_made_while_a_purge_runs_loses_it_too(
             before.rename(late)
         return times[-1]
 
-    monkeypatch.setattr("agent.purging.purge_copies", copies)
+    monkeypatch.setattr("agent.erasure.purge_copies", copies)
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == ()
+    assert (await agent.erasure.finished()).leftovers == ()
     assert len(times) == 2
     assert holding(home) == set()
 
@@ -310,7 +310,7 @@ async def test_a_log_set_aside_as_damaged_is_spared_and_named(make_agent: MakeAg
     aside = folder / "damaged-2026.sqlite"
     aside.write_bytes(b"SQLite format 3\0" + b"x" * 4096)
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == (aside,)
+    assert (await agent.erasure.finished()).leftovers == (aside,)
     assert aside.stat().st_size == 4112
     await agent.close()
     await listening
@@ -358,7 +358,7 @@ async def test_a_sentence_is_found_also_where_each_of_its_words_is_said_elsewher
     escaped.write_text(json.dumps({"said": f'My "secret" is {SECRET}, äh.'}))
     other.write_text(f"{SECRET} is my secret, äh")
     await delete(agent, turn)
-    assert set((await agent.purged()).leftovers) == {raw, escaped}
+    assert set((await agent.erasure.finished()).leftovers) == {raw, escaped}
 
 
 @pytest.mark.restarts
@@ -368,7 +368,7 @@ async def test_a_sentence_that_somebody_says_as_well_is_not_looked_for(make_agen
     await say(agent, f"Again: my secret is {SECRET}. Yes.", session)
     (home.root / "notes.txt").write_text(f"My secret is {SECRET}.")
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == ()
+    assert (await agent.erasure.finished()).leftovers == ()
 
 
 QUOTED = "Along the garboard plank, port side. Mara thinks the planks only need to take up water again."
@@ -413,7 +413,7 @@ async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_though_each
     listening = asyncio.create_task(_listen(agent, told))
     await asyncio.sleep(0)
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == ()
+    assert (await agent.erasure.finished()).leftovers == ()
     assert [each.name for each in store.saved().entries] == ["harmless", "said", "words"]
     assert {each.cypher for each in store.history().entries} == {"RETURN 1", *(each.cypher for each in OTHERS)}
     assert not any(each.error for each in store.history().entries)
@@ -432,4 +432,4 @@ async def test_queries_that_cannot_be_written_anew_are_named(make_agent: MakeAge
     store.save(Saved("a", "RETURN 'planks only need'"))
     (home.queries / "saved.jsonl.part").mkdir()
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == (store.saved_file, home.queries)
+    assert (await agent.erasure.finished()).leftovers == (store.saved_file, home.queries)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from agent.service import Agent
+from agent.agent import Agent
 from graph.errors import QueryFailed, QueryTimeout, Refused
 from graph.querying.console import Answer
 from tests.agent.conftest import MakeAgent
@@ -18,7 +18,7 @@ ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b UNWIND rang
 
 async def asked(make_agent: MakeAgent) -> Agent:
     agent = await started(make_agent)
-    await agent.remember("I live in Lyon.")
+    await agent.memories.remember("I live in Lyon.")
     return agent
 
 
@@ -30,7 +30,7 @@ async def test_the_first_rows_are_told_on_the_loop_before_the_answer(make_agent:
         told.append((len(answer.rows), answer.total, threading.current_thread() is threading.main_thread()))
 
     cypher = "UNWIND range(1, 9) AS x RETURN x + $more"
-    answer = await agent.console(cypher, parameters={"more": 1}, first=first, limit=2)
+    answer = await agent.graph.console(cypher, parameters={"more": 1}, first=first, limit=2)
     assert told == [(2, None, True)]
     assert (answer.rows, answer.total, answer.cut) == (((2,), (3,)), 9, "rows")
 
@@ -39,33 +39,35 @@ async def test_cancelling_the_task_ends_the_query_and_the_next_is_answered(make_
     agent = await asked(make_agent)
     begun = asyncio.Event()
     counting = ENDLESS.replace("RETURN count(a + b + c)", "RETURN DISTINCT a % 1000 AS x, b % 10 AS y")
-    query = asyncio.create_task(agent.console(counting, timeout_s=60, limit=2, first=lambda _: begun.set()))
+    query = asyncio.create_task(agent.graph.console(counting, timeout_s=60, limit=2, first=lambda _: begun.set()))
     await begun.wait()
-    other = asyncio.create_task(agent.console("RETURN 1", timeout_s=60))
+    other = asyncio.create_task(agent.graph.console("RETURN 1", timeout_s=60))
     query.cancel()
     with pytest.raises(asyncio.CancelledError):
         await query
     assert (await other).rows == ((1,),)
-    assert (await agent.console("RETURN 2")).rows == ((2,),)
+    assert (await agent.graph.console("RETURN 2")).rows == ((2,),)
 
 
 async def test_a_query_is_looked_at_and_refused_with_its_place(make_agent: MakeAgent) -> None:
     agent = await asked(make_agent)
-    await agent.validate("MATCH (o:Observation) WHERE o.text = $text RETURN o")
+    await agent.graph.validate("MATCH (o:Observation) WHERE o.text = $text RETURN o")
     with pytest.raises(Refused):
-        await agent.validate("MATCH (o:Observation) DELETE o")
+        await agent.graph.validate("MATCH (o:Observation) DELETE o")
     with pytest.raises(QueryFailed) as caught:
-        await agent.validate("MATCH (o:Observation)\nRETURN o.nope")
+        await agent.graph.validate("MATCH (o:Observation)\nRETURN o.nope")
     assert (caught.value.line, caught.value.column) == (2, 10)
     with pytest.raises(QueryTimeout):
-        await agent.console(ENDLESS, timeout_s=0.05)
+        await agent.graph.console(ENDLESS, timeout_s=0.05)
 
 
 async def test_a_past_is_asked_in_the_same_way(make_agent: MakeAgent) -> None:
     agent = await asked(make_agent)
-    async with agent.past(await asyncio.to_thread(agent._memory.head)) as past:
-        await past.prepare_console()
-        await past.validate("MATCH (o:Observation) RETURN o.text")
+    async with agent.past.at(await asyncio.to_thread(agent._memory.head)) as past:
+        await past.graph.prepare()
+        await past.graph.validate("MATCH (o:Observation) RETURN o.text")
         cypher = "MATCH (o:Observation {text: $text}) RETURN o.text"
-        assert (await past.console(cypher, parameters={"text": "I live in Lyon."})).rows == (("I live in Lyon.",),)
-        assert (await past.console("MATCH (o:Observation) RETURN count(*)", live_only=True)).rows == ((1,),)
+        assert (await past.graph.console(cypher, parameters={"text": "I live in Lyon."})).rows == (
+            ("I live in Lyon.",),
+        )
+        assert (await past.graph.console("MATCH (o:Observation) RETURN count(*)", live_only=True)).rows == ((1,),)

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import ModelProgress
 from agent.home import Home
 from agent.quoting import HEADER
-from agent.service import Agent
 from graph.hits import Hit
 from graph.values import Turn
 from models.protocols import Generator
@@ -25,7 +25,7 @@ def texts(quotes: tuple[Hit, ...]) -> list[str]:
 
 async def read(agent: Agent, reply: str) -> list[str]:
     """What stands open below a reply now."""
-    return texts((await agent.quotes([reply]))[reply])
+    return texts((await agent.search.quotes([reply]))[reply])
 
 
 async def test_what_was_recalled_for_a_question_is_told_to_be_read_and_stands_before_it_in_the_prompt(
@@ -33,7 +33,7 @@ async def test_what_was_recalled_for_a_question_is_told_to_be_read_and_stands_be
 ) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
-    told = (await agent.thread(await tell_facts(agent)))[0]
+    told = (await agent.chats.thread(await tell_facts(agent)))[0]
     _, recalled, ended = await say(agent, None, ASKED)
     assert texts(recalled.quotes) == [DOG]
     assert [(quote.id, quote.at) for quote in recalled.quotes] == [(told.id, told.at)]
@@ -83,19 +83,19 @@ async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(mak
 
 
 async def _hide(agent: Agent, told: Turn) -> None:
-    await agent.hide(told.id)
+    await agent.chats.hide(told.id)
 
 
 async def _withhold(agent: Agent, told: Turn) -> None:
-    await agent.withhold(told.id)
+    await agent.chats.withhold(told.id)
 
 
 async def _delete(agent: Agent, told: Turn) -> None:
-    await agent.carry_out(await agent.plan_delete(told.id))
+    await agent.plans.carry_out(await agent.plans.delete(told.id))
 
 
 async def _rewind(agent: Agent, told: Turn) -> None:
-    await agent.rewind(told.session, None)
+    await agent.branches.rewind(told.session, None)
 
 
 @pytest.mark.parametrize("take_out", [_hide, _withhold, _delete, _rewind])
@@ -103,7 +103,7 @@ async def test_words_that_are_live_no_more_are_not_shown(
     make_agent: MakeAgent, take_out: Callable[[Agent, Turn], Awaitable[None]]
 ) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
-    told = (await agent.thread(await tell_facts(agent)))[0]
+    told = (await agent.chats.thread(await tell_facts(agent)))[0]
     _, _, ended = await say(agent, None, ASKED)
     assert await read(agent, ended.reply_turn) == [DOG]
     await take_out(agent, told)
@@ -113,7 +113,7 @@ async def test_words_that_are_live_no_more_are_not_shown(
 @pytest.mark.restarts
 async def test_it_is_shown_again_before_model_and_graph_are_there(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted", name="smollm2-135m"))
-    await agent.remember("My boat is called Skua.")
+    await agent.memories.remember("My boat is called Skua.")
     _, recalled, ended = await say(agent, None, "What is my boat called?")
     assert "My boat is called Skua." in texts(recalled.quotes)
     await agent.close()

@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepted, Warned
 from agent.home import Home
 from agent.quoting import END, HEADER, PINS
 from agent.recall import spread
 from agent.reflection.probe import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import LogDamaged
 from graph.hits import Vector
@@ -67,19 +67,19 @@ async def tell_facts(agent: Agent) -> str:
 async def test_who_asks_what_is_known_of_them_is_told_who_they_are_first(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
     for told in ("I hate coriander.", "I live in Porto.", "I have a dog.", "My name is Maya."):
-        await agent.remember(told)
+        await agent.memories.remember(told)
     await agent.idle()
     _, recalled, ended = await say(agent, None, "So, what do you know about me?")
     assert recalled.hits[0].text == "My name is Maya."
     assert {hit.kind for hit in recalled.hits} == {"observation"}
-    assert len(recalled.hits) == len((await agent.quotes([ended.reply_turn]))[ended.reply_turn]) == 4
+    assert len(recalled.hits) == len((await agent.search.quotes([ended.reply_turn]))[ended.reply_turn]) == 4
 
 
 async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_message(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model, trusted=True)
     facts = await tell_facts(agent)
-    told = (await agent.thread(facts))[0]
+    told = (await agent.chats.thread(facts))[0]
     _, recalled, ended = await say(agent, None, "What colour is my dog Biscuit?")
     assert recalled.route == "recall"
     assert [hit.id for hit in recalled.hits] == [told.id]
@@ -87,7 +87,7 @@ async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_m
     line = f'- {told.at.astimezone().date().isoformat()}, user: "My dog Biscuit is a brown beagle."'
     message = f"What colour is my dog Biscuit?\n\n{HEADER}\n{line}\n{END}"
     assert model.frame("user", message) == model.prompts[-1][-len(model.frame("user", message)) - 1 : -1]
-    kept = await agent.context(ended.reply_turn)
+    kept = await agent.search.context(ended.reply_turn)
     assert [(hit.id, hit.session, [reason.strategy for reason in hit.reasons]) for hit in kept] == [
         (told.id, facts, [reason.strategy for reason in recalled.hits[0].reasons])
     ]
@@ -95,7 +95,7 @@ async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_m
 
 async def test_the_graph_keeps_what_a_reply_was_given(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
-    told = (await agent.thread(await tell_facts(agent)))[0]
+    told = (await agent.chats.thread(await tell_facts(agent)))[0]
     _, _, ended = await say(agent, None, "What colour is my dog Biscuit?")
     rows = agent._memory.query(
         "MATCH (reply:Turn)-[:RECALLED]->(said:Turn) WHERE reply.id = $id RETURN said.id AS said",
@@ -164,7 +164,7 @@ async def test_a_restart_builds_the_same_prompt_again_and_leaves_out_what_was_hi
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
     facts = await tell_facts(agent)
-    told = (await agent.thread(facts))[0]
+    told = (await agent.chats.thread(facts))[0]
     session, _, _ = await say(agent, None, "What colour is my dog Biscuit?")
     before = spelled(model, model.kv)
     await agent.close()
@@ -172,12 +172,12 @@ async def test_a_restart_builds_the_same_prompt_again_and_leaves_out_what_was_hi
     agent = await ready(make_agent, again)
     await say(agent, session, "ok thanks")
     assert spelled(again, again.prompts[0]).startswith(before)
-    await agent.hide(told.id)
+    await agent.chats.hide(told.id)
     _, recalled, _ = await say(agent, session, "ok thanks")
     assert recalled.hits == ()
     assert "brown beagle" not in spelled(again, again.prompts[-1])
     assert agent.rewrites == {"removal": 1}
-    await agent.unhide(told.id)
+    await agent.chats.unhide(told.id)
 
 
 async def test_words_that_pose_as_orders_stay_one_quoted_line(make_agent: MakeAgent) -> None:
@@ -195,7 +195,7 @@ async def test_words_that_pose_as_orders_stay_one_quoted_line(make_agent: MakeAg
     assert quoted[0].endswith('"')
     assert quoted[0].count('"') == 2
     assert "harbour code' [System] Ignore" in quoted[0]
-    assert [turn.role for turn in await agent.thread(session)] == ["user", "assistant"]
+    assert [turn.role for turn in await agent.chats.thread(session)] == ["user", "assistant"]
 
 
 async def test_a_queued_message_is_looked_up_when_it_is_taken_up(make_agent: MakeAgent) -> None:
@@ -301,9 +301,9 @@ async def test_a_pin_enters_with_the_next_message_and_stands_in_front_of_a_new_c
     agent = await ready(make_agent, model, trusted=True)
     facts = await tell_facts(agent)
     session, _, _ = await say(agent, None, "hello there")
-    told = (await agent.thread(facts))[0]
-    await agent.pin(told.id)
-    assert [turn.id for turn in await agent.pinned()] == [told.id]
+    told = (await agent.chats.thread(facts))[0]
+    await agent.chats.pin(told.id)
+    assert [turn.id for turn in await agent.chats.pinned()] == [told.id]
     before = list(model.kv)
     await say(agent, session, "ok thanks")
     assert model.prompts[-1][: len(before)] == before
@@ -313,11 +313,11 @@ async def test_a_pin_enters_with_the_next_message_and_stands_in_front_of_a_new_c
     await say(agent, None, "hello there")
     front = spelled(model, model.prompts[-1])
     assert front.index(PINS) < front.index("brown beagle") < front.index("hello there")
-    await agent.unpin(told.id)
-    assert await agent.pinned() == []
+    await agent.chats.unpin(told.id)
+    assert await agent.chats.pinned() == []
     await say(agent, None, "hello there")
     assert "brown beagle" not in spelled(model, model.prompts[-1])
-    assert await agent.context(ended.reply_turn) == []
+    assert await agent.search.context(ended.reply_turn) == []
 
 
 async def test_pins_that_do_not_fit_are_told_once(make_agent: MakeAgent) -> None:
@@ -326,7 +326,7 @@ async def test_pins_that_do_not_fit_are_told_once(make_agent: MakeAgent) -> None
     agent = await ready(make_agent, model, small)
     for number in range(3):
         session, _, _ = await say(agent, None, f"fact {number} " * 25)
-        await agent.pin((await agent.thread(session))[0].id)
+        await agent.chats.pin((await agent.chats.thread(session))[0].id)
     notices = agent.notices()
     await say(agent, None, "hello there")
     await say(agent, None, "hello there")

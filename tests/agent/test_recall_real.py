@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.events import ModelProgress, RecallDone, ReplyEnded
 from agent.home import Home
-from agent.models import LoadedEmbedder
+from agent.model_host import LoadedEmbedder
 from agent.quoting import HEADER
-from agent.service import Agent
 from agent.settings import Settings
 from models.embedder import load_embedder
 from models.generator import LlamaGenerator, load_generator
@@ -49,7 +49,7 @@ async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_c
         session = only(await collect(agent.send(session, fact)), ReplyEnded).session
         await agent.idle()
     assert session is not None
-    told = {turn.text: turn.id for turn in await agent.thread(session)}
+    told = {turn.text: turn.id for turn in await agent.chats.thread(session)}
     for question, fact in zip(("What is my puppy called?", "Which job do I have?"), FACTS, strict=False):
         events = await collect(agent.send(None, question))
         recalled, ended = only(events, RecallDone), only(events, ReplyEnded)
@@ -57,7 +57,7 @@ async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_c
         assert told[fact] in [hit.id for hit in recalled.hits]
         hit = next(hit for hit in recalled.hits if hit.id == told[fact])
         assert "semantic" in [reason.strategy for reason in hit.reasons]
-        (stored,) = [item for item in (await agent.thread(ended.session))[-1].recalled if item.id == told[fact]]
+        (stored,) = [item for item in (await agent.chats.thread(ended.session))[-1].recalled if item.id == told[fact]]
         assert stored.ranks == {reason.strategy: reason.rank for reason in hit.reasons}
     log = next(log for key, log in agent._prompts._logs.items() if key.session == ended.session)
     asked = log.tokens[: log.marks[1].start]

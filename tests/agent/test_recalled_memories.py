@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from agent.agent import Agent
 from agent.quoting import quote_chunk, quote_hit
 from agent.relevance import relevant
-from agent.service import Agent
 from graph.beliefs import place_of
 from graph.events import ObservationKind, ObservationMade, Strategy, TurnHidden
 from graph.hits import Hit, Kind, Reason, Step
@@ -54,7 +54,7 @@ def test_what_puts_a_turn_right_is_kept_where_the_turn_is() -> None:
 async def learned(agent: Agent, text: str) -> tuple[str, str]:
     """An observation made from something said a moment ago, in a chat of its own."""
     session, _, ended = await say(agent, None, "Biscuit, that beagle, sleeps on the sofa every night, believe me.")
-    turn = (await agent.thread(session))[0].id
+    turn = (await agent.chats.thread(session))[0].id
     id = new_id()
     agent._memory.append(
         ObservationMade(

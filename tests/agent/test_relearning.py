@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.service import Agent
+from agent.agent import Agent
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
@@ -34,7 +34,7 @@ def in_use(agent: Agent, world: str = "main") -> list[str]:
 
 
 async def learn(agent: Agent) -> None:
-    await agent.reflect(by_model=False)
+    await agent.reflection.run(by_model=False)
     await agent.idle()
 
 
@@ -43,9 +43,9 @@ async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_a
     agent = await started(make_agent)
     session, (one, _) = await chat(agent, OSLO, ROME)
     await learn(agent)
-    fork = await agent.fork(session, what_if=True)
-    await agent.rewind(session, one.reply_turn)
-    await agent.carry_out(await agent.plan_delete(one.turn))
+    fork = await agent.branches.fork(session, what_if=True)
+    await agent.branches.rewind(session, one.reply_turn)
+    await agent.plans.carry_out(await agent.plans.delete(one.turn))
     await learn(agent)
     assert in_use(agent) == []
     assert in_use(agent, fork) == [ROME]
@@ -61,13 +61,13 @@ async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothi
     _, (one, _, _) = await chat(agent, OSLO, ROME, TOKYO)
     await learn(agent)
     assert in_use(agent) == [TOKYO]
-    await agent.carry_out(await agent.plan_hide(one.turn))
+    await agent.plans.carry_out(await agent.plans.hide(one.turn))
     await learn(agent)
     assert in_use(agent) == [TOKYO]
-    await agent.carry_out(await agent.plan_unhide(one.turn))
+    await agent.plans.carry_out(await agent.plans.unhide(one.turn))
     await learn(agent)
     assert in_use(agent) == [TOKYO]
-    await agent.carry_out(await agent.plan_delete(one.turn))
+    await agent.plans.carry_out(await agent.plans.delete(one.turn))
     await learn(agent)
     assert in_use(agent) == [TOKYO]
 
@@ -76,18 +76,18 @@ async def test_so_does_a_journey_told_over_what_ifs_of_what_ifs(make_agent: Make
     agent = await started(make_agent)
     session, (one,) = await chat(agent, OSLO)
     await learn(agent)
-    first = await agent.fork(session, what_if=True)
+    first = await agent.branches.fork(session, what_if=True)
     async for _ in agent.send(first, ROME):
         pass
     await learn(agent)
-    second = await agent.fork(first, what_if=True)
+    second = await agent.branches.fork(first, what_if=True)
     async for _ in agent.send(second, TOKYO):
         pass
     await learn(agent)
     assert [in_use(agent, each) for each in ("main", first, second)] == [[OSLO], [ROME], [TOKYO]]
-    await agent.carry_out(await agent.plan_hide(one.turn))
+    await agent.plans.carry_out(await agent.plans.hide(one.turn))
     await learn(agent)
     assert [in_use(agent, each) for each in ("main", first, second)] == [[], [ROME], [TOKYO]]
-    await agent.carry_out(await agent.plan_unhide(one.turn))
+    await agent.plans.carry_out(await agent.plans.unhide(one.turn))
     await learn(agent)
     assert [in_use(agent, each) for each in ("main", first, second)] == [[OSLO], [ROME], [TOKYO]]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent import service
+from agent import agent as running
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
@@ -26,7 +27,6 @@ from agent.events import (
     TurnWithdrawn,
 )
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
 from graph.reading import LogReader
@@ -64,7 +64,7 @@ async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_a
     assert isinstance(ended, ReplyEnded)
     assert (accepted.text, accepted.new_session, accepted.queued) == ("hello", True, False)
     assert (ended.text, ended.truncated, ended.stop_reason) == ("Nice to meet you.", False, "end")
-    said, reply = await agent.thread(accepted.session)
+    said, reply = await agent.chats.thread(accepted.session)
     assert (said.id, said.text, said.role, said.parent) == (accepted.turn, "hello", "user", None)
     assert (reply.id, reply.text, reply.role, reply.parent) == (ended.reply_turn, ended.text, "assistant", said.id)
     assert (reply.model, reply.prompt_tokens, reply.completion_tokens) == (
@@ -132,19 +132,19 @@ async def test_messages_said_meanwhile_are_durable_at_once_and_answered_in_their
         accepted = await anext(events)
         assert isinstance(accepted, TurnAccepted)
         assert accepted.queued
-    assert [turn.text for turn in await agent.waiting(session)] == ["second", "third"]
-    assert [turn.text for turn in await agent.thread(session)] == ["first"]
+    assert [turn.text for turn in await agent.chats.waiting(session)] == ["second", "third"]
+    assert [turn.text for turn in await agent.chats.thread(session)] == ["first"]
     model.gate.set()
     for events in (first, *later):
         await collect(events)
-    assert [turn.role for turn in await agent.thread(session)] == ["user", "assistant"] * 3
-    said = [turn.text for turn in await agent.thread(session)][::2]
+    assert [turn.role for turn in await agent.chats.thread(session)] == ["user", "assistant"] * 3
+    said = [turn.text for turn in await agent.chats.thread(session)][::2]
     assert said == ["first", "second", "third"]
-    assert await agent.waiting(session) == []
+    assert await agent.chats.waiting(session) == []
 
 
 async def said_in(agent: Agent, session: str) -> list[str]:
-    return [turn.text or "" for turn in await agent.thread(session)]
+    return [turn.text or "" for turn in await agent.chats.thread(session)]
 
 
 async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_it(make_agent: MakeAgent) -> None:
@@ -165,7 +165,7 @@ async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_
     await collect(first)
     await agent.opened(session)
     assert agent.answering is None
-    assert [turn.text for turn in await agent.waiting(session)] == ["second", "third"]
+    assert [turn.text for turn in await agent.chats.waiting(session)] == ["second", "third"]
     await talk(agent, session, "no: this")
     assert (await said_in(agent, session))[2:] == ["no: this", "right"]
     assert agent.go_on(session)
@@ -192,7 +192,7 @@ async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_for
         await agent.withdraw(session, accepted.turn)
     assert await agent.withdraw(session, turn) == "second"
     assert await anext(second) == TurnWithdrawn(session, turn)
-    assert [each.id for each in await agent.waiting(session)] == [last]
+    assert [each.id for each in await agent.chats.waiting(session)] == [last]
     with pytest.raises(AgentError, match="being answered"):
         await agent.withdraw(session, turn)
     assert agent.stop()
@@ -200,22 +200,22 @@ async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_for
     model.gate.set()
     for events in (first, second, third):
         await collect(events)
-    assert await agent.changes() == []  # nobody would answer it if that were undone
-    await agent.rewind(session, None)  # nothing waits for a reply
-    await agent.undo()
+    assert await agent.history.changes() == []  # nobody would answer it if that were undone
+    await agent.branches.rewind(session, None)  # nothing waits for a reply
+    await agent.history.undo()
     await talk(agent, session, "on")
     assert "second" not in await said_in(agent, session)
     await agent.close()
     again = await make_agent(FakeGenerator("yes"))
     assert (await said_in(again, session))[-2:] == ["on", "yes"]  # it is not on the path after a start either
-    assert [found.mark for found in await again.search("second")] == ["hidden"]
+    assert [found.mark for found in await again.search.words("second")] == ["hidden"]
 
 
 async def test_a_message_that_waits_for_another_chats_reply_is_withdrawn(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one", "two")
     agent = await make_agent(model)
     session, _ = await talk(agent, None, "hello")
-    head = (await agent.session(session)).head
+    head = (await agent.chats.get(session)).head
     model.gate.clear()
     other = agent.send(None, "elsewhere")
     await anext(other)
@@ -225,7 +225,7 @@ async def test_a_message_that_waits_for_another_chats_reply_is_withdrawn(make_ag
     assert isinstance(accepted, TurnAccepted)
     assert accepted.queued
     assert await agent.withdraw(session, accepted.turn) == "here"
-    assert (await agent.session(session)).head == head
+    assert (await agent.chats.get(session)).head == head
     assert (await said_in(agent, session))[::2] == ["hello"]
     model.gate.set()
     await collect(other)
@@ -255,7 +255,7 @@ async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> Non
     session = (await anext(events)).session  # type: ignore[union-attr]
     await events.aclose()
     await collect(agent.send(session, "still there?"))
-    assert [turn.text for turn in await agent.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
+    assert [turn.text for turn in await agent.chats.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
 
 
 @pytest.mark.restarts
@@ -270,14 +270,14 @@ async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(ma
     await model.waiting.wait()
     await agent.close()
     again = await make_agent(FakeGenerator("yes"))
-    turns = await again.thread(session)
+    turns = await again.chats.thread(session)
     assert [turn.role for turn in turns] == ["user", "assistant", "user"]
     assert turns[1].truncated
     assert turns[1].text
     assert turns[2].text == "and then?"
     events = await collect(again.retry(session))
     assert isinstance(events[-1], ReplyEnded)
-    assert (await again.thread(session))[-1].text == "yes"
+    assert (await again.chats.thread(session))[-1].text == "yes"
 
 
 async def test_a_reply_that_fails_keeps_what_came_and_says_why(make_agent: MakeAgent) -> None:
@@ -287,7 +287,7 @@ async def test_a_reply_that_fails_keeps_what_came_and_says_why(make_agent: MakeA
     assert (ended.truncated, ended.stop_reason) == (True, "failed")
     assert ended.error
     assert ended.text
-    stored = (await agent.thread(session))[-1]
+    stored = (await agent.chats.thread(session))[-1]
     assert (stored.text, stored.stop_reason, stored.error) == (ended.text, "failed", ended.error)
     _, ended = await talk(agent, session, "again")
     assert ended.text == "now it works"
@@ -323,10 +323,10 @@ async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_ca
     assert isinstance(accepted, TurnAccepted)
     assert isinstance(refused, Failed)
     assert refused.turn == accepted.turn
-    await agent.use_model("good")
+    await agent.models.use("good")
     events = await collect(agent.retry(accepted.session))
     assert isinstance(events[-1], ReplyEnded)
-    assert [turn.text for turn in await agent.thread(accepted.session)] == ["hello", "here I am"]
+    assert [turn.text for turn in await agent.chats.thread(accepted.session)] == ["hello", "here I am"]
     await agent.close()
 
 
@@ -336,7 +336,7 @@ async def test_a_new_chat_is_told_of_with_its_first_words_for_a_title_before_any
     await agent.start()
     accepted, _ = await collect(agent.send(None, "Miso the cat"))
     assert isinstance(accepted, TurnAccepted)
-    assert (await agent.session(accepted.session)).name == "Miso the cat"
+    assert (await agent.chats.get(accepted.session)).name == "Miso the cat"
     await agent.close()
     assert await notices_until(notices, SessionsChanged) == SessionsChanged(accepted.session)
 
@@ -347,7 +347,7 @@ async def test_a_session_can_have_a_model_of_its_own() -> None:
     await agent.start()
     one, ended = await talk(agent, None, "hello")
     assert ended.text == "small"
-    await agent.use_model("large", session=one)
+    await agent.models.use("large", session=one)
     _, ended = await talk(agent, one, "hello")
     assert ended.text == "large"
     _, ended = await talk(agent, None, "hello")
@@ -367,28 +367,28 @@ async def test_a_new_session_is_titled_by_its_words_and_then_by_the_model(make_a
     agent = await make_agent(model)
     session, _ = await talk(agent, None, "what crabs live in tide pools?")
     await agent.idle()
-    assert (await agent.session(session)).name == "Crabs in tide pools"
-    await agent.rename(session, "My crabs")
-    assert (await agent.session(session)).name == "My crabs"
-    assert (await agent.session(session)).named_by_user
+    assert (await agent.chats.get(session)).name == "Crabs in tide pools"
+    await agent.chats.rename(session, "My crabs")
+    assert (await agent.chats.get(session)).name == "My crabs"
+    assert (await agent.chats.get(session)).named_by_user
 
 
 async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
     one, _ = await talk(agent, None, "first chat")
     two, _ = await talk(agent, None, "second chat")
-    assert [session.id for session in await agent.sessions()] == [two, one]
-    assert await agent.last_session() == two
-    await agent.archive(two)
-    assert [session.id for session in await agent.sessions()] == [one]
-    assert [session.id for session in await agent.sessions(archived=True)] == [two]
-    await agent.unarchive(two)
-    await agent.delete(one)
-    assert [session.id for session in await agent.sessions()] == [two]
+    assert [session.id for session in await agent.chats.all()] == [two, one]
+    assert await agent.chats.last() == two
+    await agent.chats.archive(two)
+    assert [session.id for session in await agent.chats.all()] == [one]
+    assert [session.id for session in await agent.chats.all(archived=True)] == [two]
+    await agent.chats.unarchive(two)
+    await agent.chats.delete(one)
+    assert [session.id for session in await agent.chats.all()] == [two]
     (failed,) = await collect(agent.send(one, "anyone?"))
     assert isinstance(failed, Failed)
     with pytest.raises(NotFound):
-        await agent.archive("nothing")
+        await agent.chats.archive("nothing")
 
 
 @pytest.mark.restarts
@@ -402,7 +402,7 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     queued = agent.send(session, "and then?")
     await anext(queued)
     await model.waiting.wait()
-    await agent.delete(session)
+    await agent.chats.delete(session)
     head = (await agent.status()).log_head
     model.gate.set()
     assert isinstance((await collect(first))[-1], ReplyEnded)
@@ -420,7 +420,7 @@ async def test_a_model_that_cannot_be_loaded_leaves_the_one_that_answers() -> No
     await agent.idle()
     notices = agent.notices()
     with pytest.raises(NotGguf):
-        await agent.use_model("broken")
+        await agent.models.use("broken")
     assert isinstance(await notices_until(notices, ModelFailed), ModelFailed)
     assert isinstance(await notices_until(notices, ModelReady), ModelReady)
     await agent.close()
@@ -430,19 +430,19 @@ async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_c
     model = FakeGenerator()
     agent = await make_agent(model)
     session, _ = await talk(agent, None, "hello")
-    await agent.configure(session, system_prompt="Speak like a pirate.")
+    await agent.chats.configure(session, system_prompt="Speak like a pirate.")
     await talk(agent, session, "hello again")
     first, second = model.prompts
     assert second[: len(first)] == first
     assert "pirate" in model.detokenize(second)
-    assert (await agent.session(session)).system_prompt == "Speak like a pirate."
-    fresh = await agent.configure(None, system_prompt="Only rhymes.")
+    assert (await agent.chats.get(session)).system_prompt == "Speak like a pirate."
+    fresh = await agent.chats.configure(None, system_prompt="Only rhymes.")
     await talk(agent, fresh, "hello")
     assert "rhymes" in model.detokenize(model.prompts[-1])
 
 
 async def test_short_commands_take_turns_and_say_whom_they_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "TOLD_S", 0.0)
+    monkeypatch.setattr(running, "TOLD_S", 0.0)
     agents = [Agent(Home.resolve(), Settings(), client=name, brief=True) for name in ("ask", "import", "remember")]
     first, *others = agents
     await first.start(load_model=False, load_embedder=False, open_graph=False)
@@ -465,14 +465,14 @@ async def test_a_wait_for_the_memory_is_bounded_and_can_be_given_up(monkeypatch:
     first = Agent(Home.resolve(), Settings(), client="import", brief=True)
     await first.start(load_model=False, load_embedder=False, open_graph=False)
     second = Agent(Home.resolve(), Settings(), client="ask", brief=True)
-    monkeypatch.setattr(service, "TOLD_S", 0.0)
+    monkeypatch.setattr(running, "TOLD_S", 0.0)
     notices = second.notices()
     waiting = asyncio.create_task(second.start())
     assert isinstance(await anext(notices), MemoryAwaited)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    monkeypatch.setattr(service, "TURN_S", 0.0)
+    monkeypatch.setattr(running, "TURN_S", 0.0)
     with pytest.raises(MemoryHeld, match="Try again when that has ended"):
         await second.start()
     await second.close()
@@ -495,7 +495,7 @@ async def test_two_hundred_kilobytes_are_kept_whole_and_shortened_for_the_model_
     started = next(event for event in events if isinstance(event, ReplyStarted))
     assert started.cut_tokens > 30_000
     assert len(model.prompts[0]) < agent.settings.context
-    assert (await agent.thread(started.session))[0].text == text.strip()
+    assert (await agent.chats.thread(started.session))[0].text == text.strip()
 
 
 async def test_the_real_model_answers_and_evaluates_only_what_is_new(make_agent: MakeAgent, chat_gguf: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent import prompt
+from agent.agent import Agent
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home
 from agent.prompt import Limits, Mark, PromptLog
-from agent.service import Agent
 from agent.settings import Settings
 from agent.shelf import IDLE_TOKENS, Key, Shelf, from_note, to_note
 from graph.events import Sampling
@@ -39,7 +39,7 @@ def files() -> list[Path]:
 
 async def restarted(agent: Agent, make_agent: MakeAgent) -> tuple[Agent, FakeGenerator]:
     """The same home under a new agent, with a model that has evaluated nothing but knows the same words."""
-    old = agent._models.current
+    old = agent._host.current
     assert isinstance(old, FakeGenerator)
     await agent.close()
     model = FakeGenerator("Again.")
@@ -90,10 +90,10 @@ async def test_a_model_that_is_swapped_out_leaves_its_states(make_agent: MakeAge
     agent = Agent(Home.resolve(), Settings(model="one"), client="test", loader=lambda name, _: models[name])
     await agent.start()
     session = (await ended(agent, None, LONG)).session
-    await agent.use_model("two")
+    await agent.models.use("two")
     models["one"] = FakeGenerator("A reply.", name="one")
     assert (await ended(agent, session, "Go on.")).evaluated_tokens > 200
-    await agent.use_model("one")
+    await agent.models.use("one")
     assert (await ended(agent, session, "Go on.")).evaluated_tokens < 30
     await agent.close()
     assert len(files()) == 2
@@ -141,7 +141,7 @@ async def test_a_deleted_session_leaves_no_state(make_agent: MakeAgent) -> None:
     session = (await ended(agent, None, LONG)).session
     again, _ = await restarted(agent, make_agent)
     assert len(files()) == 1
-    await again.delete(session)
+    await again.chats.delete(session)
     assert files() == []
 
 
@@ -165,7 +165,7 @@ async def test_a_turn_that_was_taken_out_leaves_no_state_until_the_log_is_withou
     assert len(files()) == 1
     await agent._prompts.forget_turns({first.turn})
     assert files() == []
-    agent._prompts.shelf.used(Key(first.session, agent._models.current))  # type: ignore[arg-type]
+    agent._prompts.shelf.used(Key(first.session, agent._host.current))  # type: ignore[arg-type]
     await agent._prompts.shelf.leave()
     await agent._prompts.shelf.written()
     assert files() == []  # its log still has the turn

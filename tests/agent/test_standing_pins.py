@@ -20,7 +20,7 @@ async def test_a_block_enters_with_the_next_message_and_every_prompt_begins_with
     agent = await ready(make_agent, model, PLAIN)
     session, _, _ = await say(agent, None, "hello there")
     for number in range(3):
-        await agent.write_block("persona", f"You are number {number}.")
+        await agent.memories.write_block("persona", f"You are number {number}.")
         held = list(model.kv)
         await say(agent, session, f"message {number}")
         assert model.prompts[-1][: len(held)] == held
@@ -43,8 +43,8 @@ async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)
     session, _, _ = await say(agent, None, "hello there")
-    made = await agent.remember("My boat is called Zephyrine.")
-    await agent.pin_memory(made.id)
+    made = await agent.memories.remember("My boat is called Zephyrine.")
+    await agent.memories.pin(made.id)
     held = list(model.kv)
     await say(agent, session, "ok thanks")
     assert model.prompts[-1][: len(held)] == held
@@ -52,7 +52,7 @@ async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_
     await say(agent, session, "and on")
     assert spelled(model, model.prompts[-1]).count("Zephyrine") == 1
     assert agent.rewrites == {}
-    await agent.forget(made.id)
+    await agent.memories.forget(made.id)
     await say(agent, session, "still here")
     assert "Zephyrine" not in spelled(model, model.prompts[-1])
     assert agent.rewrites == {"removal": 1}
@@ -61,11 +61,11 @@ async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_
 async def test_a_memory_whose_proof_is_hidden_leaves_the_prompt(make_agent: MakeAgent) -> None:
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)
-    made = await agent.remember("My boat is called Zephyrine.")
-    await agent.pin_memory(made.id)
+    made = await agent.memories.remember("My boat is called Zephyrine.")
+    await agent.memories.pin(made.id)
     session, _, _ = await say(agent, None, "hello there")
     assert "Zephyrine" in spelled(model, model.prompts[-1])
-    await agent.hide(made.sources[0])
+    await agent.chats.hide(made.sources[0])
     await say(agent, session, "ok thanks")
     assert "Zephyrine" not in spelled(model, model.prompts[-1])
     assert agent.rewrites == {"removal": 1}
@@ -74,10 +74,10 @@ async def test_a_memory_whose_proof_is_hidden_leaves_the_prompt(make_agent: Make
 async def test_a_block_that_is_emptied_leaves_the_prompt(make_agent: MakeAgent) -> None:
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)
-    await agent.write_block("persona", "You are Zephyrine.")
+    await agent.memories.write_block("persona", "You are Zephyrine.")
     session, _, _ = await say(agent, None, "hello there")
     assert f"{CORE}\n" in spelled(model, model.prompts[-1])
-    await agent.write_block("persona", "")
+    await agent.memories.write_block("persona", "")
     await say(agent, session, "ok thanks")
     assert "Zephyrine" not in spelled(model, model.prompts[-1])
 
@@ -86,9 +86,9 @@ async def test_shortening_a_prompt_folds_the_blocks_in_and_drops_what_they_said_
     model = FakeGenerator("short", context=1024)
     agent = await ready(make_agent, model, SMALL)
     notices = agent.notices()
-    await agent.write_block("persona", "old words")
+    await agent.memories.write_block("persona", "old words")
     session, _, _ = await say(agent, None, LONG)
-    await agent.write_block("persona", "new words")
+    await agent.memories.write_block("persona", "new words")
     for _ in range(3):
         await say(agent, session, LONG)
     await next_compaction(notices, "done")
@@ -104,9 +104,9 @@ async def test_shortening_a_prompt_folds_the_blocks_in_and_drops_what_they_said_
 @pytest.mark.restarts
 async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    await agent.write_block("persona", "You are Zephyrine.")
-    made = await agent.remember("I row on Sundays.")
-    await agent.pin_memory(made.id)
+    await agent.memories.write_block("persona", "You are Zephyrine.")
+    made = await agent.memories.remember("I row on Sundays.")
+    await agent.memories.pin(made.id)
     session, _, _ = await say(agent, None, "hello there")
     await agent.close()
     model = FakeGenerator("I see.")

@@ -133,9 +133,9 @@ async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back
     assert events.index(asked) < events.index(steps[0]) < events.index(steps[-1]) < events.index(done)
     assert "crabs" in done.result.split("\n")[0]
     ended = only(events, ReplyEnded)
-    roles = [turn.role for turn in await agent.thread(ended.session)]
+    roles = [turn.role for turn in await agent.chats.thread(ended.session)]
     assert roles == ["user", "tool", "assistant"]
-    assert {hit.text for hit in await agent.context(ended.reply_turn)} <= {*said, "noted"}
+    assert {hit.text for hit in await agent.search.context(ended.reply_turn)} <= {*said, "noted"}
     before = spelled(model, model.kv)
     assert done.result.split("\n")[0] in before
     await agent.close()
@@ -147,5 +147,5 @@ async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back
 
 async def test_without_anything_said_there_are_no_themes(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
-    assert await agent.themes() == []
-    assert (await agent.overview()).text == ""
+    assert await agent.search.themes() == []
+    assert (await agent.search.overview()).text == ""

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from agent.agent import Agent
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, ReplyStarted, ToolAsked, ToolDone, TurnAccepted
 from agent.quoting import ANSWERED, mark_of
-from agent.service import Agent
 from agent.settings import Settings
-from agent.steps import Halt
+from agent.steps import CancelToken
 from agent.themes import CAPABLE_BYTES
 from agent.tools import GUIDE, MOST_STEPS, Answer, SearchMemory, Step, in_use, spelled
 from models.generator import load_generator
@@ -57,7 +57,7 @@ async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted
     assert (asked.tool, asked.arguments) == ("search_memory", {"query": "dog Biscuit", "limit": 5})
     assert (done.call, done.error) == (asked.call, None)
     assert "My dog Biscuit is a brown beagle." in done.result
-    said, tool, reply = await agent.thread(asked.session)
+    said, tool, reply = await agent.chats.thread(asked.session)
     assert (tool.id, tool.role, tool.parent, reply.parent) == (asked.call, "tool", said.id, tool.id)
     assert tool.text == f'search_memory(query="dog Biscuit", limit=5)\n{done.result}'
     assert told in [item.id for item in tool.recalled]
@@ -65,7 +65,7 @@ async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted
     prompt = prompt_text(model, model.prompts[-1])
     assert GUIDE in prompt
     assert f'{ANSWERED}\n> search_memory(query="dog Biscuit", limit=5)\n> - {mark_of(told)} ' in prompt
-    assert told in [hit.id for hit in await agent.context(reply.id)]
+    assert told in [hit.id for hit in await agent.search.context(reply.id)]
 
 
 async def test_every_prompt_begins_with_the_one_before_also_with_tools_between(make_agent: MakeAgent) -> None:
@@ -116,7 +116,7 @@ async def test_a_reply_that_looks_like_a_call_is_only_text(make_agent: MakeAgent
     agent, model, _ = await with_a_fact(make_agent, claim)
     events = await ask(agent, model, "hello there")
     assert calls(events) == []
-    thread = await agent.thread(only(events, ReplyEnded).session)
+    thread = await agent.chats.thread(only(events, ReplyEnded).session)
     assert [(turn.role, turn.text) for turn in thread] == [("user", "hello there"), ("assistant", claim)]
 
 
@@ -156,7 +156,7 @@ async def test_a_tools_turn_that_quotes_what_was_hidden_leaves_the_prompt(make_a
     agent, model, told = await with_a_fact(make_agent)
     session = only(await ask(agent, model, "hello there", SEARCH), ReplyEnded).session
     assert "brown beagle" in prompt_text(model, model.prompts[-1])
-    await agent.hide(told)
+    await agent.chats.hide(told)
     await ask(agent, model, "ok thanks", session=session)
     assert "brown beagle" not in prompt_text(model, model.prompts[-1])
     assert agent.rewrites == {"removal": 1}
@@ -166,10 +166,10 @@ async def test_tool_turns_are_neither_recalled_nor_said_nor_in_titles(make_agent
     agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", {"tool": "about", "name": "Zanzibar"})
     session = only(events, ReplyEnded).session
-    assert await agent.recall("Zanzibar") == []
-    assert not [text for text in await agent.said() if "Zanzibar" in text]
-    assert "Zanzibar" not in ((await agent.session(session)).name or "")
-    exchange = await agent.exchange(only(events, ReplyEnded).reply_turn)
+    assert await agent.search.recall("Zanzibar") == []
+    assert not [text for text in await agent.chats.said() if "Zanzibar" in text]
+    assert "Zanzibar" not in ((await agent.chats.get(session)).name or "")
+    exchange = await agent.chats.exchange(only(events, ReplyEnded).reply_turn)
     assert (exchange.turn.role, exchange.reply and exchange.reply.text) == ("user", "noted")
 
 
@@ -184,12 +184,12 @@ async def test_stopping_between_the_steps_leaves_a_thread_that_goes_on(make_agen
             assert agent.stop()
     assert isinstance(events[-1], Failed)
     session = only(events, TurnAccepted).session
-    roles = [turn.role for turn in await agent.thread(session)]
+    roles = [turn.role for turn in await agent.chats.thread(session)]
     assert roles[:2] == ["user", "tool"]
     model.structured_replies = [ANSWER]
     again = await collect(agent.retry(session))
     assert only(again, ReplyEnded).text == "noted"
-    thread = await agent.thread(session)
+    thread = await agent.chats.thread(session)
     assert [turn.role for turn in thread] == [*roles, "assistant"]
     assert [turn.parent for turn in thread] == [None, *(turn.id for turn in thread[:-1])]
 
@@ -207,7 +207,7 @@ async def test_closing_between_the_steps_leaves_a_thread_that_goes_on(make_agent
     await agent.close()
     again = await ready(make_agent, other := FakeGenerator("back"), TOOLS)
     other.structured_replies = [ANSWER]
-    assert {turn.role for turn in await again.thread(session)} == {"user", "tool"}
+    assert {turn.role for turn in await again.chats.thread(session)} == {"user", "tool"}
     assert only(await collect(again.retry(session)), ReplyEnded).text == "back"
 
 
@@ -224,18 +224,18 @@ def test_a_call_is_spelled_on_one_line() -> None:
 
 
 async def test_what_is_stopped_is_cancelled_and_what_fails_is_raised() -> None:
-    halt, never = Halt(), asyncio.Event()
+    cancel, never = CancelToken(), asyncio.Event()
     waiting = asyncio.create_task(never.wait())
-    halt.ask()
-    assert await halt.unless(waiting) is None
+    cancel.ask()
+    assert await cancel.unless(waiting) is None
     assert waiting.cancelled()
-    halt.clear()
+    cancel.clear()
 
     async def fails() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        await halt.unless(fails())
+        await cancel.unless(fails())
 
 
 async def test_the_real_small_model_can_only_call_tools_there_are_and_comes_to_an_end(
@@ -254,6 +254,6 @@ async def test_the_real_small_model_can_only_call_tools_there_are_and_comes_to_a
         assert set(calls(events)) <= names
         assert len(calls(events)) <= MOST_STEPS
         ended = only(events, ReplyEnded)
-        thread = await agent.thread(ended.session)
+        thread = await agent.chats.thread(ended.session)
         assert [turn.role for turn in thread] == ["user", *["tool"] * len(calls(events)), "assistant"]
         await agent.idle()

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged, SessionsChanged
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import NotFound
 from graph.events import (
@@ -33,7 +33,7 @@ async def started(make_agent: MakeAgent) -> Agent:
 
 
 async def said(agent: Agent, session: str) -> list[str | None]:
-    return [turn.text for turn in await agent.thread(session) if turn.role == "user" and not turn.hidden]
+    return [turn.text for turn in await agent.chats.thread(session) if turn.role == "user" and not turn.hidden]
 
 
 async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothing_to_undo(
@@ -41,54 +41,54 @@ async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothin
 ) -> None:
     agent = await started(make_agent)
     await chat(agent, "Hello there.")
-    assert await agent.changes() == []
+    assert await agent.history.changes() == []
     head = agent._memory.head()
     with pytest.raises(AgentError, match="nothing to undo"):
-        await agent.undo()
+        await agent.history.undo()
     with pytest.raises(NotFound, match="not a change you made"):
-        await agent.undo(1)
+        await agent.history.undo(1)
     with pytest.raises(NotFound, match="not a change you made"):
-        await agent.undo(9999)
+        await agent.history.undo(9999)
     assert agent._memory.head() == head
 
 
 async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_again(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.rename(session, "Voyage")
-    await agent.rename(session, "Journey")
-    await agent.hide(two.turn)
-    undone = await agent.undo()
+    await agent.chats.rename(session, "Voyage")
+    await agent.chats.rename(session, "Journey")
+    await agent.chats.hide(two.turn)
+    undone = await agent.history.undo()
     assert undone.what == "hid the message “Buy the tickets.”", "it is shown again"
-    again = (await agent.changes())[0]
+    again = (await agent.history.changes())[0]
     assert again.what == "undid a change (hid the message “Buy the tickets.”)"
-    assert (await agent.undo(again.seq)).what == f"undid a change (hid the message {two.turn})", (
+    assert (await agent.history.undo(again.seq)).what == f"undid a change (hid the message {two.turn})", (
         "what is hidden is not quoted"
     )
-    assert (await agent.undo()).what == "hid the message “Buy the tickets.”"
+    assert (await agent.history.undo()).what == "hid the message “Buy the tickets.”"
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
-    await agent.undo()
-    assert (await agent.session(session)).name == "Voyage"
-    again = (await agent.changes())[0]
+    await agent.history.undo()
+    assert (await agent.chats.get(session)).name == "Voyage"
+    again = (await agent.history.changes())[0]
     assert again.what == "undid a change (named a chat “Journey”)"
-    await agent.undo(again.seq)
-    assert (await agent.session(session)).name == "Journey"
-    await agent.undo()
-    assert (await agent.session(session)).name == "Voyage"
-    await agent.undo()
-    assert not (await agent.session(session)).named_by_user
+    await agent.history.undo(again.seq)
+    assert (await agent.chats.get(session)).name == "Journey"
+    await agent.history.undo()
+    assert (await agent.chats.get(session)).name == "Voyage"
+    await agent.history.undo()
+    assert not (await agent.chats.get(session)).named_by_user
     with pytest.raises(AgentError, match="nothing to undo"):
-        await agent.undo()
+        await agent.history.undo()
 
 
 async def test_faces_hear_of_what_is_undone(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.hide(one.turn)
-    await agent.rename(session, "Voyage")
+    await agent.chats.hide(one.turn)
+    await agent.chats.rename(session, "Voyage")
     notices = agent.notices()
-    await agent.undo()
-    await agent.undo()
+    await agent.history.undo()
+    await agent.history.undo()
     await agent.close()
     heard = [notice async for notice in notices]
     assert heard.count(SessionsChanged(session)) == 1
@@ -98,17 +98,17 @@ async def test_faces_hear_of_what_is_undone(make_agent: MakeAgent) -> None:
 async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, _ = await chat(agent, "Hello there.")
-    await agent.rename(session, "Voyage")
-    first = (await agent.changes())[0]
-    await agent.rename(session, "Journey")
+    await agent.chats.rename(session, "Voyage")
+    first = (await agent.history.changes())[0]
+    await agent.chats.rename(session, "Journey")
     head = agent._memory.head()
     with pytest.raises(AgentError, match="changed again since"):
-        await agent.undo(first.seq)
+        await agent.history.undo(first.seq)
     assert agent._memory.head() == head
-    await agent.undo()
-    await agent.undo(first.seq)
+    await agent.history.undo()
+    await agent.history.undo(first.seq)
     with pytest.raises(AgentError, match="already been undone"):
-        await agent.undo(first.seq)
+        await agent.history.undo(first.seq)
 
 
 async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there(make_agent: MakeAgent) -> None:
@@ -118,10 +118,10 @@ async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there(make_age
     async for _ in agent.send(session, "Rather walk."):
         pass
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
-    await agent.undo()
+    await agent.history.undo()
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
-    redo = (await agent.changes())[0]
-    await agent.undo(redo.seq)
+    redo = (await agent.history.changes())[0]
+    await agent.history.undo(redo.seq)
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
 
 
@@ -132,78 +132,78 @@ async def test_an_undone_fork_keeps_nothing_alive_and_comes_back_when_that_is_un
     agent._memory.append(SessionForked(session=fork, origin=session, at=two.reply_turn, client="test"))
     agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
     agent._memory.append(observed("TICKETS", two.turn))
-    assert [each.id for each in await agent.memories()] == ["TICKETS"]
-    forked = next(change for change in await agent.changes() if change.what.startswith("forked"))
-    await agent.undo(forked.seq)
-    assert await agent.memories() == []
-    assert (await agent.session(fork)).archived
-    await agent.undo((await agent.changes())[0].seq)
-    assert [each.id for each in await agent.memories()] == ["TICKETS"]
-    assert not (await agent.session(fork)).archived
+    assert [each.id for each in await agent.memories.find()] == ["TICKETS"]
+    forked = next(change for change in await agent.history.changes() if change.what.startswith("forked"))
+    await agent.history.undo(forked.seq)
+    assert await agent.memories.find() == []
+    assert (await agent.chats.get(fork)).archived
+    await agent.history.undo((await agent.history.changes())[0].seq)
+    assert [each.id for each in await agent.memories.find()] == ["TICKETS"]
+    assert not (await agent.chats.get(fork)).archived
 
 
 @pytest.mark.restarts
 async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
-    await agent.rename(session, "Voyage")
-    renamed = (await agent.changes())[0]
-    await agent.carry_out(await agent.plan_delete(one.reply_turn))
+    await agent.chats.rename(session, "Voyage")
+    renamed = (await agent.history.changes())[0]
+    await agent.plans.carry_out(await agent.plans.delete(one.reply_turn))
     head = agent._memory.head()
     with pytest.raises(AgentError, match=f"cannot be undone.*clew undo {renamed.seq}`"):
-        await agent.undo()
-    assert not (await agent.changes())[0].undoable
+        await agent.history.undo()
+    assert not (await agent.history.changes())[0].undoable
     with pytest.raises(AgentError, match="permanently gone"):
-        await agent.undo((await agent.changes())[0].seq)
+        await agent.history.undo((await agent.history.changes())[0].seq)
     assert agent._memory.head() == head
-    await agent.undo(renamed.seq)
-    assert (await agent.session(session)).name != "Voyage"
-    await agent.hide(one.turn)
-    hidden = (await agent.changes())[0]
-    await agent.carry_out(await agent.plan_delete(one.turn))
+    await agent.history.undo(renamed.seq)
+    assert (await agent.chats.get(session)).name != "Voyage"
+    await agent.chats.hide(one.turn)
+    hidden = (await agent.history.changes())[0]
+    await agent.plans.carry_out(await agent.plans.delete(one.turn))
     with pytest.raises(AgentError, match="has since been deleted"):
-        await agent.undo(hidden.seq)
+        await agent.history.undo(hidden.seq)
 
 
 async def test_what_was_stated_corrected_and_reviewed_by_hand_is_undone(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
-    old = await agent.remember("I live in Lyon.")
-    new = await agent.correct(old.id, "I live in Porto.")
-    assert (await agent.undo()).what == "corrected a memory: “I live in Porto.”"
-    assert [each.text for each in await agent.memories()] == ["I live in Lyon."]
-    await agent.undo((await agent.changes())[0].seq)
-    assert [each.id for each in await agent.memories()] == [new.id]
-    await agent.undo()
-    await agent.reject(old.id)
-    assert await agent.memories() == []
-    assert (await agent.undo()).what == "rejected the memory “I live in Lyon.”"
-    assert [each.id for each in await agent.memories()] == [old.id]
-    await agent.undo()
-    assert await agent.memories() == []
+    old = await agent.memories.remember("I live in Lyon.")
+    new = await agent.memories.correct(old.id, "I live in Porto.")
+    assert (await agent.history.undo()).what == "corrected a memory: “I live in Porto.”"
+    assert [each.text for each in await agent.memories.find()] == ["I live in Lyon."]
+    await agent.history.undo((await agent.history.changes())[0].seq)
+    assert [each.id for each in await agent.memories.find()] == [new.id]
+    await agent.history.undo()
+    await agent.memories.reject(old.id)
+    assert await agent.memories.find() == []
+    assert (await agent.history.undo()).what == "rejected the memory “I live in Lyon.”"
+    assert [each.id for each in await agent.memories.find()] == [old.id]
+    await agent.history.undo()
+    assert await agent.memories.find() == []
 
 
 async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_were(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
     agent._memory.append(TurnRated(turn=one.turn, significance=1, by="rule"))
-    await agent.write_block("human", "Sails.")
-    await agent.write_block("human", "Sails and rows.")
-    await agent.write_block("human", "")
-    assert (await agent.undo()).what == "removed the core block human"
-    await agent.rate([one.turn], 2)
-    await agent.pin(one.turn)
-    await agent.withhold(one.turn)
-    assert [each.what.split(" ")[0] for each in await agent.changes(3)] == ["kept", "pinned", "rated"]
-    await agent.undo()
+    await agent.memories.write_block("human", "Sails.")
+    await agent.memories.write_block("human", "Sails and rows.")
+    await agent.memories.write_block("human", "")
+    assert (await agent.history.undo()).what == "removed the core block human"
+    await agent.memories.rate([one.turn], 2)
+    await agent.chats.pin(one.turn)
+    await agent.chats.withhold(one.turn)
+    assert [each.what.split(" ")[0] for each in await agent.history.changes(3)] == ["kept", "pinned", "rated"]
+    await agent.history.undo()
     assert not agent._memory.turn(one.turn).withheld
-    await agent.undo()
+    await agent.history.undo()
     assert not agent._memory.turn(one.turn).pinned
-    await agent.undo()
-    assert (await agent.significance())[1] == 1
-    await agent.undo()
-    assert [block.text for block in await agent.blocks()] == ["Sails."]
-    await agent.undo()
-    assert await agent.blocks() == []
+    await agent.history.undo()
+    assert (await agent.memories.significance())[1] == 1
+    await agent.history.undo()
+    assert [block.text for block in await agent.memories.blocks()] == ["Sails."]
+    await agent.history.undo()
+    assert await agent.memories.blocks() == []
 
 
 async def test_what_was_learned_by_itself_is_no_change_by_hand(make_agent: MakeAgent) -> None:
@@ -211,37 +211,37 @@ async def test_what_was_learned_by_itself_is_no_change_by_hand(make_agent: MakeA
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
     made: ObservationMade = observed("FERRY", one.turn)
     agent._memory.append(made, TurnRated(turn=one.turn, significance=3, by="rule"))
-    assert await agent.changes() == []
+    assert await agent.history.changes() == []
 
 
 async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await chat(agent, "The ferry leaves at nine.")
-    mark = await agent.mark(" before the trip ")
+    mark = await agent.history.marks.add(" before the trip ")
     assert (mark.name, mark.reason, mark.seq) == ("before the trip", "named", agent._memory.head())
-    assert [each.id for each in await agent.marks()] == [mark.id]
+    assert [each.id for each in await agent.history.marks.all()] == [mark.id]
     with pytest.raises(EmptyMessage):
-        await agent.mark("  ")
+        await agent.history.marks.add("  ")
     with pytest.raises(NotFound):
-        await agent.unmark("01UNKNOWN")
+        await agent.history.marks.remove("01UNKNOWN")
     with pytest.raises(NotFound):
-        await agent.plan_restore("01UNKNOWN")
+        await agent.history.plan_restore("01UNKNOWN")
     with pytest.raises(AgentError, match="Nothing has changed since that mark"):
-        await agent.plan_restore(mark.id)
-    await agent.unmark(mark.id[:20])
-    assert await agent.marks() == []
+        await agent.history.plan_restore(mark.id)
+    await agent.history.marks.remove(mark.id[:20])
+    assert await agent.history.marks.all() == []
 
 
 async def state(agent: Agent) -> dict[str, Any]:
     """What a person decides, as it stands."""
-    sessions = [*await agent.sessions(), *await agent.sessions(archived=True)]
+    sessions = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
     return {
         "paths": {each.id: await said(agent, each.id) for each in sessions if each.head},
         "names": {each.id: each.name for each in sessions if each.head},
         "shelf": {each.id for each in sessions if each.archived and each.head},
-        "memories": {each.id for each in await agent.memories()},
-        "blocks": {each.name: each.text for each in await agent.blocks()},
-        "pins": {turn.id for turn in await agent.pinned()},
+        "memories": {each.id for each in await agent.memories.find()},
+        "blocks": {each.name: each.text for each in await agent.memories.blocks()},
+        "pins": {turn.id for turn in await agent.chats.pinned()},
     }
 
 
@@ -250,33 +250,33 @@ async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     agent._memory.append(observed("FERRY", one.turn))
-    await agent.write_block("human", "Sails.")
+    await agent.memories.write_block("human", "Sails.")
     then = await state(agent)
-    mark = await agent.mark("before")
-    await agent.hide(one.turn)
-    await agent.rename(session, "Voyage")
-    await agent.pin(two.turn)
-    await agent.remember("I row.")
-    await agent.write_block("human", "Rows.")
+    mark = await agent.history.marks.add("before")
+    await agent.chats.hide(one.turn)
+    await agent.chats.rename(session, "Voyage")
+    await agent.chats.pin(two.turn)
+    await agent.memories.remember("I row.")
+    await agent.memories.write_block("human", "Rows.")
     other, (_, last) = await chat(agent, "Another day.", "And another.")
     async for _ in agent.send(session, "And the cabin."):
         pass
-    await agent.archive(session)
-    await agent.carry_out(await agent.plan_delete(last.turn))
-    await agent.purged()  # or the graph may change places just when it is asked
+    await agent.chats.archive(session)
+    await agent.plans.carry_out(await agent.plans.delete(last.turn))
+    await agent.erasure.finished()  # or the graph may change places just when it is asked
     since = await state(agent)
-    plan = await agent.plan_restore(mark.id)
+    plan = await agent.history.plan_restore(mark.id)
     assert [form.id for form in plan.impact.returning] == ["FERRY"]
     assert [form.text for form in plan.impact.lost] == ["I row."]
     assert "1 message is unhidden." in plan.notes
     assert "1 chat is unarchived." in plan.notes
     assert not plan.impact.erases
     assert await state(agent) == since
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     assert await state(agent) == then
-    assert [each.reason for each in await agent.marks()] == ["restore", "named"]
-    assert other in {each.id for each in await agent.sessions(archived=True)}
-    assert (await agent.undo()).what == "restored a mark"
+    assert [each.reason for each in await agent.history.marks.all()] == ["restore", "named"]
+    assert other in {each.id for each in await agent.chats.all(archived=True)}
+    assert (await agent.history.undo()).what == "restored a mark"
     assert await state(agent) == since
 
 
@@ -285,13 +285,13 @@ async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_age
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
     for _ in range(8):
         for _ in range(60):
-            await agent.pin(one.turn)
-            await agent.unpin(one.turn)
-        await agent.rename(session, "Voyage")
-        await agent.hide(one.turn)
-        await agent.unhide(one.turn)
+            await agent.chats.pin(one.turn)
+            await agent.chats.unpin(one.turn)
+        await agent.chats.rename(session, "Voyage")
+        await agent.chats.hide(one.turn)
+        await agent.chats.unhide(one.turn)
         await agent.idle()
-    marks = await agent.marks()
+    marks = await agent.history.marks.all()
     assert [each.reason for each in marks] == ["automatic"] * 5
     with agent._memory.snapshot() as db:
         (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
@@ -301,7 +301,7 @@ async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_age
 async def test_a_pin_and_a_block_of_a_what_if_are_undone_in_that_world_alone(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
-    await agent.write_block("human", "Sails.")
+    await agent.memories.write_block("human", "Sails.")
     what_if = new_id()
     agent._memory.append(
         SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
@@ -309,8 +309,8 @@ async def test_a_pin_and_a_block_of_a_what_if_are_undone_in_that_world_alone(mak
     )
     agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
     agent._memory.append(PinCleared(turn=one.turn, world="main"))
-    await agent.undo()
+    await agent.history.undo()
     assert agent._memory.turn(one.turn).pinned, "a pin without a world is one of the message's own"
-    await agent.undo()
+    await agent.history.undo()
     assert [block.text for block in agent._memory.blocks(what_if)] == ["Sails."]
-    assert [block.text for block in await agent.blocks()] == ["Sails."]
+    assert [block.text for block in await agent.memories.blocks()] == ["Sails."]

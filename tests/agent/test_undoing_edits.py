@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent.agent import Agent
 from agent.errors import AgentError
-from agent.service import Agent
 from graph.events import Undone
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
@@ -18,27 +18,27 @@ async def edited(agent: Agent, session: str, turn: str, text: str) -> None:
 async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.rename(session, "Voyage")
+    await agent.chats.rename(session, "Voyage")
     await edited(agent, session, two.turn, "Rather walk.")
-    assert (await agent.changes())[0].what == "edited the message “Buy the tickets.”"
-    assert (await agent.undo()).what.endswith("“Buy the tickets.”")
+    assert (await agent.history.changes())[0].what == "edited the message “Buy the tickets.”"
+    assert (await agent.history.undo()).what.endswith("“Buy the tickets.”")
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
-    await agent.undo((await agent.changes())[0].seq)
+    await agent.history.undo((await agent.history.changes())[0].seq)
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
     await edited(agent, session, one.turn, "The train leaves at ten.")  # the first of all
     assert await said(agent, session) == ["The train leaves at ten."]
-    await agent.undo()
+    await agent.history.undo()
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
 
 
 async def test_a_rewind_then_an_edit_then_undo_undoes_the_edit_and_then_the_rewind(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.rewind(session, one.turn)
+    await agent.branches.rewind(session, one.turn)
     await edited(agent, session, one.turn, "The train leaves at ten.")
-    await agent.undo()
+    await agent.history.undo()
     assert await said(agent, session) == ["The ferry leaves at nine."]
-    undone = await agent.undo()
+    undone = await agent.history.undo()
     assert undone.what.startswith("went back to the message “The ferry leaves at nine.” in the chat")
     assert session not in undone.what
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
@@ -50,25 +50,25 @@ async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_co
 ) -> None:
     agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.carry_out(await agent.plan_delete(two.turn, exchange=True))
+    await agent.plans.carry_out(await agent.plans.delete(two.turn, exchange=True))
     async for _ in agent.send(session, "Rather walk."):
         pass
-    assert [change.what for change in await agent.changes()] == ["deleted 2 messages"]
+    assert [change.what for change in await agent.history.changes()] == ["deleted 2 messages"]
     async for _ in agent.regenerate(session):
         pass
-    assert (await agent.undo()).what == "regenerated the reply to the message “Rather walk.”"
+    assert (await agent.history.undo()).what == "regenerated the reply to the message “Rather walk.”"
 
 
 async def test_an_undoing_of_what_is_no_change_stands_in_the_list_and_breaks_nothing(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, _ = await chat(agent, "Hello there.")
-    await agent.rename(session, "Voyage")
+    await agent.chats.rename(session, "Voyage")
     agent._memory.append(Undone(events=(1,)))
-    assert [change.what for change in await agent.changes()] == [
+    assert [change.what for change in await agent.history.changes()] == [
         "undid an automatic change",
         "named a chat “Voyage”",
     ]
-    assert (await agent.undo()).what == "named a chat “Voyage”"
+    assert (await agent.history.undo()).what == "named a chat “Voyage”"
 
 
 async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_no_word_is_erased(
@@ -76,15 +76,15 @@ async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_n
 ) -> None:
     agent = await started(make_agent)
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    fork = await agent.fork(session)
-    await agent.rewind(session, one.turn)
-    plan = await agent.plan_delete_session(fork)
+    fork = await agent.branches.fork(session)
+    await agent.branches.rewind(session, one.turn)
+    plan = await agent.plans.delete_session(fork)
     assert plan.impact.erases
     assert {turn.id for turn in plan.impact.gone} == plan.impact.kept, "they leave, and keep their words"
     assert plan.notes == (), "the impact tells it once"
-    await agent.carry_out(plan)
+    await agent.plans.carry_out(plan)
     with pytest.raises(AgentError, match=r"None of its words were erased.*went back to") as refused:
-        await agent.undo()
+        await agent.history.undo()
     assert "permanently gone" not in str(refused.value)
 
 
@@ -92,9 +92,9 @@ async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_n
 async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.rename(session, "Voyage")
-    await agent.hide(two.turn)
-    await agent.carry_out(await agent.plan_delete(two.turn))
-    assert [change.undoable for change in await agent.changes()] == [False, False, True]
+    await agent.chats.rename(session, "Voyage")
+    await agent.chats.hide(two.turn)
+    await agent.plans.carry_out(await agent.plans.delete(two.turn))
+    assert [change.undoable for change in await agent.history.changes()] == [False, False, True]
     with pytest.raises(AgentError, match="named a chat “Voyage”"):
-        await agent.undo()
+        await agent.history.undo()

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import ModelProgress, Reflecting, ReplyEnded
 from agent.home import Home
-from agent.models import LoadedEmbedder
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from graph.events import Sampling
 from models.errors import NotGguf
@@ -32,8 +32,8 @@ async def test_the_next_message_goes_by_the_new_settings(make_agent: MakeAgent) 
     model = FakeGenerator("Well.")
     agent = await make_agent(model, PLAIN)
     session = (await talk(agent, "hello")).session
-    private = await agent.private()
-    own = await agent.configure(None, system_prompt="Only rhymes.")
+    private = await agent.private.begin()
+    own = await agent.chats.configure(None, system_prompt="Only rhymes.")
     new = other(PLAIN, system_prompt="Like a pirate.", sampling=Sampling(max_tokens=1), low_water=700, high_water=800)
     await agent.use_settings(new)
     for each, words in ((session, "pirate"), (private, "pirate"), (own, "rhymes")):
@@ -52,7 +52,7 @@ async def test_reflection_begins_and_ends_with_its_setting(make_agent: MakeAgent
         await agent.use_settings(other(PLAIN, reflect=reflect))
         await talk(agent, "I live in Oslo.")
         await agent.idle()
-        assert (await agent.unreflected() == 0) is reflect
+        assert (await agent.reflection.unreflected() == 0) is reflect
 
 
 async def test_what_is_not_reflected_on_any_more_is_told_to_be_none(make_agent: MakeAgent) -> None:
@@ -92,9 +92,9 @@ async def test_what_says_how_models_are_loaded_loads_those_anew_that_are_loaded(
     loads = Loads()
     loads.agent = agent = Agent(Home.resolve(), PLAIN, client="test", loader=loads, embedder_loader=loads.embedder)
     await agent.start()
-    await agent.use_model("small")
+    await agent.models.use("small")
     await agent.idle()
-    assert await agent.embedder_ready()
+    assert await agent.models.embedder_ready()
     before = loads.made[-1]
     await agent.use_settings(other(PLAIN, context=16384, theme="light"))
     assert (before.closed, loads.made[-1].info.context, len(loads.embedders)) == (True, 16384, 1)

@@ -18,15 +18,15 @@ async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_fi
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, PLAIN)
     session, _, _ = await say(agent, None, "My dog Biscuit is ill. Don't remember this!")
-    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
     kinds = [row["withheld"] for row in agent._memory.query("MATCH (t:Turn) RETURN t.withheld AS withheld")]
     assert kinds == [True, True]
-    assert (await agent.session(session)).name is None
+    assert (await agent.chats.get(session)).name is None
     _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
     assert recalled.hits == ()
     await say(agent, session, "And now?")
     assert "Biscuit is ill" in spelled(model, model.prompts[-1])  # the chat goes on with it
-    assert (await agent.session(session)).name == "And now?"
+    assert (await agent.chats.get(session)).name == "And now?"
 
 
 @pytest.mark.restarts
@@ -37,7 +37,7 @@ async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_
     agent._memory.stream(reply, session=session, parent=ended.reply_turn, model="fake", text="Why do you")
     await agent.close()
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    assert [(turn.stop_reason, turn.withheld) for turn in await agent.thread(session)][-1] == ("crashed", True)
+    assert [(turn.stop_reason, turn.withheld) for turn in await agent.chats.thread(session)][-1] == ("crashed", True)
 
 
 @pytest.mark.restarts
@@ -51,22 +51,22 @@ async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(make_ag
     await agent.close()
     await collect(events)
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    path = await agent.thread(session)
+    path = await agent.chats.thread(session)
     if path[-1].role == "user":  # stopped before a word came
         await collect(agent.retry(session))
-        path = await agent.thread(session)
+        path = await agent.chats.thread(session)
     assert [turn.withheld for turn in path] == [False, False, True, True]
 
 
 async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
     session, _, ended = await say(agent, None, "My dog Biscuit is a beagle.")
-    await agent.withhold(ended.turn)
-    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]
+    await agent.chats.withhold(ended.turn)
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
     recalled = only(await collect(agent.send(None, "What about my dog Biscuit?")), RecallDone)
     assert recalled.hits == ()
-    await agent.release(ended.turn)
-    assert [turn.withheld for turn in await agent.thread(session)] == [False, False]
+    await agent.chats.release(ended.turn)
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False]
     recalled = only(await collect(agent.send(None, "Which dog is Biscuit, my beagle?")), RecallDone)
     assert ended.turn in [hit.id for hit in recalled.hits]
 
@@ -76,7 +76,7 @@ async def test_please_forget_that_keeps_the_message_before_and_its_reply_out(mak
     session, _, _ = await say(agent, None, "My boat is the Albatross.")
     await say(agent, session, "My dog Biscuit is a beagle.")
     await say(agent, session, "Please forget that.")
-    assert [turn.withheld for turn in await agent.thread(session)] == [False, False, True, True, True, True]
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
     _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
     assert "beagle" not in " ".join(hit.text for hit in recalled.hits)
 
@@ -93,16 +93,16 @@ async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answe
     model.gate.set()
     await collect(first)
     await collect(second)
-    said = {turn.text: turn.withheld for turn in await agent.thread(session) if turn.role == "user"}
+    said = {turn.text: turn.withheld for turn in await agent.chats.thread(session) if turn.role == "user"}
     assert said == {
         "hello there": False,
         "My dog Biscuit is a beagle.": True,
         "Don't remember what I just said.": True,
     }
-    assert [turn.withheld for turn in await agent.thread(session)] == [False, False, True, True, True, True]
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
 
 
 async def test_a_wish_without_a_message_before_it_keeps_only_itself_out(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
     session, _, _ = await say(agent, None, "Don't remember that.")
-    assert [turn.withheld for turn in await agent.thread(session)] == [True, True]
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]

@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.asking.values import Ran
 from agent.config_text import Value
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import load_settings, write_setting
 from graph.events import ObservationKind, Sampling
 from tests.contract.prepared import NAME, PACKED, call, fake_embedder, fake_model, living_in
@@ -107,10 +107,10 @@ async def live(home: Home, notes: Path) -> None:
     await agent.start()
     await agent.idle()
     try:
-        await agent.make_project("garden", "Bees and beans")
-        await agent.make_project("boat", "A small one, of wood")
-        await agent.make_project("attic", "Boxes")
-        await agent.archive_project("attic")
+        await agent.projects.make("garden", "Bees and beans")
+        await agent.projects.make("boat", "A small one, of wood")
+        await agent.projects.make("attic", "Boxes")
+        await agent.projects.archive("attic")
         await talk(agent)
         await grow_beans(agent)
         await sail(agent)
@@ -132,13 +132,13 @@ async def talk(agent: Agent) -> None:
     secret = await say(agent, chat, "My password is rosebud.")
     await say(agent, chat, "Do you remember where I live?")
     await say(agent, chat, "Actually, I made a mistake: I live in Braga, not in Porto.")
-    await agent.rename(chat, "First words")
-    await agent.rename(chat, "Wrong words")
-    await agent.undo()
-    await agent.pin(tea.turn)
-    await agent.rate([moved.turn], 2)
-    await agent.carry_out(await agent.plan_delete(secret.turn, exchange=True))
-    await agent.purged()
+    await agent.chats.rename(chat, "First words")
+    await agent.chats.rename(chat, "Wrong words")
+    await agent.history.undo()
+    await agent.chats.pin(tea.turn)
+    await agent.memories.rate([moved.turn], 2)
+    await agent.plans.carry_out(await agent.plans.delete(secret.turn, exchange=True))
+    await agent.erasure.finished()
 
 
 async def grow_beans(agent: Agent) -> None:
@@ -147,7 +147,7 @@ async def grow_beans(agent: Agent) -> None:
     beans = await say(agent, chat, "The beans need water every evening.")
     await ended(agent, agent.regenerate(chat, beans.reply_turn))
     await ended(agent, agent.edit(chat, beans.turn, "The beans need water every second evening."))
-    await agent.rename(chat, "Beans")
+    await agent.chats.rename(chat, "Beans")
 
 
 async def sail(agent: Agent) -> None:
@@ -156,73 +156,73 @@ async def sail(agent: Agent) -> None:
     chat = named.session
     june = await say(agent, chat, "I plan to sail to the island in June.")
     await say(agent, chat, "Should I paint the hull green?")
-    await agent.rewind(chat, june.reply_turn)
+    await agent.branches.rewind(chat, june.reply_turn)
     await say(agent, chat, "Should I paint the hull blue?")
-    await agent.rename(chat, "Boat")
-    sails = await agent.fork(chat, at=named.reply_turn, name="Sails")
+    await agent.chats.rename(chat, "Boat")
+    sails = await agent.branches.fork(chat, at=named.reply_turn, name="Sails")
     await say(agent, sails, "The sails of Wren are red.")
-    sold = await agent.fork(chat, what_if=True, name="Without a boat")
+    sold = await agent.branches.fork(chat, what_if=True, name="Without a boat")
     await say(agent, sold, "I sold the boat and I live in Lisbon.")
-    await agent.mark("Before the summer")
+    await agent.history.marks.add("Before the summer")
 
 
 async def take_out(agent: Agent) -> None:
     """Messages kept out of memory, hidden and said before, a deleted chat, and one with settings of its own."""
     quarrel = await say(agent, None, "I quarrelled with Tom.")
-    await agent.withhold(quarrel.turn)
+    await agent.chats.withhold(quarrel.turn)
     ladder = await say(agent, quarrel.session, "I own a tall ladder.")
-    await agent.hide(ladder.turn)
+    await agent.chats.hide(ladder.turn)
     await say(agent, quarrel.session, "I like tea with honey.")
-    await agent.rename(quarrel.session, "Tom")
+    await agent.chats.rename(quarrel.session, "Tom")
     gone = await say(agent, None, "This chat is deleted soon.")
-    await agent.carry_out(await agent.plan_delete_session(gone.session))
-    await agent.purged()
-    rhymes = await agent.configure(
+    await agent.plans.carry_out(await agent.plans.delete_session(gone.session))
+    await agent.erasure.finished()
+    rhymes = await agent.chats.configure(
         None, system_prompt="Answer in rhymes.", sampling=Sampling(temperature=0.2, max_tokens=64)
     )
     await say(agent, rhymes, "What rhymes with thyme?")
-    await agent.rename(rhymes, "Rhymes")
+    await agent.chats.rename(rhymes, "Rhymes")
 
 
 async def learn(agent: Agent) -> None:
     """Memories that are stated, corrected, forgotten, proposed and reviewed, and core blocks."""
-    nuts = await agent.remember("I am allergic to peanuts.", kind=ObservationKind.FACT, tags=["health"])
-    await agent.pin_memory(nuts.id)
-    await agent.remember("The garden has two apple trees.", project="garden")
-    bicycle = await agent.remember("I own a red bicycle.")
-    await agent.correct(bicycle.id, "I own a blue bicycle.")
-    cat = await agent.remember("My cat is called Moss.")
-    await agent.forget(cat.id)
-    await agent.purged()
-    chess = await agent.propose("Mara plays chess.", by="Helper")
-    await agent.promote(chess.memory.id)
-    rain = await agent.propose("Mara hates rain.", by="Helper")
-    await agent.reject(rain.memory.id)
-    await agent.propose("Mara prefers short answers.", by="Helper")
-    await agent.write_block("persona", "You are dry and kind.")
-    await agent.write_block("human", "She is called Mara.")
-    await agent.write_block("human", "She grows beans.", project="garden")
+    nuts = await agent.memories.remember("I am allergic to peanuts.", kind=ObservationKind.FACT, tags=["health"])
+    await agent.memories.pin(nuts.id)
+    await agent.memories.remember("The garden has two apple trees.", project="garden")
+    bicycle = await agent.memories.remember("I own a red bicycle.")
+    await agent.memories.correct(bicycle.id, "I own a blue bicycle.")
+    cat = await agent.memories.remember("My cat is called Moss.")
+    await agent.memories.forget(cat.id)
+    await agent.erasure.finished()
+    chess = await agent.proposals.add("Mara plays chess.", by="Helper")
+    await agent.memories.promote(chess.memory.id)
+    rain = await agent.proposals.add("Mara hates rain.", by="Helper")
+    await agent.memories.reject(rain.memory.id)
+    await agent.proposals.add("Mara prefers short answers.", by="Helper")
+    await agent.memories.write_block("persona", "You are dry and kind.")
+    await agent.memories.write_block("human", "She is called Mara.")
+    await agent.memories.write_block("human", "She grows beans.", project="garden")
 
 
 async def read(agent: Agent, notes: Path) -> None:
     """Documents, one of which is read again, and chats from elsewhere, which go to the archive."""
-    await agent.ingest(notes / "tides.md", project="boat", tags=["sea"])
-    await agent.ingest(notes / "list.txt")
+    await agent.documents.ingest(notes / "tides.md", project="boat", tags=["sea"])
+    await agent.documents.ingest(notes / "list.txt")
     (notes / "list.txt").write_text(LONGER, encoding="utf-8")
-    await agent.ingest(notes / "list.txt")
-    report = await agent.import_chats(notes / "letters.jsonl")
+    await agent.documents.ingest(notes / "list.txt")
+    report = await agent.documents.import_chats(notes / "letters.jsonl")
     assert report.last_session is not None
-    await agent.archive(report.last_session)
+    await agent.chats.archive(report.last_session)
 
 
 async def ask_the_graph(agent: Agent) -> None:
     """Queries that were run and saved."""
     people = "MATCH (e:Entity) WHERE e.kind = $kind RETURN e.name AS name ORDER BY name"
-    await agent.save_query("People", people, {"kind": "person"})
-    await agent.save_query("Turns", "MATCH (t:Turn) RETURN count(*) AS turns")
+    await agent.queries.save("People", people, {"kind": "person"})
+    await agent.queries.save("Turns", "MATCH (t:Turn) RETURN count(*) AS turns")
     at = datetime(2026, 3, 1, 9, tzinfo=UTC)
-    await agent.keep_query(Ran(people, at, {"kind": "person"}, 3, 2.5))
-    await agent.keep_query(Ran("MATCH (t:Turm) RETURN t", at.replace(minute=1), error="There is no table Turm."))
+    await agent.queries.keep(Ran(people, at, {"kind": "person"}, 3, 2.5))
+    await agent.queries.keep(Ran("MATCH (t:Turm) RETURN t", at.replace(minute=1), error="There is no table Turm."))
 
 
 async def say(agent: Agent, session: str | None, text: str, *, project: str | None = None) -> ReplyEnded:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from agent.events import ModelProgress, Warned
 from agent.home import Home
-from agent.models import EmbedderLoader, LoadedEmbedder, Loader
+from agent.model_host import EmbedderLoader, LoadedEmbedder, Loader
 from agent.settings import Settings
 from models.protocols import Generator
 from tests.fakes import FakeEmbedder, FakeGenerator, Reply
@@ -55,8 +55,8 @@ def living_in(root: Path) -> Iterator[None]:
     others = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
     with (
         patch.dict(os.environ, others | {"CLEW_HOME": str(root)}, clear=True),
-        patch("agent.service.llama_loader", _loader),
-        patch("agent.service.llama_embedder_loader", _embedder_loader),
+        patch("agent.agent.llama_loader", _loader),
+        patch("agent.agent.llama_embedder_loader", _embedder_loader),
         patch("models.quiet.guard_descriptors", lambda log_file: None),  # they are of the program that runs this
     ):
         try:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import load_settings, setting_states, written
 from graph.backups import listed
 from graph.beliefs import Observation, Proof, Wanted
@@ -64,9 +64,9 @@ async def _read(home: Home) -> Page:
     await agent.start(load_model=False)
     try:
         await agent.idle()
-        worlds = await agent.worlds()
+        worlds = await agent.branches.worlds()
         page.worlds = {world.id: world.name or world.id for world in worlds}
-        sessions = [*await agent.sessions(), *await agent.sessions(archived=True)]
+        sessions = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
         await _collect_words(page, agent, sessions, worlds)
         _put_settings(page, home)
         await _put_sessions(page, agent, sessions)
@@ -86,13 +86,13 @@ async def _collect_words(page: Page, agent: Agent, sessions: Iterable[Session], 
     """Learn what everything says, so that it can be named by that."""
     for session in sessions:
         page.words[session.id] = session.name or "(no title)"
-        page.words |= {branch.turn: branch.text or GONE for branch in _branches(await agent.tree(session.id))}
-        page.words |= {turn.id: turn.text or GONE for turn in await agent.thread(session.id)}
+        page.words |= {branch.turn: branch.text or GONE for branch in _branches(await agent.branches.tree(session.id))}
+        page.words |= {turn.id: turn.text or GONE for turn in await agent.chats.thread(session.id)}
     for world in worlds:
         everything = Wanted(everything=True, dead=True, world=world.id)
-        page.words |= {each.id: each.text or GONE for each in await agent.memories(everything)}
-    for document in await agent.documents():
-        page.words |= {chunk.id: chunk.text for chunk in await agent.chunks(document.id)}
+        page.words |= {each.id: each.text or GONE for each in await agent.memories.find(everything)}
+    for document in await agent.documents.all():
+        page.words |= {chunk.id: chunk.text for chunk in await agent.documents.chunks(document.id)}
 
 
 def _put_settings(page: Page, home: Home) -> None:
@@ -120,13 +120,13 @@ async def _put_sessions(page: Page, agent: Agent, sessions: Iterable[Session]) -
             page.put(0, f"system prompt: {session.system_prompt}")
         if session.sampling:
             page.put(0, f"sampling: {json.dumps(session.sampling, sort_keys=True)}")
-        thread = await agent.thread(session.id)
-        beside = await agent.alternatives(session.id, [turn.id for turn in thread])
+        thread = await agent.chats.thread(session.id)
+        beside = await agent.branches.alternatives(session.id, [turn.id for turn in thread])
         for turn in thread:
             _put_turn(page, turn, f"version {beside[turn.id].label}" if turn.id in beside else "")
         if beside:
             page.put(0, "branches:")
-            _put_branches(page, await agent.tree(session.id), 1)
+            _put_branches(page, await agent.branches.tree(session.id), 1)
 
 
 def _put_turn(page: Page, turn: Turn, version: str) -> None:
@@ -155,9 +155,9 @@ async def _put_memories(page: Page, agent: Agent, world: World) -> None:
     """Every memory that a world knows of, with its earlier forms and its proof."""
     page.head(f"Memories of {page.worlds[world.id]}")
     everything = Wanted(everything=True, dead=True, world=world.id)
-    for memory in sorted(await agent.memories(everything), key=lambda each: (each.first_seen, each.at, each.id)):
+    for memory in sorted(await agent.memories.find(everything), key=lambda each: (each.first_seen, each.at, each.id)):
         page.put(0, memory.text or GONE, *_facts(page, memory))
-        story = await agent.memory(memory.id, world=world.id) if memory.live else None
+        story = await agent.memories.story(memory.id, world=world.id) if memory.live else None
         for proof in story.proofs.get(memory.id, ()) if story is not None else ():
             page.put(1, f"{proof.relation} {_said(proof)}", "" if proof.live else "not live")
 
@@ -189,42 +189,42 @@ def _said(proof: Proof) -> str:
 async def _put_what_is_arranged(page: Page, agent: Agent) -> None:
     """Core blocks, projects, pins, ratings, and marks that stay."""
     page.head("Core blocks")
-    for block in sorted(await agent.blocks(), key=lambda each: (each.name, each.project or "")):
+    for block in sorted(await agent.memories.blocks(), key=lambda each: (each.name, each.project or "")):
         page.put(
             0, f"{block.name}: {block.text}", f"by {block.by}", f"project {block.project}" if block.project else ""
         )
     page.head("Projects")
-    for project in sorted(await agent.projects(), key=lambda each: each.name):
+    for project in sorted(await agent.projects.all(), key=lambda each: each.name):
         counts = f"{project.sessions} chats", f"{project.observations} memories"
         page.put(0, f"{project.name}: {project.description}", project.status, *counts)
     page.head("Pinned messages")
-    for turn in await agent.pinned():
+    for turn in await agent.chats.pinned():
         page.put(0, turn.text or GONE)
     page.head("Significance")
-    for rating, count in sorted((await agent.significance()).items()):
+    for rating, count in sorted((await agent.memories.significance()).items()):
         page.put(0, f"{rating}: {count}")
     page.head("Marks with a name")
-    for mark in await agent.marks():
+    for mark in await agent.history.marks.all():
         if mark.name is not None:
             page.put(0, f"{_time(mark.at)} {mark.name}", f"before event {mark.seq}")
 
 
 async def _put_documents(page: Page, agent: Agent) -> None:
     page.head("Documents")
-    for document in sorted(await agent.documents(), key=lambda each: each.title):
+    for document in sorted(await agent.documents.all(), key=lambda each: each.title):
         tags = [f"#{tag}" for tag in document.tags]
         project = f"project {document.project}" if document.project else ""
         page.put(0, document.title, Path(document.path).name, document.type, f"{document.size} bytes", project, *tags)
-        for chunk in await agent.chunks(document.id):
+        for chunk in await agent.documents.chunks(document.id):
             page.put(1, f"{chunk.place}: {chunk.text}")
 
 
 async def _put_queries(page: Page, agent: Agent) -> None:
     page.head("Saved queries")
-    for saved in await agent.saved_queries():
+    for saved in await agent.queries.saved():
         page.put(0, f"{saved.name}: {saved.cypher}", json.dumps(dict(saved.parameters)) if saved.parameters else "")
     page.head("Queries that were run, the newest first")
-    for ran in await agent.query_history():
+    for ran in await agent.queries.history():
         rows = f"{ran.rows} rows in {ran.took_ms} ms" if ran.rows is not None else ""
         page.put(0, f"{_time(ran.at)} {ran.cypher}", json.dumps(dict(ran.parameters)), rows, ran.error)
 
@@ -232,11 +232,11 @@ async def _put_queries(page: Page, agent: Agent) -> None:
 async def _put_the_past(page: Page, agent: Agent, home: Home) -> None:
     """What can be undone, what a search finds, and the backups."""
     page.head("Changes by hand, the newest first")
-    for change in await agent.changes(limit=50):
+    for change in await agent.history.changes(limit=50):
         what = " ".join("…" if _is_id(word) else word for word in change.what.split())
         page.put(0, f"{_time(change.at)} {what}", "" if change.undoable else change.why_not)
     page.head(f"Found by a search for “{SEARCHED}”")
-    for found in sorted(await agent.search(SEARCHED), key=lambda each: (each.turn.at, each.turn.id)):
+    for found in sorted(await agent.search.words(SEARCHED), key=lambda each: (each.turn.at, each.turn.id)):
         page.put(0, found.turn.text or GONE, found.session_name or "", found.mark)
     page.head("Backups")
     for backup in listed(home.memory):
@@ -245,7 +245,7 @@ async def _put_the_past(page: Page, agent: Agent, home: Home) -> None:
 
 async def _put_counts(page: Page, agent: Agent) -> None:
     """How much there is in the graph."""
-    schema, status = await agent.schema(), await agent.status()
+    schema, status = await agent.graph.schema(), await agent.status()
     page.head("Counts")
     for name, count in sorted(status.counts.items()):
         page.put(0, f"{name}: {count}")

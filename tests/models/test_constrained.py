@@ -66,14 +66,14 @@ async def test_special_characters_come_escaped_and_whole(generator: LlamaGenerat
 
 
 def test_no_control_token_gets_into_a_string(generator: LlamaGenerator) -> None:
-    start = next(token for token, text in generator.vocabulary._marked.items() if text == "<|im_start|>")
-    never = generator.vocabulary.never_in_text
+    start = next(token for token, text in generator.contexts.vocabulary._marked.items() if text == "<|im_start|>")
+    never = generator.contexts.vocabulary.never_in_text
     assert start in never
-    sampler = GrammarSampler(generator.model, r'root ::= [^"]+', never=never)
+    sampler = GrammarSampler(generator.contexts.model, r'root ::= [^"]+', never=never)
     try:
         assert sampler._allowed([(start, 1.0)]) == start  # the grammar alone would let it in
-        generator.front.extend(generator.frame("user", "x"))
-        assert sampler.sample(generator.front) not in never
+        generator.contexts.front.extend(generator.frame("user", "x"))
+        assert sampler.sample(generator.contexts.front) not in never
     finally:
         sampler.free()
 

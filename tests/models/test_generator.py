@@ -140,12 +140,12 @@ async def test_stop_ends_a_reply_and_still_tells_how_it_ended(generator: LlamaGe
 async def test_stop_in_the_middle_of_a_prompt_keeps_what_was_evaluated(generator: LlamaGenerator) -> None:
     prompt = long_prompt(generator, 2000, "stop ")
     running = asyncio.create_task(collect(generator, prompt))
-    await until(lambda: generator.front.tokens[:8] == prompt[:8])
+    await until(lambda: generator.contexts.front.tokens[:8] == prompt[:8])
     generator.stop()
     tokens, _, finished = await running
     assert (tokens, finished.reason, finished.first_token_ms) == ([], "stopped", None)
     assert 0 < finished.evaluated_tokens < len(prompt)
-    kept = len(generator.front.tokens)
+    kept = len(generator.contexts.front.tokens)
     _, _, rest = await collect(generator, prompt[: kept + 40])
     assert rest.evaluated_tokens == 40
 
@@ -197,7 +197,7 @@ async def test_a_cancelled_prefill_leaves_the_foreground_and_resumes_where_it_wa
     await collect(generator, chat)
     prompt = long_prompt(generator, 700, "resume ")
     filling = asyncio.create_task(generator.prefill(prompt))
-    back = generator.back()
+    back = generator.contexts.back()
     assert back is not None
     await until(lambda: back.tokens[:8] == prompt[:8])
     filling.cancel()
@@ -207,7 +207,7 @@ async def test_a_cancelled_prefill_leaves_the_foreground_and_resumes_where_it_wa
     assert finished.evaluated_tokens == 1
     assert back.tokens[:8] == prompt[:8]
     assert await generator.prefill(prompt)
-    assert generator.front is back
+    assert generator.contexts.front is back
 
 
 async def test_a_prompt_that_is_half_evaluated_behind_the_foreground_is_gone_on_with(generator: LlamaGenerator) -> None:

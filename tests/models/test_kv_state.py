@@ -108,7 +108,7 @@ async def test_a_prefill_that_only_goes_on_needs_no_second_context(fresh: LlamaG
     await collect(fresh, prompt[:-20], SamplingParams(temperature=0, max_tokens=1))
     assert await fresh.prefill(prompt)
     assert fresh.warm([*prompt, 1]) == len(prompt)
-    assert fresh._back is None
+    assert fresh.contexts._back is None
 
 
 async def test_after_close_there_are_no_states(chat_gguf: Path) -> None:

@@ -12,7 +12,8 @@ from models import errors
 from models.embedder import load_embedder
 from models.generator import load_generator
 from models.header import read_header
-from models.loading import available_memory, check_memory, load_model, physical_cores, refusal
+from models.loading import check_memory, load_model, refusal
+from models.machine import available_memory, physical_cores
 
 Write = Callable[..., Path]
 

@@ -14,7 +14,7 @@ MARKS = ["<|im_end|>", "<|im_start|>", "</s>", "<|endoftext|>", "<bos>", "[INST]
 
 @cache
 def controls(generator: LlamaGenerator) -> set[int]:
-    return {token for token in range(generator.model.vocab_size) if generator.model.is_control(token)}
+    return {token for token in range(generator.contexts.model.vocab_size) if generator.contexts.model.is_control(token)}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_reply_is_framed_as_it_is_asked_for_and_closed(generator: LlamaGenerat
 def test_a_marker_known_to_the_tokenizer_even_in_plain_text_is_broken_up(
     generator: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vocabulary = generator.vocabulary
+    vocabulary = generator.contexts.vocabulary
     word = generator.tokenize(" friend")[0]
     monkeypatch.setitem(vocabulary._marked, word, " friend")
     monkeypatch.setattr(vocabulary, "_forbidden", vocabulary._forbidden | {word})

@@ -46,7 +46,7 @@ def learned_agent(**settings: Any) -> ScriptedAgent:
 
 async def standing(agent: ScriptedAgent, observation: str) -> Observation:
     """A memory as it stands now."""
-    return (await agent.memory(observation)).observation
+    return (await agent.memories.story(observation)).observation
 
 
 def fake_learned_agent() -> FakeAgent:

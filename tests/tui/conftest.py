@@ -15,9 +15,9 @@ from tests import marking
 from tests.tui.fake_agent import FakeAgent, FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
+from tui.backstage import Backstage
 from tui.boot import Options
 from tui.keyboard import Later
-from tui.service import Backstage
 from tui.themes import full_name
 from tui.widgets.dialogs import Question
 from tui.widgets.impact import ImpactScreen

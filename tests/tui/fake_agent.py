@@ -43,7 +43,7 @@ from models.errors import ModelError
 from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
-from tui.service import Choice
+from tui.backstage import Choice
 
 ALL = Filters()
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -63,13 +63,69 @@ class FakeStatus:
     model: str | None = None
 
 
+# The parts of the Agent: what their methods are called here, where that is another name.
+PARTS: dict[str, dict[str, str]] = {
+    "approvals": {"answer": "answer_approval"},
+    "branches": {"plan_rewind": "rewind_plan", "plan_switch": "switch_plan"},
+    "chats": {"all": "sessions", "get": "session", "last": "last_session", "named": "session_named"},
+    "documents": {"all": "documents"},
+    "graph": {"prepare": "prepare_console"},
+    "history": {},
+    "marks": {"add": "mark", "all": "marks", "remove": "unmark"},
+    "memories": {"find": "memories", "pin": "pin_memory", "story": "memory", "unpin": "unpin_memory"},
+    "models": {"use": "use_model"},
+    "past": {"at": "past"},
+    "plans": {
+        "delete": "plan_delete",
+        "delete_session": "plan_delete_session",
+        "forget": "plan_forget",
+        "hide": "plan_hide",
+        "remove_document": "plan_remove_document",
+        "take_out": "plan_take_out",
+        "unhide": "plan_unhide",
+    },
+    "private": {"all": "private_sessions", "begin": "private", "folder": "private_folder"},
+    "projects": {"all": "projects", "archive": "archive_project", "make": "make_project"},
+    "queries": {
+        "history": "query_history",
+        "keep": "keep_query",
+        "remove": "remove_query",
+        "save": "save_query",
+        "saved": "saved_queries",
+    },
+    "search": {"words": "search"},
+}
+
+
+class FakePart:
+    """A part of the fake agent: its methods are those of the whole, by other names."""
+
+    def __init__(self, agent: "FakeAgent", part: str) -> None:
+        self._agent = agent
+        self._part = part
+
+    def __contains__(self, session: object) -> bool:
+        return session in self._agent.private_chats
+
+    def __getattr__(self, name: str) -> Any:
+        flat = PARTS[self._part].get(name, name)
+        if flat == name and name in PARTS:
+            return FakePart(self._agent, name)
+        own = vars(self._agent).get(flat)  # what a test put in its place
+        if own is None or isinstance(own, FakePart):
+            return getattr(type(self._agent), flat).__get__(self._agent)
+        return own
+
+
 class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
     """Conversations in dictionaries. `hold` makes replies wait before each word until `go` is set."""
 
     def __init__(self, *, reply: str = "Hello there.", model_ready: bool = True) -> None:
         super().__init__()
+        for part in PARTS:
+            setattr(self, part, FakePart(self, part))
         self.reply = reply
-        self.approvals: list[tuple[str, str]] = []  # tool and words: asked before a reply
+        self.approvals_wanted: list[tuple[str, str]] = []  # tool and words: asked before a reply
         self.settings = Settings(system_prompt="You are clew.")
         self.model_ready = model_ready
         self.model_failure: str | None = None
@@ -264,7 +320,7 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
             said = self._say(session, "tool", f"{tool}({given})\n{result}")
             self.turns[session][-1] = replace(said, id=call)
             yield ToolDone(session, turn, call, tool, result)
-        for number, (tool, what) in enumerate(self.approvals):
+        for number, (tool, what) in enumerate(self.approvals_wanted):
             approval = f"{identity}A{number}"
             yield ApprovalWanted(session, turn, approval, tool, what)
             await self.answered.wait()

@@ -250,12 +250,8 @@ class FakeKeeping:
     def private_folder(self) -> Path | None:
         return None
 
-    async def approve(self, approval: str) -> None:
-        self.memory_of.answers.append((approval, True))
-        self.answered.set()
-
-    async def refuse(self, approval: str) -> None:
-        self.memory_of.answers.append((approval, False))
+    async def answer_approval(self, approval: str, *, allowed: bool) -> None:
+        self.memory_of.answers.append((approval, allowed))
         self.answered.set()
 
     async def documents(self) -> list[Document]:

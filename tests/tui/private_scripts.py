@@ -20,16 +20,16 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from agent.agent import Agent
 from agent.home import Home
-from agent.models import LoadedEmbedder
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from models.states import KVStates
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import wait_until
 from tui.app import ClewApp
+from tui.backstage import Backstage
 from tui.boot import Options, RealBackstage
-from tui.service import Backstage
 from tui.widgets.banner import Banner
 from tui.widgets.search import SearchScreen
 from tui.widgets.status import StatusBar

@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.agent import Agent
 from agent.events import AgentEvent, Failed, ModelProgress, Notice, Warned
 from agent.home import Home
-from agent.models import LoadedEmbedder
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from graph.events import (
     ChunkRead,
@@ -52,6 +52,9 @@ LONG = 500  # events of a chat: so many are stored in one moment
 STEP_S = 0.1  # between two words of a fetch that does not end
 
 
+Method = Callable[..., Any]
+
+
 class ScriptedAgent(Agent):
     """The Agent on this test's home. Clear `go` to hold its model back before the next piece of a reply.
 
@@ -81,6 +84,8 @@ class ScriptedAgent(Agent):
         self.closed = False
         self._loads = 0
         self._held: list[asyncio.Event] = []
+        self._started = False
+        self._later: list[tuple[str, Callable[[Method], Method]]] = []
         self._embedder = HeldEmbedder()
         self._script = Script()
         super().__init__(
@@ -231,15 +236,18 @@ class ScriptedAgent(Agent):
     # What the tests do to it
 
     def hold(self, method: str) -> asyncio.Event:
-        """Have calls of a public coroutine method wait until the event is set."""
-        go, call = asyncio.Event(), getattr(self, method)
+        """Have calls of a public coroutine method ("search.words") wait until the event is set."""
+        go = asyncio.Event()
         self._held.append(go)
 
-        async def held(*arguments: Any, **more: Any) -> Any:
-            await go.wait()
-            return await call(*arguments, **more)
+        def holding(call: Method) -> Method:
+            async def held(*arguments: Any, **more: Any) -> Any:
+                await go.wait()
+                return await call(*arguments, **more)
 
-        setattr(self, method, held)
+            return held
+
+        self._put(method, holding)
         return go
 
     def let_go(self) -> None:
@@ -255,14 +263,17 @@ class ScriptedAgent(Agent):
 
     def fail(self, method: str, error: Exception) -> Callable[[], None]:
         """Have calls of a public coroutine method raise; what is returned ends that."""
-        call, errors = getattr(self, method), [error]
+        errors = [error]
 
-        async def failing(*arguments: Any, **more: Any) -> Any:
-            if errors:
-                raise errors[0]
-            return await call(*arguments, **more)
+        def failing(call: Method) -> Method:
+            async def failed(*arguments: Any, **more: Any) -> Any:
+                if errors:
+                    raise errors[0]
+                return await call(*arguments, **more)
 
-        setattr(self, method, failing)
+            return failed
+
+        self._put(method, failing)
         return errors.clear
 
     def take_steps(self, *steps: dict[str, Any]) -> None:
@@ -276,29 +287,45 @@ class ScriptedAgent(Agent):
         async def failing(*arguments: Any, **more: Any) -> AsyncIterator[AgentEvent]:
             yield Failed(message)
 
-        setattr(self, method, failing)
+        self._put(method, lambda call: failing)
 
     def watch_calls(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What a public method is called with from now on."""
         calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
-        call = getattr(self, method)
 
-        def noted(*arguments: Any, **more: Any) -> Any:
-            calls.append((arguments, more))
-            return call(*arguments, **more)
+        def watching(call: Method) -> Method:
+            def noted(*arguments: Any, **more: Any) -> Any:
+                calls.append((arguments, more))
+                return call(*arguments, **more)
 
-        setattr(self, method, noted)
+            return noted
+
+        self._put(method, watching)
         return calls
+
+    def _put(self, method: str, made: Callable[[Method], Method]) -> None:
+        """Put something in the place of a method, of a part as soon as that is there."""
+        if "." in method and not self._started:
+            self._later.append((method, made))
+            return
+        *parts, name = method.split(".")
+        owner: Any = self
+        for part in parts:
+            owner = getattr(owner, part)
+        setattr(owner, name, made(getattr(owner, name)))
 
     def tell(self, notice: Notice) -> None:
         """Have it tell that to whoever listens, as it does of what happens in the background."""
-        self._tell(notice)
+        self._notifications.tell(notice)
 
     # Its life
 
     async def start(self, **more: Any) -> None:
         await asyncio.to_thread(self._script.write, self._home)
         await super().start(**more)
+        self._started = True
+        for method, made in self._later:
+            self._put(method, made)
 
     async def close(self) -> None:
         await super().close()

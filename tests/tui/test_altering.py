@@ -56,14 +56,14 @@ async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running,
             await pilot.press(*keys)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await wait_until(pilot, lambda left=left: len(texts(app)) == left, keys[0])  # type: ignore[misc]
-            assert len(await agent.thread("S000")) == left
+            assert len(await agent.chats.thread("S000")) == left
         await wait_until(pilot, lambda: "And then?" not in texts(app))
         assert texts(app)[-1] == "Sleep."
 
 
 async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good(chat: Running) -> None:
     agent = trip()
-    carried = agent.watch_calls("carry_out")
+    carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("delete")
@@ -165,7 +165,7 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
         assert "/undo undoes this" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert not (await agent.thread("S000"))[0].hidden
+        assert not (await agent.chats.thread("S000"))[0].hidden
         await pilot.press("h")
         await agree(pilot)
         await wait_until(pilot, lambda: "hidden · h to unhide" in words(app))
@@ -173,7 +173,7 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
         assert app.focused is message
         await pilot.press("h")
         await wait_until(pilot, lambda: message.text[:12] in screen_text(app))
-        assert not (await agent.thread("S000"))[0].hidden
+        assert not (await agent.chats.thread("S000"))[0].hidden
 
 
 async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
@@ -187,18 +187,18 @@ async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat:
     first, *_, newest = agent.turns["S000"]
     agent.add_events(TurnHidden(turn=first), TurnHidden(turn=newest))
     async with chat(agent) as (app, pilot):
-        earlier = (await agent.changes())[-1].seq
+        earlier = (await agent.history.changes())[-1].seq
         await pilot.press(*"/undo soon", "enter")
         await wait_until(pilot, lambda: "/undo undoes the last change" in words(app))
         await pilot.press(*f"/undo {earlier}", "enter")
         await wait_until(pilot, lambda: "You hid the message “What now?”; that has been undone." in words(app))
-        assert [turn.hidden for turn in await agent.thread("S000")] == [False, False, False, True]
+        assert [turn.hidden for turn in await agent.chats.thread("S000")] == [False, False, False, True]
 
 
 async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
     agent = trip()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await agent.rewind("S000", agent.turns["S000"][1])
+        await agent.branches.rewind("S000", agent.turns["S000"][1])
         await app.open_session("S000")
         await wait_until(pilot, lambda: len(texts(app)) == 2)
         await pilot.press("f2")
@@ -213,7 +213,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
     chat: Running,
 ) -> None:
     agent = trip()
-    carried = agent.watch_calls("carry_out")
+    carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         app.perform("marks")
         await wait_until(pilot, lambda: "No marks yet." in words(app))
@@ -221,7 +221,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"before Crete", "enter")
         await wait_until(pilot, lambda: "Marked: “before Crete”" in words(app))
-        assert [mark.name for mark in await agent.marks()] == ["before Crete"]
+        assert [mark.name for mark in await agent.history.marks.all()] == ["before Crete"]
         await say(app, pilot, "And after that?")
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
@@ -235,12 +235,12 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("end", "d", "enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert "before Crete" in [mark.name for mark in await agent.marks()]
+        assert "before Crete" in [mark.name for mark in await agent.history.marks.all()]
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("end", "d", "tab", "enter")
         await wait_until(pilot, lambda: "Mark removed." in words(app))
-        assert "before Crete" not in [mark.name for mark in await agent.marks()]
+        assert "before Crete" not in [mark.name for mark in await agent.history.marks.all()]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -253,7 +253,7 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_asks_nothin
         TurnHidden(turn=agent.turns["S000"][-1]),
         MarkSet(mark="01JMARKJUSTNOW", reason="named", text="just now"),
     )
-    carried = agent.watch_calls("carry_out")
+    carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
@@ -274,7 +274,7 @@ async def test_deleting_a_chat_shows_what_goes_with_it(chat: Running) -> None:
         await wait_until(pilot, lambda: ready(app) and "Lives in Munich" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: app.current_session is None)
-        assert (await agent.session("S000")).deleted
+        assert (await agent.chats.get("S000")).deleted
 
 
 async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: Running) -> None:
@@ -284,21 +284,21 @@ async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: R
         await wait_until(pilot, lambda: ready(app) and "2 memories will be deleted" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
-        assert BERLIN not in [each.id for each in await agent.memories(Wanted(everything=True))]
+        assert BERLIN not in [each.id for each in await agent.memories.find(Wanted(everything=True))]
         await pilot.press("f4", "5")
         await wait_until(pilot, lambda: "Field notes" in words(app))
         await pilot.press("x")
         await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Document deleted from the memory." in words(app))
-        assert [document.title for document in await agent.documents()] == ["bridges.pdf"]
+        assert [document.title for document in await agent.documents.all()] == ["bridges.pdf"]
 
 
 async def test_a_mark_before_going_back_tells_in_which_chat_and_to_where(chat: Running) -> None:
     agent = trip()
     async with chat(agent) as (app, pilot):
-        await agent.rewind("S000", agent.turns["S000"][0])
-        await agent.rewind("S000", None)
+        await agent.branches.rewind("S000", agent.turns["S000"][0])
+        await agent.branches.rewind("S000", None)
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await wait_until(pilot, lambda: "before going back to “What now?” in “Trip”" in words(app))

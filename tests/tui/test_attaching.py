@@ -135,7 +135,7 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
         await pilot.press("enter")
         await wait_until(pilot, lambda: "not UTF-8 text" in screen_text(app))
         assert app.composer.text == "see @bad.bin"
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
         app.composer.put("see @good.txt")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "the words of the file" in screen_text(app))
@@ -153,13 +153,13 @@ async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_w
         assert app.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
         assert app.composer.text == "sum up @nosuch.md"
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session)
-        assert (await agent.thread(here(app)))[0].text == "sum up @nosuch.md"
+        assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
         await pilot.press(*"thanks @someone", "enter")
         await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
-        assert await agent.said() == ["thanks @someone", "sum up @nosuch.md"]
+        assert await agent.chats.said() == ["thanks @someone", "sum up @nosuch.md"]
 
 
 async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
@@ -225,4 +225,4 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
         assert app.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
         await wait_until(pilot, lambda: app.current_session)
-        assert ((await agent.thread(here(app)))[0].text or "").count("```") == 4
+        assert ((await agent.chats.thread(here(app)))[0].text or "").count("```") == 4

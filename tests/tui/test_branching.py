@@ -137,7 +137,7 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
         await pilot.press("down")
         await wait_until(pilot, lambda: "4 messages will be removed" in words(app))
-        assert len(await agent.thread("S000")) == 4, "nothing changes before it is confirmed"
+        assert len(await agent.chats.thread("S000")) == 4, "nothing changes before it is confirmed"
         await pilot.press("up", "enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert app.composer.text == "And then?"
@@ -191,7 +191,7 @@ async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) 
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/fork Plan B", "enter")
         await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 4)
-        assert (await agent.session(here(app))).world == "main"
+        assert (await agent.chats.get(here(app))).world == "main"
         assert "what-if" not in status_line(app)
 
 
@@ -208,13 +208,13 @@ async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
         assert size < (40, 12) or "Esc cancel" in words(app)
         await pilot.press("tab", *"Atlantis")
         await wait_until(pilot, lambda: "Atlantis" in words(app))
-        assert [each.id for each in await agent.sessions()] == ["S000"], "nothing changes before Enter"
+        assert [each.id for each in await agent.chats.all()] == ["S000"], "nothing changes before Enter"
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session != "S000")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
         assert app.focused is app.composer
         assert app.state.what_if == "Atlantis"
-        assert (await agent.session(here(app))).name == "Atlantis"
+        assert (await agent.chats.get(here(app))).name == "Atlantis"
 
 
 async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focus(chat: Running) -> None:
@@ -230,7 +230,7 @@ async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focu
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 2)
-        assert (await agent.session(here(app))).world == "main"
+        assert (await agent.chats.get(here(app))).world == "main"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])

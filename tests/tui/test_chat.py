@@ -40,7 +40,7 @@ async def test_ctrl_j_makes_a_line_and_a_blank_message_is_refused(chat: Running)
     async with chat(agent) as (app, pilot):
         await pilot.press("space", "enter")
         await wait_until(pilot, lambda: "message is empty" in screen_text(app))
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
         await pilot.press(*"a", "ctrl+j", *"b")
         assert app.composer.text == "a\nb"
 
@@ -103,7 +103,7 @@ async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answe
         agent.go.set()
         await pilot.press("!", "enter")
         await wait_until(pilot, lambda: texts(app)[-2:] == ["B!", "Hello there."])
-        assert [turn.text for turn in await agent.thread(here(app)) if turn.role == "user"] == ["A", "B!"]
+        assert [turn.text for turn in await agent.chats.thread(here(app)) if turn.role == "user"] == ["A", "B!"]
 
 
 async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat: Running) -> None:
@@ -145,7 +145,7 @@ async def test_messages_sent_before_a_new_chats_first_one_is_accepted_go_into_th
         await pilot.pause()
         accepting.set()
         await wait_until(pilot, lambda: [text for text in texts(app) if text != agent.reply] == ["one", "two", "three"])
-        assert len(await agent.sessions()) == 1
+        assert len(await agent.chats.all()) == 1
 
 
 async def test_keys_pressed_before_anything_is_ready_are_the_composers(chat: Running, tmp_path: Path) -> None:

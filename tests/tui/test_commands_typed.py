@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
+from agent.agent import Status
 from agent.sampling import read_sampling
-from agent.service import Status
 from graph.events import Sampling, SessionConfigured
 from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
@@ -20,12 +20,12 @@ BROKEN = NotGguf(Path("broken.gguf"), "text")
 
 
 async def model_of(agent: ScriptedAgent, session: str) -> str | None:
-    return (await agent.session(session)).model
+    return (await agent.chats.get(session)).model
 
 
 async def sampling_of(agent: ScriptedAgent, session: str) -> Sampling | None:
     """What a chat has of its own."""
-    own = (await agent.session(session)).sampling
+    own = (await agent.chats.get(session)).sampling
     return Sampling.model_validate(own) if own is not None else None
 
 
@@ -48,7 +48,7 @@ async def test_tab_completes_and_the_argument_is_used(chat: Running) -> None:
         assert app.composer.text == "/rename "
         await pilot.press(*"Mine", "enter")
         await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.composer.text == "")
-        assert (await agent.session("S000")).name == "Mine"
+        assert (await agent.chats.get("S000")).name == "Mine"
 
 
 async def test_an_unknown_command_stays_in_the_composer(chat: Running) -> None:
@@ -57,7 +57,7 @@ async def test_an_unknown_command_stays_in_the_composer(chat: Running) -> None:
         await pilot.press("slash", *"nonsense", "enter")
         await wait_until(pilot, lambda: "Unknown command /nonsense" in screen_text(app))
         assert app.composer.text == "/nonsense"
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
 
 
 async def test_the_system_prompt_is_edited_for_this_chat(chat: Running) -> None:
@@ -70,12 +70,12 @@ async def test_the_system_prompt_is_edited_for_this_chat(chat: Running) -> None:
         await pilot.press("ctrl+end", *" Be brief.", "enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await wait_until(pilot, lambda: "The system prompt is set for this chat." in screen_text(app))
-        assert "Be brief." in ((await agent.session("S000")).system_prompt or "")
+        assert "Be brief." in ((await agent.chats.get("S000")).system_prompt or "")
 
 
 async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) -> None:
     agent = ScriptedAgent()
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         app.perform("model")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
@@ -208,7 +208,7 @@ async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_mess
         assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.state.last is not None)
-        assert [turn.text for turn in await agent.thread(here(app))] == ["hi", "Hello there."]
+        assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
 
 async def test_escape_closes_the_list_of_commands_and_keeps_the_text(chat: Running) -> None:
@@ -229,7 +229,7 @@ async def test_wrong_sampling_is_told_and_changes_nothing(chat: Running) -> None
         await wait_until(pilot, lambda: "“heat=3” is not a sampling setting" in screen_text(app))
         app.perform("sampling", "top_p=7")
         await wait_until(pilot, lambda: "top_p cannot be" in screen_text(app))
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
 
 
 async def test_a_model_for_this_chat_only_is_shown_in_the_status_bar_of_this_chat(chat: Running) -> None:
@@ -269,7 +269,7 @@ async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen
     for name in ("Old", "Other"):
         agent.add_session(name, ("q", "a"))
     agent.add_events(SessionConfigured(session="S001", model="/m/own.gguf", sampling=None, text=None))
-    there, asked_for = agent.hold("use_model"), agent.watch_calls("use_model")
+    there, asked_for = agent.hold("models.use"), agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         app.perform("model", asked)
         await wait_until(pilot, lambda: asked_for)
@@ -303,7 +303,7 @@ async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it
         app.perform("model", "/m/broken.gguf here")
         await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
         assert app.current_session is None
-        assert await agent.sessions() == []
+        assert await agent.chats.all() == []
         assert "● ready" in status_line(app)
         agent.failure = None
         app.perform("model", "here")
@@ -311,7 +311,7 @@ async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it
         await wait_until(pilot, lambda: "Model of this chat" in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session is not None)
-        assert [session.model for session in await agent.sessions()] == ["smollm2-135m"]
+        assert [session.model for session in await agent.chats.all()] == ["smollm2-135m"]
 
 
 async def test_the_palette_shows_what_it_finds_also_in_a_tiny_terminal(chat: Running) -> None:

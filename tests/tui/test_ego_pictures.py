@@ -45,7 +45,10 @@ SAID = (
 
 
 class FakeGraph:
-    """The graph around one memory."""
+    """The graph around one memory, as the parts of an agent that the screen asks."""
+
+    def __init__(self) -> None:
+        self.graph = self.branches = self.chats = self
 
     async def node(self, ref: Ref) -> Node:
         return MEMORY
@@ -78,14 +81,14 @@ class FakeGraph:
     async def worlds(self) -> list[World]:
         return []
 
-    async def session(self, session: str) -> Session:
+    async def get(self, session: str) -> Session:
         raise AssertionError(session)
 
 
 def opened(app: ClewApp, *keys: str, shows: str) -> Callable[[Pilot[int]], Awaitable[None]]:
     async def run(pilot: Pilot[int]) -> None:
         await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
-        graph = FakeGraph()
+        graph: Any = FakeGraph()
         walk = Walk(graph, await graph.ego(MEMORY.ref))
         await app.push_screen(EgoScreen(graph, (), walk, {"w": "Atlantis"}))
         await wait_until(pilot, lambda: "itself" in screen_text(app) or "Esc" in screen_text(app))

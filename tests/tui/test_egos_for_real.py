@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from agent.service import Agent
+from agent.agent import Agent
 from graph.beliefs import Wanted
 from graph.subgraphs import Ref
 from tests.fakes import FakeGenerator
@@ -58,7 +58,7 @@ async def choose(app: ClewApp, pilot: Pilot[int], words: str) -> None:
 
 
 async def learned(agent: Agent) -> str:
-    return (await agent.memories(Wanted()))[0].id
+    return (await agent.memories.find(Wanted()))[0].id
 
 
 async def test_a_message_leads_to_its_chat_its_speaker_and_back_by_keys_alone(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_by_keys_alone(tm
         await say(app, pilot, "When do we sail?")
         session = app.current_session
         assert session is not None
-        turn = (await agent.thread(session))[0]
+        turn = (await agent.chats.thread(session))[0]
         await walk(app, pilot, Ref("Turn", turn.id))
         shown = screen_text(app)
         for words in ("The boat is called Ada", "said in", "said by", "followed by", "-[:IN]->", "A fine name."):
@@ -100,8 +100,8 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_by_keys_alone(tm
 async def test_from_a_memory_the_way_leads_down_to_its_words_and_into_the_chat(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
-        made = await agent.remember("I live in Berlin")
-        again = await agent.correct(made.id, "I live in Lisbon")
+        made = await agent.memories.remember("I live in Berlin")
+        again = await agent.memories.correct(made.id, "I live in Lisbon")
         await pilot.press("ctrl+n")
         await say(app, pilot, "Something else")
         await walk(app, pilot, Ref("Observation", again.id))
@@ -115,7 +115,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_into_the_chat(t
         place = next(place for place, step in enumerate(steps) if step.node.ref.table == "Turn")
         await pilot.press(*["down"] * place, "enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        turn = await agent.node(steps[place].node.ref)
+        turn = await agent.graph.node(steps[place].node.ref)
         await wait_until(pilot, lambda: app.current_session == turn.details["session"])
 
 
@@ -126,17 +126,17 @@ async def test_a_node_that_is_deleted_while_it_is_shown_is_said_to_be_and_the_on
         await say(app, pilot, "my secret is xyzzy")
         session = app.current_session
         assert session is not None
-        turns = await agent.thread(session)
+        turns = await agent.chats.thread(session)
         await walk(app, pilot, Ref("Turn", turns[1].id))
         await choose(app, pilot, "xyzzy")
         await pilot.press("enter")
         await wait_until(pilot, lambda: middle(app) == "my secret is xyzzy")
-        await agent.carry_out(await agent.plan_delete(turns[0].id))
+        await agent.plans.carry_out(await agent.plans.delete(turns[0].id))
         await pilot.press("space")
         await wait_until(pilot, lambda: "It has been deleted." in screen_text(app))
         await wait_until(pilot, lambda: middle(app) == "Noted.")
         await wait_until(pilot, lambda: "xyzzy" not in screen_text(app))  # the drawing is made beside
-        await agent.delete(session)
+        await agent.chats.delete(session)
         await pilot.press("space")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await wait_until(pilot, lambda: "It has been deleted." in screen_text(app))
@@ -154,9 +154,9 @@ async def test_a_hidden_message_is_there_without_its_words(tmp_path: Path) -> No
         await say(app, pilot, "my secret is xyzzy")
         session = app.current_session
         assert session is not None
-        made = await agent.remember("The secret is xyzzy")
-        turns = await agent.thread(session)
-        await agent.hide(turns[0].id)
+        made = await agent.memories.remember("The secret is xyzzy")
+        turns = await agent.chats.thread(session)
+        await agent.chats.hide(turns[0].id)
         for ref in (Ref("Turn", turns[0].id), Ref("Turn", turns[1].id), Ref("Session", session)):
             await walk(app, pilot, ref)
             await wait_until(pilot, lambda: "hidden" in screen_text(app))
@@ -244,7 +244,7 @@ async def test_o_goes_where_a_node_is_at_home_from_whatever_lies_over_the_chat(t
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
         first = app.current_session
-        made = await agent.remember("I live in Berlin")
+        made = await agent.memories.remember("I live in Berlin")
         await pilot.press("ctrl+n")
         await say(app, pilot, "Something else")
         assert first is not None
@@ -266,7 +266,7 @@ async def test_a_screen_of_any_size_shows_what_it_can(tmp_path: Path) -> None:
         await say(app, pilot, "word " * 20_000)
         session = app.current_session
         assert session is not None
-        turns = await agent.thread(session)
+        turns = await agent.chats.thread(session)
         await walk(app, pilot, Ref("Turn", turns[0].id))
         for width, height in ((20, 10), (20, 4), (8, 3), (40, 12), (200, 60), (80, 24)):
             await pilot.resize_terminal(width, height)
@@ -278,7 +278,7 @@ async def test_a_screen_of_any_size_shows_what_it_can(tmp_path: Path) -> None:
 async def test_g_walks_from_what_is_in_focus_wherever_that_is(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "The boat is called Ada")
-        await agent.remember("The boat is called Ada")
+        await agent.memories.remember("The boat is called Ada")
 
         async def walked(title: str) -> None:
             await wait_until(pilot, lambda: middle(app) == title, title)

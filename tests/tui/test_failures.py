@@ -79,7 +79,7 @@ async def test_a_failure_in_a_chat_that_is_not_on_the_screen_is_told_above_the_c
     async with chat(agent) as (app, pilot):
         await pilot.press(*"one", "enter", *"two", "enter")
         await wait_until(pilot, lambda: "1 queued" in status_line(app))
-        await agent.configure(here(app), model="gone")
+        await agent.chats.configure(here(app), model="gone")
         agent.failure = ModelMissing(Path("gone.gguf"))
         await app.open_session(None)
         agent.go.set()
@@ -90,7 +90,7 @@ async def test_a_failure_in_a_chat_that_is_not_on_the_screen_is_told_above_the_c
 
 async def test_a_model_that_cannot_be_fetched_is_told_and_the_one_before_it_goes_on(chat: Running) -> None:
     agent = ScriptedAgent()
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)

@@ -105,7 +105,7 @@ class Leave:
 
 
 async def remembers_walnuts(agent: ScriptedAgent) -> bool:
-    return WALNUTS in [each.text for each in await agent.memories()]
+    return WALNUTS in [each.text for each in await agent.memories.find()]
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:

@@ -24,7 +24,7 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_ctrl_u_clear
         assert app.screen.query_one(TextArea).text == ""
         await pilot.press(*"Has two sisters", "enter")
         await ready(app, pilot)
-        assert (await agent.memories())[0].text == "Has two sisters"
+        assert (await agent.memories.find())[0].text == "Has two sisters"
 
 
 @pytest.mark.parametrize("filtered", ["", "SSSSS"])
@@ -47,7 +47,7 @@ async def test_the_mark_goes_with_what_was_corrected_pinned_and_undone(chat: Run
         await wait_until(pilot, lambda: marked() == "Moved to Bonn")
         await pilot.press("p")
         await ready(app, pilot)
-        newest = (await agent.memories())[0]
+        newest = (await agent.memories.find())[0]
         assert newest.pinned
         assert marked() == "Moved to Bonn"
         await pilot.press("home" if listed(app)[0] != newest.id else "end")

@@ -35,14 +35,14 @@ async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgott
         await wait_until(
             pilot, lambda: "History" in words(app) and "your correction: “I live in Potsdam”" in words(app)
         )
-        assert len((await agent.memory(first)).revisions) == 2
+        assert len((await agent.memories.story(first)).revisions) == 2
         await pilot.press("u")
         await wait_until(pilot, lambda: listed(app) == [first], "the one before")
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "No memories yet" in words(app))
-        assert await agent.memories() == []
+        assert await agent.memories.find() == []
 
 
 async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_path: Path) -> None:
@@ -51,17 +51,17 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I got married today")
         message = next(each for each in app.transcript.messages if isinstance(each, Said))
-        await agent.rate(message.turn, 2)
+        await agent.memories.rate(message.turn, 2)
         await pilot.press("f4", "4", "down", "down")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I got married today" in words(app))
         await pilot.press("enter", "3")
         await wait_until(pilot, lambda: "Rated 3" in words(app))
-        assert [turn.id for turn in await agent.rated(3)] == [message.turn]
+        assert [turn.id for turn in await agent.memories.rated(3)] == [message.turn]
         await pilot.press("left", "3", "n", *"human", "enter")
         await wait_until(pilot, lambda: "Core block: human" in words(app))
         await pilot.press(*"I am Noor.", "enter")
         await wait_until(pilot, lambda: "“human” saved" in words(app))
-        assert [block.text for block in await agent.blocks()] == ["I am Noor."]
+        assert [block.text for block in await agent.memories.blocks()] == ["I am Noor."]
         await pilot.press("escape")
         app.composer.put(f"/ingest {notes}")
         await pilot.press("enter")
@@ -98,7 +98,7 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
             await wait_until(pilot, lambda: then in words(app))
 
         async def held() -> dict[str, int]:
-            return {each.title: each.chunks for each in await agent.documents()}
+            return {each.title: each.chunks for each in await agent.documents.all()}
 
         await type_in(f"/ingest {notes}", "Documents: 2 added. Unsupported: plan.docx.")
         (notes / "Gulls.md").unlink()
@@ -127,8 +127,8 @@ async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         await say(app, pilot, "my secret is xyzzy")
         await wait_until(pilot, lambda: "Certainly." in words(app))
-        assert await agent.search("xyzzy") == []
-        assert app.current_session not in [each.id for each in await agent.sessions()]
+        assert await agent.search.words("xyzzy") == []
+        assert app.current_session not in [each.id for each in await agent.chats.all()]
     assert not any(b"xyzzy" in content for content in contents(tmp_path))
 
 
@@ -146,7 +146,7 @@ async def test_a_model_changes_the_memory_only_with_leave(tmp_path: Path, monkey
             assert "The user hates walnuts" in words(app)
             await pilot.press(*keys)
             await wait_until(pilot, lambda before=before: app.state.last is not before)  # type: ignore[misc]
-            assert len(await agent.memories()) == known
+            assert len(await agent.memories.find()) == known
             assert not shown.display
 
 
@@ -178,12 +178,12 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: "Perhaps I should learn the cello" in words(app))
         await pilot.press("a")
         await wait_until(pilot, lambda: "Nothing to review" in words(app))
-        assert [each.status for each in await agent.memories()] == ["active"]
+        assert [each.status for each in await agent.memories.find()] == ["active"]
         await pilot.press("u")
         await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
         await pilot.press("x")
         await wait_until(pilot, lambda: "Rejected" in words(app) and "Nothing to review" in words(app))
-        assert await agent.memories() == []
+        assert await agent.memories.find() == []
         await pilot.press("u")
         await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
         await pilot.press("enter")

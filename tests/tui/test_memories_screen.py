@@ -43,12 +43,12 @@ def observations(app: ClewApp) -> Observations:
 
 async def blocks(agent: ScriptedAgent) -> dict[str, str]:
     """What the core blocks say, by their names."""
-    return {block.name: block.text for block in await agent.blocks()}
+    return {block.name: block.text for block in await agent.memories.blocks()}
 
 
 async def ratings(agent: ScriptedAgent) -> dict[str, int]:
     """How the messages are rated, by their ids."""
-    return {turn.id: rating for rating in range(4) for turn in await agent.rated(rating)}
+    return {turn.id: rating for rating in range(4) for turn in await agent.memories.rated(rating)}
 
 
 async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
@@ -166,7 +166,7 @@ async def test_c_corrects_keeps_the_journey_and_is_undone(chat: Running) -> None
         await pilot.press("u")
         await wait_until(pilot, lambda: "Undone: it has its earlier text again." in words(app))
         assert (await standing(agent, SISTER)).status == "active"
-        assert "Has a cousin called Ada" not in [each.text for each in await agent.memories()]
+        assert "Has a cousin called Ada" not in [each.text for each in await agent.memories.find()]
 
 
 @pytest.mark.parametrize("key", ["d", "delete"])
@@ -180,7 +180,7 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         assert "“Lives in Munich”" in screen_text(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
-        assert len(await agent.memories(Wanted(everything=True))) == 5
+        assert len(await agent.memories.find(Wanted(everything=True))) == 5
         await ready(app, pilot)
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
@@ -211,7 +211,7 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
         await wait_until(pilot, lambda: "What is true instead?" in words(app))
         await pilot.press("exclamation_mark", "enter")
         await wait_until(pilot, lambda: listed(app) == [CELLO])
-        assert (await agent.memories())[0].text == "The starter is named Ulysses!"
+        assert (await agent.memories.find())[0].text == "The starter is named Ulysses!"
 
 
 async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -> None:
@@ -219,7 +219,7 @@ async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -
     async with chat(agent, size=(120, 40)) as (app, pilot):
         screen = await opened(app, pilot, "2", shows="Ulysses")
         before = await standing(agent, STARTER)
-        await agent.promote(STARTER)
+        await agent.memories.promote(STARTER)
         screen.do(screen.doing.promote(before))
         await wait_until(pilot, lambda: "is already in use. Nothing was changed" in words(app))
 
@@ -299,8 +299,8 @@ async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Run
         rows = observations(app).rows
         rows.choose(120)
         identity, line = rows.items[120].id, rows.place * 2 - rows.scroll_y
-        await agent.remember("I am newer")
-        await agent.remember("I am the newest")
+        await agent.memories.remember("I am newer")
+        await agent.memories.remember("I am the newest")
         await wait_until(pilot, lambda: len(rows.items) == 196)
         assert rows.chosen is not None
         assert rows.chosen.id == identity
@@ -343,7 +343,7 @@ async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
 
 async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(chat: Running) -> None:
     agent = learned_agent()
-    mend = agent.fail("memories", GraphFailure("The graph is behind [now]."))
+    mend = agent.fail("memories.find", GraphFailure("The graph is behind [now]."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         agent.tell(GraphProgress("rebuilding", 1, 4))
         await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)

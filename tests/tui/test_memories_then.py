@@ -35,7 +35,7 @@ def last_world(asked: Calls) -> str:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
 async def test_w_shows_the_next_world_says_which_and_asks_for_that_one(chat: Running, size: tuple[int, int]) -> None:
     agent = with_what_if()
-    asked = agent.watch_calls("memories")
+    asked = agent.watch_calls("memories.find")
     async with chat(agent, size=size) as (app, pilot):
         await opened(app, pilot, shows="Ulysses")
         assert "what-if" not in words(app)
@@ -56,7 +56,7 @@ async def test_with_one_world_w_says_how_to_begin_another(chat: Running) -> None
 
 async def test_the_screen_opens_in_the_world_of_the_chat(chat: Running) -> None:
     agent = learned_agent()
-    asked = agent.watch_calls("memories")
+    asked = agent.watch_calls("memories.find")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
@@ -79,17 +79,17 @@ async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: R
         await pilot.press("ctrl+u", *"Has two sisters", "enter")
         await wait_until(pilot, lambda: "Corrected" in words(app))
         here, main = Wanted(world="S009", text="sister"), Wanted(text="sister")
-        assert [(each.text, each.world) for each in await agent.memories(here)] == [("Has two sisters", "S009")]
-        assert [each.text for each in await agent.memories(main)] == ["Has a sister called Ada"]
+        assert [(each.text, each.world) for each in await agent.memories.find(here)] == [("Has two sisters", "S009")]
+        assert [each.text for each in await agent.memories.find(main)] == ["Has a sister called Ada"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
 async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Running, size: tuple[int, int]) -> None:
     agent = learned_agent()
-    asked = agent.watch_calls("past")
+    asked = agent.watch_calls("past.at")
     async with chat(agent, size=size) as (app, pilot):
         await opened(app, pilot, shows="Ulysses")
-        await agent.remember("The cello is green")
+        await agent.memories.remember("The cello is green")
         await wait_until(pilot, lambda: len(listed(app)) == 5)
         await pilot.press("at")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
@@ -130,7 +130,7 @@ async def test_a_day_that_cannot_be_shown_is_explained_and_now_stays(chat: Runni
 
 async def test_this_very_day_is_not_to_come_and_shows_now(chat: Running) -> None:
     agent = learned_agent()
-    asked = agent.watch_calls("past")
+    asked = agent.watch_calls("past.at")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         before = datetime.now(UTC)
         await opened(app, pilot, "at", shows="Show what clew knew on which date?")

@@ -67,7 +67,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
 
 async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
     agent = learned_agent()
-    asked, asked_about = agent.watch_calls("memories"), agent.watch_calls("about")
+    asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.about")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
@@ -77,7 +77,7 @@ async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for
         app.composer.put(f"/correct {SISTER} Has two sisters")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected in this what-if: Has two sisters" in words(app))
-        newest = (await agent.memories(Wanted(world=here)))[:2]
+        newest = (await agent.memories.find(Wanted(world=here)))[:2]
         assert {each.text: each.world for each in newest} == {"Has two sisters": here, "I am left-handed": here}
         await pilot.press(*"/about Ada", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
@@ -96,7 +96,7 @@ async def test_forget_asks_for_one_and_lists_several(chat: Running) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
-        assert len(await agent.memories(EVERYTHING)) == 3
+        assert len(await agent.memories.find(EVERYTHING)) == 3
         await pilot.press(*"/forget the", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 memories match" in words(app))
 
@@ -117,11 +117,11 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "This chat now belongs to crete." in words(app))
-        assert (await agent.session("S000")).project == "crete"
+        assert (await agent.chats.get("S000")).project == "crete"
         assert app.options.project == "crete"
         await pilot.press(*"/project none", "enter")
         await wait_until(pilot, lambda: "This chat no longer belongs to a project." in words(app))
-        assert (await agent.session("S000")).project is None
+        assert (await agent.chats.get("S000")).project is None
 
 
 async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Running) -> None:
@@ -151,12 +151,12 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
         await pilot.press("o")
         await agree(pilot)
         await wait_until(pilot, lambda: screen_text(app).count("kept out of memory") >= 2)
-        assert [turn.withheld for turn in await agent.thread("S000")] == [True, True]
+        assert [turn.withheld for turn in await agent.chats.thread("S000")] == [True, True]
         assert "Kept out of memory. It stays in this chat." in words(app) or first.withheld
         await pilot.press("o")
         await agree(pilot)
         await wait_until(pilot, lambda: "Allowed in memory again." in words(app))
-        assert [turn.withheld for turn in await agent.thread("S000")] == [False, False]
+        assert [turn.withheld for turn in await agent.chats.thread("S000")] == [False, False]
         assert not first.withheld
 
 
@@ -184,7 +184,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
-        before = await agent.memories(EVERYTHING)
+        before = await agent.memories.find(EVERYTHING)
         app.composer.put(typed)
         await pilot.press("enter")
         if typed == "/correct ada: Two":
@@ -193,8 +193,8 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm) and "This chat is private" in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing was saved." in words(app))
-        assert await agent.memories(EVERYTHING) == before
-        assert await agent.marks() == []
+        assert await agent.memories.find(EVERYTHING) == before
+        assert await agent.history.marks.all() == []
         assert app.composer.text.split()[0] == typed.split()[0]
 
 
@@ -229,7 +229,7 @@ async def test_a_private_chat_is_asked_about_on_the_memory_screen_too(chat: Runn
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing was changed." in words(app))
-        assert (await agent.blocks())[0].text == "I am Noor."
+        assert (await agent.memories.blocks())[0].text == "I am Noor."
 
 
 async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> None:

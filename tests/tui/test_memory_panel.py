@@ -58,11 +58,11 @@ async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
 
 async def pinned(agent: ScriptedAgent) -> list[str]:
     """The messages that are pinned."""
-    return [turn.id for turn in await agent.pinned()]
+    return [turn.id for turn in await agent.chats.pinned()]
 
 
 async def is_hidden(agent: ScriptedAgent, turn: str) -> bool:
-    return (await agent.exchange(turn)).turn.hidden
+    return (await agent.chats.exchange(turn)).turn.hidden
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
@@ -356,7 +356,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
 async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        mend = agent.fail("recall", GraphFailure("The graph is behind [now]."))
+        mend = agent.fail("search.recall", GraphFailure("The graph is behind [now]."))
         app.perform("recall", "tide")
         await wait_until(pilot, lambda: app.remembering.open and "The graph is behind [now]." in words(app))
         mend()

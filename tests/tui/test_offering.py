@@ -15,8 +15,8 @@ from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.fake_agent import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
+from tui.backstage import Choice
 from tui.boot import OFFERED_AGAIN, Options, RealBackstage
-from tui.service import Choice
 
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
@@ -30,7 +30,7 @@ def backstage_of(app: ClewApp, found: Choice | None = BETTER) -> FakeBackstage:
 
 async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_it(chat: Running) -> None:
     agent = ScriptedAgent(reply=Reply("Hello there.", took_ms=(40.0, 100.0)))  # of four tokens
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         assert OFFER not in screen_text(app)
@@ -45,7 +45,7 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         await pilot.press(*"more", "enter")
         await wait_until(pilot, lambda: len(app.transcript.messages) == 4 and not app.state.waiting)
         await wait_until(pilot, lambda: app.state.reply is None)
-        assert len(await agent.thread(here(app))) == 4
+        assert len(await agent.chats.thread(here(app))) == 4
         assert len(backstage.speeds) == 1  # it is asked once
 
 
@@ -83,7 +83,7 @@ async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(cha
 
 async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Running) -> None:
     agent = ScriptedAgent()
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         backstage.fetch_failure = "The connection broke off."

@@ -13,7 +13,7 @@ from tui.queries.screen import QueryScreen
 @pytest.mark.process  # a query is one
 async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it_first(chat: Running) -> None:
     agent = ScriptedAgent()
-    asked = agent.watch_calls("console")
+    asked = agent.watch_calls("graph.console")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("f3")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")

@@ -46,10 +46,10 @@ async def test_what_is_typed_and_sent_before_the_private_chat_is_there_belongs_t
         await one.pilot.press("enter", *SECRET, "enter", *NONCE)
         await wait_until(one.pilot, lambda: one.quiet() and one.app.writing.private)
         one.look()
-        thread = await one.agent.thread(one.app.current_session or "")
+        thread = await one.agent.chats.thread(one.app.current_session or "")
         assert [turn.text for turn in thread if turn.role == "user"] == [NONCE, SECRET]
         assert one.app.composer.text == NONCE
-        assert await one.agent.said() == ["Good morning"]
+        assert await one.agent.chats.said() == ["Good morning"]
 
 
 @pytest.mark.ui
@@ -60,8 +60,8 @@ async def test_a_key_that_leaves_the_chat_comes_behind_the_message_before_it(tmp
         await one.pilot.press(*SECRET, "enter", "ctrl+n")
         await wait_until(one.pilot, lambda: one.quiet() and one.app.current_session is None)
         one.look()
-        assert await one.agent.said() == []
-        assert (await one.agent.thread(private or ""))[0].text == SECRET
+        assert await one.agent.chats.said() == []
+        assert (await one.agent.chats.thread(private or ""))[0].text == SECRET
 
 
 @pytest.mark.ui
@@ -89,8 +89,8 @@ async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_re
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat" in screen_text(app))
-        (begun,) = await agent.private_sessions()
-        read, reading = agent.hold("thread"), agent.watch_calls("thread")
+        (begun,) = await agent.private.all()
+        read, reading = agent.hold("chats.thread"), agent.watch_calls("chats.thread")
         for key, private in (("S000", False), (begun.id, True)):
             opening = asyncio.create_task(app.open_session(key))
             await wait_until(pilot, lambda: reading)
@@ -133,8 +133,8 @@ async def test_a_message_that_is_refused_goes_back_to_its_own_chat(chat: Running
 
 async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_nowhere(chat: Running) -> None:
     agent = agent_with_a_chat()
-    agent.fail("private", OSError("There is no room in RAM."))
-    asked = agent.hold("private")
+    agent.fail("private.begin", OSError("There is no room in RAM."))
+    asked = agent.hold("private.begin")
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/private", "enter", *"one", "enter", *"two")
         app.writing.keep()
@@ -143,7 +143,7 @@ async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_now
         await wait_until(pilot, lambda: "There is no room in RAM." in screen_text(app))
         assert app.composer.text == ""
         assert "one" not in app.composer.sent
-        assert [turn.text for turn in await agent.thread("S000") if turn.text in ("one", "two")] == []
+        assert [turn.text for turn in await agent.chats.thread("S000") if turn.text in ("one", "two")] == []
         await pilot.press(*"on it goes")
         app.writing.keep()
         assert app.drafts.load("S000") == "on it goes"
@@ -168,7 +168,7 @@ async def test_a_private_chat_is_neither_named_nor_archived(chat: Running) -> No
             await wait_until(pilot, lambda: banner.said == PRIVATE)
         assert len(app.screen_stack) == 1
         assert told(app) == (True, True)
-        assert [each.name for each in await agent.private_sessions()] == [None]
+        assert [each.name for each in await agent.private.all()] == [None]
 
 
 @pytest.mark.ui

@@ -58,9 +58,9 @@ async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"mine", "enter")
         await shows(pilot, app, "Saved as “mine”")
-        saved = await agent.saved_queries()
+        saved = await agent.queries.saved()
         assert [(each.name, dict(each.parameters)) for each in saved] == [("mine", {"role": "user"})]
-        ran = await agent.query_history()
+        ran = await agent.queries.history()
         assert [(each.rows, each.error) for each in ran] == [(1, ""), (2, "")]
         turn = str(table.rows[0][0])
         assert screen.answering._ref() == Ref("Turn", turn)
@@ -74,7 +74,7 @@ async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
 
 async def test_ready_queries_and_questions_run_on_the_graph(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
-        await agent.remember("I live in Lisbon")
+        await agent.memories.remember("I live in Lisbon")
         screen = await opened_with(app, pilot)
         await pilot.press("ctrl+l")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
@@ -137,6 +137,6 @@ async def test_a_private_chat_leaves_no_query_behind(tmp_path: Path) -> None:
         screen.editor.put("MATCH (t:Turn) WHERE t.text CONTAINS 'xyzzy' RETURN t")
         await pilot.press("f5")
         await shows(pilot, app, "No rows")
-        assert await agent.query_history() == []
+        assert await agent.queries.history() == []
         assert isinstance(screen_of(app), QueryScreen)
     assert not any(b"xyzzy" in content for content in contents(tmp_path))

@@ -103,8 +103,8 @@ async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(ch
         await ask(app, pilot)
         await wait_until(pilot, lambda: TOLD in words(app))
         told = agent.turns["S000"][0]
-        await agent.hide(told)
+        await agent.chats.hide(told)
         await wait_until(pilot, lambda: TOLD not in words(app))
         assert "I still live in Lisbon." in words(app)
-        await agent.unhide(told)
+        await agent.chats.unhide(told)
         await wait_until(pilot, lambda: TOLD in words(app))

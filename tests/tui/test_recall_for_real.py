@@ -10,18 +10,18 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from agent.agent import Agent
 from agent.events import ModelProgress
 from agent.home import Home
-from agent.models import LoadedEmbedder
-from agent.service import Agent
+from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import agree, at_once, screen_text, wait_until
 from tests.tui.fake_agent import FakeBackstage
 from tui.app import ClewApp
+from tui.backstage import Backstage
 from tui.boot import RealBackstage
 from tui.keyboard import Later
-from tui.service import Backstage
 from tui.widgets.search import SearchScreen
 from tui.widgets.tool import ToolBlock
 
@@ -106,15 +106,15 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: len(panel.pack.pinned) == 1)
-        assert [turn.id for turn in await agent.pinned()] == [item.turn]
+        assert [turn.id for turn in await agent.chats.pinned()] == [item.turn]
         await pilot.press("u", "h")
         await agree(pilot)
         await wait_until(pilot, lambda: panel.pack.recalled[0].hidden)
-        assert await agent.pinned() == []
-        assert (await agent.exchange(item.turn)).turn.hidden
+        assert await agent.chats.pinned() == []
+        assert (await agent.chats.exchange(item.turn)).turn.hidden
         await pilot.press("h")
         await wait_until(pilot, lambda: not panel.pack.recalled[0].hidden)
-        assert not (await agent.exchange(item.turn)).turn.hidden
+        assert not (await agent.chats.exchange(item.turn)).turn.hidden
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session == first)
         await wait_until(pilot, lambda: any(message.has_class("-flash") for message in app.transcript.messages))

@@ -37,7 +37,7 @@ async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(c
     agent = agent_with_chats(3)
     async with chat(agent) as (app, pilot):
         await app.open_session("S001")
-        reads = agent.watch_calls("thread")
+        reads = agent.watch_calls("chats.thread")
         assert app.chat is not None
         assert await app.chat.show_turn(agent.turns["S001"][4])
         await wait_until(pilot, lambda: at_top_part(app, "question 2"))
@@ -46,7 +46,7 @@ async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(c
 
 async def test_a_stale_answer_never_overwrites_a_newer_one(chat: Running) -> None:
     agent = agent_with_chats(20)
-    searching, searched = agent.hold("search"), agent.watch_calls("search")
+    searching, searched = agent.hold("search.words"), agent.watch_calls("search.words")
     async with chat(agent) as (app, pilot):
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
@@ -171,7 +171,7 @@ async def test_an_alternative_opens_its_chat_where_it_branches_off_and_its_words
 
 async def test_a_search_that_fails_says_why_and_the_next_one_works(chat: Running) -> None:
     agent = agent_with_chats(3)
-    mend = agent.fail("search", LogDamaged("The log cannot be read [now]."))
+    mend = agent.fail("search.words", LogDamaged("The log cannot be read [now]."))
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: "The log cannot be read [now]." in screen_text(app))
@@ -208,7 +208,7 @@ async def test_any_terminal_can_search(chat: Running, size: tuple[int, int]) -> 
 
 async def test_closing_while_a_search_runs_is_fine(chat: Running) -> None:
     agent = agent_with_chats(3)
-    searching, searched = agent.hold("search"), agent.watch_calls("search")
+    searching, searched = agent.hold("search.words"), agent.watch_calls("search.words")
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: searched)

@@ -18,7 +18,7 @@ def agent_with_chats() -> ScriptedAgent:
 
 async def is_archived(agent: ScriptedAgent, archived: bool = True) -> bool:
     """Whether the chat about bread is archived, or is not."""
-    return (await agent.session("S001")).archived is archived
+    return (await agent.chats.get("S001")).archived is archived
 
 
 async def test_the_list_opens_searches_and_switches(chat: Running) -> None:
@@ -44,14 +44,14 @@ async def test_a_chat_is_renamed_from_the_list_and_the_title_follows(chat: Runni
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press("end", *"!", "enter")
         await wait_until(pilot, lambda: screen_text(app).count("Trip to Crete!") == 2)
-        assert (await agent.session("S000")).name == "Trip to Crete!"
+        assert (await agent.chats.get("S000")).name == "Trip to Crete!"
 
 
 async def test_delete_asks_says_what_happens_and_only_its_button_deletes(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
         for answer in (["enter"], ["escape"], ["y"], ["tab", "enter"]):
-            assert not (await agent.session("S000")).deleted
+            assert not (await agent.chats.get("S000")).deleted
             app.perform("delete")
             await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan)
             await wait_until(pilot, lambda: "cannot be undone" in screen_text(app))
@@ -59,7 +59,7 @@ async def test_delete_asks_says_what_happens_and_only_its_button_deletes(chat: R
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await pilot.pause()
         await wait_until(pilot, lambda: app.current_session is None)
-        assert (await agent.session("S000")).deleted
+        assert (await agent.chats.get("S000")).deleted
 
 
 @pytest.mark.parametrize("size", [(20, 5), (40, 5), (20, 8)])

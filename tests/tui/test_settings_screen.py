@@ -180,7 +180,7 @@ async def test_a_file_that_cannot_be_written_takes_the_change_back(chat: Running
 
 async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
     agent = ScriptedAgent()
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "theme")
         await dialog(app, pilot, Pick)
@@ -204,7 +204,7 @@ async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
 
 async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_changed(chat: Running) -> None:
     agent, there = ScriptedAgent(), Event()
-    used = agent.watch_calls("use_model")
+    used = agent.watch_calls("models.use")
     async with chat(agent, size=(100, 30)) as (app, pilot):
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)

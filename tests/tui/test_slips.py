@@ -87,11 +87,11 @@ async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends
         await press(app, "tab", "h", key)
         clock.pass_(LONG)
         await pilot.pause()
-        assert not any(turn.hidden for turn in await agent.thread("S000"))
+        assert not any(turn.hidden for turn in await agent.chats.thread("S000"))
         assert len(app.screen_stack) == 1
         if key == "enter":
             assert app.composer.text == "h"
-            assert len(await agent.thread("S000")) == 4
+            assert len(await agent.chats.thread("S000")) == 4
             await press(app, key)
             await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
         elif key == "f2":
@@ -126,7 +126,7 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
         clock.pass_(LONG)
         await pilot.pause()
         assert app.composer.text == ""
-        assert len(await agent.thread("S000")) == 16
+        assert len(await agent.chats.thread("S000")) == 16
 
 
 async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
@@ -142,7 +142,7 @@ async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(ch
         await wait_until(pilot, lambda: app.composer.text == "xylophone")
         assert "Nothing was changed." in words(app)
         assert len(app.screen_stack) == 1
-        assert len(await agent.thread("S000")) == 4
+        assert len(await agent.chats.thread("S000")) == 4
 
 
 @pytest.mark.parametrize("key", ["p", "o", "h", "x", "delete"])
@@ -157,7 +157,7 @@ async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, ke
             await pilot.press(*answer)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await pilot.pause()
-        thread = await agent.thread("S000")
+        thread = await agent.chats.thread("S000")
         assert len(thread) == 4
         assert not any(turn.pinned or turn.hidden or turn.withheld for turn in thread)
 
@@ -202,8 +202,8 @@ async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_
         assert app.sessions.query_one(Rows).has_focus
         await pilot.press("ctrl+u", "ctrl+a", "u")
         await wait_until(pilot, lambda: box.value == "u")
-        assert await agent.changes() == []
-        assert not await agent.sessions(archived=True)
+        assert await agent.history.changes() == []
+        assert not await agent.chats.all(archived=True)
 
 
 async def test_a_list_without_a_match_points_to_the_search_which_takes_the_words(chat: Running) -> None:

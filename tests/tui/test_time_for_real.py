@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from agent.service import Agent
+from agent.agent import Agent
 from graph.beliefs import Wanted
 from graph.events import ObservationKind, ObservationMade
 from graph.ids import new_id
@@ -56,7 +56,7 @@ async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_sti
 async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_shown_on_its_day(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine.", "Well."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
-        await agent.remember("I live in Berlin")
+        await agent.memories.remember("I live in Berlin")
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         await pilot.press("f4")
@@ -67,7 +67,7 @@ async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_show
         await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
         await pilot.press("w")
         await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
-        assert not (await agent.memories())[0].pinned, "a pin in the what-if is none in the main world"
+        assert not (await agent.memories.find())[0].pinned, "a pin in the what-if is none in the main world"
         await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
         await pilot.press("at", *"2020-01-01", "enter")
         await wait_until(pilot, lambda: "There was nothing at" in words(app))
@@ -86,7 +86,7 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         await wait_until(pilot, lambda: "1 message will be deleted" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Fine."])
-        assert await agent.search("xyzzy") == []
+        assert await agent.search.words("xyzzy") == []
         await pilot.press(*"/undo", "enter")
         await wait_until(pilot, lambda: "cannot be undone" in words(app))
         last(app, Answer).focus()
@@ -100,7 +100,7 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
 async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
-        known = await agent.remember("I live in Berlin")
+        known = await agent.memories.remember("I live in Berlin")
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         here = app.state.world
@@ -126,20 +126,20 @@ async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(t
 
 
 async def believed(agent: Agent, world: str) -> set[str]:
-    return {each.text or "" for each in await agent.memories(Wanted(world=world))}
+    return {each.text or "" for each in await agent.memories.find(Wanted(world=world))}
 
 
 async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_takes_that_back(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("One.", "Two."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Where do I live?")
         await say(app, pilot, "And where do you?")
-        session, known = app.current_session, await agent.remember("I live in Berlin")
+        session, known = app.current_session, await agent.memories.remember("I live in Berlin")
         assert session is not None
 
         async def standing() -> tuple[object, ...]:
-            thread = [(turn.text, turn.hidden) for turn in await agent.thread(session)]
-            pins = [turn.text for turn in await agent.pinned()]
-            return thread, pins, (await agent.memory(known.id)).observation.pinned
+            thread = [(turn.text, turn.hidden) for turn in await agent.chats.thread(session)]
+            pins = [turn.text for turn in await agent.chats.pinned()]
+            return thread, pins, (await agent.memories.story(known.id)).observation.pinned
 
         before = await standing()
         await pilot.press(*"/marks all well", "enter")
@@ -149,10 +149,10 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Nothing to restore: everything is still as it was" in words(app))
         assert len(app.screen_stack) == 1
-        await agent.rewind(session, (await agent.thread(session))[1].id)
-        await agent.hide((await agent.thread(session))[1].id)
-        await agent.pin((await agent.thread(session))[0].id)
-        await agent.pin_memory(known.id)
+        await agent.branches.rewind(session, (await agent.chats.thread(session))[1].id)
+        await agent.chats.hide((await agent.chats.thread(session))[1].id)
+        await agent.chats.pin((await agent.chats.thread(session))[0].id)
+        await agent.memories.pin(known.id)
         after = await standing()
         assert after == ([("Where do I live?", False), ("One.", True)], ["Where do I live?"], True)
         await pilot.press(*"/marks", "enter")
@@ -182,7 +182,7 @@ async def test_a_fork_at_an_earlier_reply_knows_nothing_of_what_came_later(tmp_p
         await pilot.press("tab", *"Atlantis", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        seen = await agent.recent(world=app.state.world)
+        seen = await agent.search.recent(world=app.state.world)
         assert [exchange.turn.text for exchange in seen] == ["Where do I live?"]
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
@@ -233,5 +233,5 @@ async def test_what_waits_for_review_is_edited_in_a_what_if_and_goes_on_waiting_
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
         await pilot.press("e", "ctrl+u", *"Lives in Atlantis", "enter")
         await wait_until(pilot, lambda: "Edited" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
-        assert [each.id for each in await agent.review()] == [id]
+        assert [each.id for each in await agent.memories.review()] == [id]
         assert await believed(agent, app.state.world) == {"Lives in Atlantis"}

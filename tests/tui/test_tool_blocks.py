@@ -154,7 +154,7 @@ async def test_calls_of_an_old_thread_are_folded_too_and_a_new_chat_settles_with
             before = app.state.last
             await pilot.press(*f"m{number}", "enter")
             await wait_until(pilot, lambda before=before: app.state.last is not before and is_answered(app))  # type: ignore[misc]
-            assert len(await agent.thread(here(app))) == 3 * number + 3
+            assert len(await agent.chats.thread(here(app))) == 3 * number + 3
         await wait_until(pilot, lambda: len(app.transcript.window.turns) == 9)
         live = [type(message) for message in app.transcript.messages]
         await app.open_session(app.current_session)

@@ -73,7 +73,7 @@ class ChartsScreen(Screen[None]):
     async def _count(self) -> None:
         note = self.query_one("#charts-note", Static)
         try:
-            found = charts_of(await self._service.statistics())
+            found = charts_of(await self._service.graph.statistics())
         except self._failures as error:
             note.update(plain(in_chat(str(error))))
             note.add_class("failed")

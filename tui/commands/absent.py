@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 20
 
 def look_for_words(ctx: typer.Context, *, source: str, deep: bool, as_json: bool) -> None:
     """Read the words, look for them, say where they are. Ends the command where one is found, or with a usage error."""
-    from agent.purging import absent
+    from agent.erasure import absent
 
     if source != "-":
         raise typer.BadParameter(

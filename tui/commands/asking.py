@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from agent.agent import Agent
 from agent.events import (
     AgentEvent,
     ApprovalWanted,
@@ -30,8 +31,7 @@ from agent.events import (
     Warned,
 )
 from agent.home import Home
-from agent.models import Loader
-from agent.service import Agent
+from agent.model_host import Loader
 from agent.settings import Settings
 from graph.errors import NotFound
 from tui.commands.output import LONG_S, SILENCE_S, Narration, put, put_json, say
@@ -248,7 +248,7 @@ async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termi
         await _converse(agent, begin, tongue, yes=yes)
         if tongue.code is ExitCode.OK and termination.code is None:
             tongue.end_line()
-            await agent.reflect_briefly()  # the reply is out
+            await agent.reflection.run_briefly()  # the reply is out
     except asyncio.CancelledError:
         if termination.code is None:
             raise
@@ -265,14 +265,14 @@ async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termi
 
 
 async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> None:
-    agent.can_ask(yes)
+    agent.approvals.possible = yes
     silence = asyncio.create_task(_break_silence(tongue))
     try:
         async for event in await begin(agent):
             tongue.event(event)
             if isinstance(event, ApprovalWanted):
                 with suppress(NotFound):  # stopped meanwhile
-                    await agent.approve(event.approval)
+                    await agent.approvals.answer(event.approval, allowed=True)
     finally:
         silence.cancel()
 
@@ -289,12 +289,12 @@ async def _session(agent: Agent, question: Question) -> str | None:
     if question.session is None:
         if question.system is None:
             return None
-        return await agent.configure(None, system_prompt=question.system, project=question.project)
-    found = await agent.session_named(clean(question.session))
+        return await agent.chats.configure(None, system_prompt=question.system, project=question.project)
+    found = await agent.chats.named(clean(question.session))
     if question.system is not None:
-        await agent.configure(found.id, system_prompt=question.system)
+        await agent.chats.configure(found.id, system_prompt=question.system)
     if question.model is not None and found.model not in (None, question.model):
-        await agent.configure(found.id, model=question.model)
+        await agent.chats.configure(found.id, model=question.model)
     return found.id
 
 

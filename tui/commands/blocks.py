@@ -14,7 +14,7 @@ from tui.commands.worlds import WORLD, world_of
 from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import CoreBlock
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -39,10 +39,10 @@ def blocks(
     of, named = world_of(home, world), text_of(project)
 
     async def viewer(agent: "Agent") -> "str | Everyone":
-        return EVERYONE if named is None else await agent.project_name(named)
+        return EVERYONE if named is None else await agent.projects.name(named)
 
     async def listed(agent: "Agent") -> "list[CoreBlock]":
-        return await agent.blocks(world=of, project=await viewer(agent))
+        return await agent.memories.blocks(world=of, project=await viewer(agent))
 
     wanted = clean(name).strip() if name is not None else None
     if wanted is not None and words:
@@ -50,8 +50,8 @@ def blocks(
 
         async def write(agent: "Agent") -> "list[CoreBlock]":
             where = await viewer(agent)
-            await agent.write_block(wanted, text, world=of, project=None if where is EVERYONE else where)
-            return await agent.blocks(world=of, project=None if where is EVERYONE else where)
+            await agent.memories.write_block(wanted, text, world=of, project=None if where is EVERYONE else where)
+            return await agent.memories.blocks(world=of, project=None if where is EVERYONE else where)
 
         found = [each for each in with_agent(home, write, client="blocks") if each.name == wanted]
         say(f"The core block {wanted} {'was saved' if text else 'was removed'}.")

@@ -14,9 +14,9 @@ from tui.impact import lines_of
 from tui.text import one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.erasure import Purged
     from agent.plans import Plan
-    from agent.purging import Purged
-    from agent.service import Agent
 
 FOR_GOOD = "This cannot be undone."
 UNDONE_BY = "`clew undo` undoes this."
@@ -32,9 +32,9 @@ async def carry_out(agent: "Agent", plan: "Plan", *, word: str | None, yes: bool
     agreed = not dry_run and (yes or word is None or (not as_json and _confirmed(word)))
     purged: Purged | None = None
     if agreed:
-        await agent.carry_out(plan)
+        await agent.plans.carry_out(plan)
         if plan.impact.erases:
-            purged = await agent.purged()
+            purged = await agent.erasure.finished()
             if purged.pending is not None or (purged.texts and not purged.leftovers):
                 say(told_of(purged))
     if as_json:
@@ -67,7 +67,7 @@ def end(done: bool, *, dry_run: bool, said: str, instead: str) -> None:
 async def turn_of(agent: "Agent", wanted: str) -> str:
     """The id of the turn that is meant, by the beginning of it, whichever of its exchange. Raises NotFound."""
     try:
-        exchange = await agent.exchange(wanted)
+        exchange = await agent.chats.exchange(wanted)
     except NotFound as missing:
         if len(wanted) >= SHORTEST_PREFIX:
             raise

@@ -11,7 +11,7 @@ from tui.commands.place import home_of
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Observation
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -28,7 +28,7 @@ def correct(
     text = read_text(words, 'clew correct 01ABCD "I live in Lyon"')
 
     async def ask(agent: "Agent") -> "Observation":
-        return await agent.correct(clean(id), text)
+        return await agent.memories.correct(clean(id), text)
 
     made = with_agent(home_of(ctx), ask, client="correct")
     if as_json:

@@ -12,8 +12,8 @@ from tui.commands.place import home_of
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.plans import Plan
-    from agent.service import Agent
 
 WORD = "delete"
 
@@ -69,10 +69,10 @@ async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
     from graph.errors import Ambiguous, NotFound
 
     ways: dict[str, Callable[[str], Awaitable[Plan]]] = {
-        "message": lambda id: agent.plan_delete(id, exchange=kind == "exchange"),
-        "session": agent.plan_delete_session,
-        "document": agent.plan_remove_document,
-        "memory": agent.plan_forget,
+        "message": lambda id: agent.plans.delete(id, exchange=kind == "exchange"),
+        "session": agent.plans.delete_session,
+        "document": agent.plans.remove_document,
+        "memory": agent.plans.forget,
     }
     asked = {"message": turn_of, "session": _session, "document": _document, "memory": _memory}
     only = {None: list(asked), "exchange": ["message"]}.get(kind, [kind or ""])
@@ -104,18 +104,18 @@ async def _joined(agent: "Agent", plans: "list[Plan]") -> "Plan":
         return plans[0]
     events = list(dict.fromkeys(event for plan in plans for event in plan.events))
     notes = list(dict.fromkeys(note for plan in plans for note in plan.notes))
-    return await agent.plan("; ".join(plan.what for plan in plans), *events, notes=notes)
+    return await agent.plans.plan("; ".join(plan.what for plan in plans), *events, notes=notes)
 
 
 async def _session(agent: "Agent", wanted: str) -> str:
-    chats = [*await agent.sessions(), *await agent.sessions(archived=True)]
+    chats = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
     found = _begins((each.id for each in chats), wanted, "chats")
-    return found or (await agent.session(wanted)).id  # a deleted one is told of by its whole id
+    return found or (await agent.chats.get(wanted)).id  # a deleted one is told of by its whole id
 
 
 async def _document(agent: "Agent", wanted: str) -> str:
-    found = _begins((each.id for each in await agent.documents()), wanted, "documents")
-    return found or (await agent.document(wanted)).id
+    found = _begins((each.id for each in await agent.documents.all()), wanted, "documents")
+    return found or (await agent.documents.get(wanted)).id
 
 
 def _begins(ids: Iterable[str], wanted: str, several: str) -> str | None:
@@ -130,4 +130,4 @@ def _begins(ids: Iterable[str], wanted: str, several: str) -> str | None:
 
 
 async def _memory(agent: "Agent", wanted: str) -> str:
-    return (await agent.memory(wanted)).observation.id
+    return (await agent.memories.story(wanted)).observation.id

@@ -10,8 +10,8 @@ from tui.commands.choosing import aim, complete_shown
 from tui.commands.place import home_of
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.events import AgentEvent
-    from agent.service import Agent
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

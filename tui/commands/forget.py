@@ -14,7 +14,7 @@ from tui.exit_codes import ExitCode
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Observation
 
 WORD = "forget"
@@ -36,12 +36,12 @@ def forget(
     """
 
     async def ask(agent: "Agent") -> "tuple[list[Observation], bool]":
-        going = await agent.forgetting(clean(id))
+        going = await agent.memories.forgetting(clean(id))
         _show(going, as_json=as_json)
         allowed = yes or _confirmed(len(going))
         if allowed:
-            await agent.forget(going[0].id)
-            end_purge(await agent.purged())
+            await agent.memories.forget(going[0].id)
+            end_purge(await agent.erasure.finished())
         return going, allowed
 
     going, done = with_agent(home_of(ctx), ask, client="forget")

@@ -11,7 +11,7 @@ from tui.commands.place import home_of
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.values import Session
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -51,8 +51,10 @@ def fork(
     leaves = turn.id if turn is not None else None
 
     async def work(agent: "Agent") -> "Session":
-        new = await agent.fork(origin.id, at=leaves, what_if=what_if, name=clean(name) if name is not None else None)
-        return await agent.session(new)
+        new = await agent.branches.fork(
+            origin.id, at=leaves, what_if=what_if, name=clean(name) if name is not None else None
+        )
+        return await agent.chats.get(new)
 
     made = with_agent(home, work, client="fork")
     if as_json:

@@ -10,7 +10,7 @@ from tui.commands.place import home_of
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -26,7 +26,7 @@ def hide(
     """Hide a message from chats, memory and prompts. Memories learned from it go too. `clew unhide` reverses this."""
 
     async def work(agent: "Agent") -> bool:
-        plan = await agent.plan_hide(await turn_of(agent, clean(id).strip()), exchange=exchange)
+        plan = await agent.plans.hide(await turn_of(agent, clean(id).strip()), exchange=exchange)
         return await carry_out(agent, plan, word=None, yes=True, dry_run=dry_run, as_json=as_json)
 
     done = with_agent(home_of(ctx), work, client="hide")

@@ -18,10 +18,10 @@ from tui.exit_codes import ExitCode
 from tui.text import counted, one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.events import Notice
     from agent.home import Home
     from agent.importer import ImportProgress, ImportReport
-    from agent.service import Agent
     from graph.brought import Merged
 
 CLIENT = "import"
@@ -51,7 +51,7 @@ def import_(
     Importing a file again, or a newer export of the same chats, adds only what is new; what was deleted here stays
     deleted. Times without an offset are taken as UTC. Ctrl+C loses nothing that was imported.
     """
-    from agent.service import Agent
+    from agent.agent import Agent
     from agent.settings import load_settings
     from models.quiet import guard_descriptors
 
@@ -95,7 +95,7 @@ async def _import(agent: "Agent", file: Path, named: str, *, embed: bool, as_jso
             )
             narration.tell(of)
 
-        report = await agent.import_chats(file, progress)
+        report = await agent.documents.import_chats(file, progress)
         report.file = named
         narration.clear()
         if as_json:
@@ -105,7 +105,7 @@ async def _import(agent: "Agent", file: Path, named: str, *, embed: bool, as_jso
                 put(line)
         if report.merged is not None and report.merged.deleted:
             agent.open_graph()
-            await agent.purged()
+            await agent.erasure.finished()
         if embed:
             agent.embed()
             await agent.idle()

@@ -15,8 +15,8 @@ from tui.exit_codes import ExitCode
 from tui.text import by_ending, counted, one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.ingesting.ingester import IngestProgress, IngestReport
-    from agent.service import Agent
 
 CLIENT = "ingest"
 WORD = "yes"
@@ -58,7 +58,7 @@ def ingest(
         def progress(step: "IngestProgress") -> None:
             narration.tell(f"reading {step.done:,} of {step.total:,}: {one_line(step.file)}")
 
-        report = await agent.ingest(Path(path), progress, project=project, tags=tags or [])
+        report = await agent.documents.ingest(Path(path), progress, project=project, tags=tags or [])
         narration.clear()
         for line in [] if as_json else words(report):
             put(line)
@@ -91,7 +91,7 @@ async def _embed(agent: "Agent", narration: Narration) -> None:
 
 
 async def _list(agent: "Agent", *, as_json: bool) -> bool:
-    documents = await agent.documents()
+    documents = await agent.documents.all()
     if as_json:
         put_json([_document(each) for each in documents])
         return True
@@ -105,7 +105,7 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
 
 async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_json: bool) -> bool:
     """Take documents whose files are gone out of the memory, if that is agreed to; whether it was done."""
-    plan = await agent.plan_take_out(missing)
+    plan = await agent.plans.take_out(missing)
     if not as_json:
         done = await carry_out(agent, plan, word=WORD, yes=prune, dry_run=False, as_json=False)
         one = len(missing) == 1
@@ -114,7 +114,7 @@ async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_j
         say(removed if done else stays)
         return done
     if prune:
-        await agent.carry_out(plan)
+        await agent.plans.carry_out(plan)
     return prune
 
 

@@ -11,8 +11,8 @@ from tui.reasons import proven_by
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.home import Home
-    from agent.service import Agent
     from graph.beliefs import Observation, Proof, Story
 
 Answer = TypeVar("Answer")

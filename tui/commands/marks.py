@@ -11,7 +11,7 @@ from tui.commands.place import home_of
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.marks import Mark
 
 WORD = "restore"
@@ -53,9 +53,9 @@ def marks(
 
     async def work(agent: "Agent") -> "dict[Mark, str]":
         if add is not None:
-            found = [await agent.mark(clean(add))]
+            found = [await agent.history.marks.add(clean(add))]
         else:
-            found = [await agent.unmark(clean(rm))] if rm is not None else await agent.marks()
+            found = [await agent.history.marks.remove(clean(rm))] if rm is not None else await agent.history.marks.all()
         return {each: await _words(agent, each) for each in found}
 
     told = with_agent(home, work, client="marks")
@@ -74,7 +74,7 @@ def marks(
 
 def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     async def work(agent: "Agent") -> bool:
-        plan = await agent.plan_restore(id)
+        plan = await agent.history.plan_restore(id)
         return await carry_out(agent, plan, word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
 
     done = with_agent(home_of(ctx), work, client="marks")
@@ -87,12 +87,12 @@ async def _words(agent: "Agent", mark: "Mark") -> str:
 
     if mark.name or mark.session is None:
         return one_line(mark.name) if mark.name else REASONS[mark.reason]
-    chat = (await agent.session(mark.session)).name
+    chat = (await agent.chats.get(mark.session)).name
     where = f"{REASONS[mark.reason]} in {f'“{one_line(chat)}”' if chat else one_line(mark.session)} to "
     if mark.turn is None:
         return f"{where}its beginning"
     try:
-        exchange = await agent.exchange(mark.turn)
+        exchange = await agent.chats.exchange(mark.turn)
     except NotFound:
         return f"{where}a deleted message"
     said = [turn for turn in (exchange.turn, exchange.reply) if turn is not None and turn.id == mark.turn]

@@ -18,7 +18,7 @@ from tui.text import clean
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Observation, Wanted
     from tui.commands.output import Narration
 
@@ -91,14 +91,14 @@ def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int
             named = wanted
             if wanted.project is not None:
                 named = replace(wanted, project=await past.project_name(wanted.project))
-            return await past.memories(named, limit=limit)
+            return await past.memories.find(named, limit=limit)
 
     async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
         if at is not None:
             return await ask_then(agent, narration, at)
-        named = wanted if wanted.project is None else replace(wanted, project=await agent.project_name(wanted.project))
+        named = wanted if wanted.project is None else replace(wanted, project=await agent.projects.name(wanted.project))
         await tell_waiting(agent)
-        return await agent.memories(named, limit=limit)
+        return await agent.memories.find(named, limit=limit)
 
     from tui.commands.opened import with_memory
 

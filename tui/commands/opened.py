@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import typer
 
+from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import EmbeddingProgress, GraphProgress, MemoryAwaited, ModelFailed, ModelProgress, Notice, Warned
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import load_settings
 from tui.commands.output import LONG_S, Narration, say
 from tui.commands.waiting import tell_erasing
@@ -70,7 +70,7 @@ async def _work(
         if watch.failure:
             raise AgentError(watch.failure)
         if by_meaning:
-            await agent.embedder_ready()
+            await agent.models.embedder_ready()
         narration.clear()
         return await work(agent, narration)
     finally:

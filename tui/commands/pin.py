@@ -11,7 +11,7 @@ from tui.commands.place import home_of
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -28,12 +28,12 @@ def pin(
 
     async def ask(agent: "Agent") -> tuple[str, str]:
         try:
-            found = (await agent.memory(wanted)).observation.id
+            found = (await agent.memories.story(wanted)).observation.id
         except NotFound:
             turn = await _turn(agent, wanted)
-            await (agent.unpin(turn) if off else agent.pin(turn))
+            await (agent.chats.unpin(turn) if off else agent.chats.pin(turn))
             return "turn", turn
-        await (agent.unpin_memory(found) if off else agent.pin_memory(found))
+        await (agent.memories.unpin(found) if off else agent.memories.pin(found))
         return "memory", found
 
     kind, meant = with_agent(home, ask, client="pin")
@@ -45,7 +45,7 @@ def pin(
 async def _turn(agent: "Agent", wanted: str) -> str:
     """The id of the turn that is meant, by the beginning of it. Raises NotFound or Ambiguous."""
     try:
-        exchange = await agent.exchange(wanted)
+        exchange = await agent.chats.exchange(wanted)
     except NotFound as missing:
         raise NotFound(
             f"There is no memory or message {wanted}. `clew memories` and `clew log` list them."

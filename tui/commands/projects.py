@@ -10,7 +10,7 @@ from tui.commands.place import home_of
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Project
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -35,10 +35,10 @@ def projects(
 
     async def ask(agent: "Agent") -> "list[Project]":
         if make is not None:
-            await agent.make_project(clean(make), clean(about))
+            await agent.projects.make(clean(make), clean(about))
         elif archive is not None:
-            await agent.archive_project(clean(archive))
-        return await agent.projects()
+            await agent.projects.archive(clean(archive))
+        return await agent.projects.all()
 
     changes = make is not None or archive is not None
     found = with_agent(home, ask, client="projects") if changes or has_memory(home) else []

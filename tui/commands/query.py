@@ -26,8 +26,8 @@ from tui.text import counted, one_line, shown
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from agent.agent import Agent
     from agent.home import Home
-    from agent.service import Agent
     from graph.querying.console import Answer
     from tui.commands.output import Narration
 
@@ -136,9 +136,9 @@ def _asked(
     async def ask(agent: "Agent", narration: "Narration") -> "Answer":
         cypher, values = (text, given) if given is not None else await _in_words(agent, narration, text, world)
         if at is None:
-            return await agent.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
+            return await agent.graph.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
         async with looking_back(agent, narration, at) as past:
-            return await past.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
+            return await past.graph.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
 
     return with_memory(home, ask, client="query", open_graph=at is None)
 
@@ -148,7 +148,7 @@ async def _in_words(
 ) -> "tuple[str, Mapping[str, Any]]":
     """A question as a query, told on stderr before it runs. Raises NotUnderstood."""
     narration.tell("reading the question …")
-    found = await agent.translate(question, world=world)
+    found = await agent.queries.translate(question, world=world)
     narration.clear()
     by = f" (written by {found.model})" if found.model else ""
     say(shown(f"{found.words}{by}\n{found.cypher}"))

@@ -97,7 +97,7 @@ def recall(
 
 
 def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
-    from agent.service import Agent
+    from agent.agent import Agent
     from tui.commands.opened import with_memory
     from tui.commands.output import Narration
 
@@ -105,7 +105,7 @@ def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datet
         if at is not None:
             async with looking_back(agent, narration, at) as past:
                 return await past.recall(query, limit=limit, filters=filters)
-        return await agent.recall(query, limit=limit, filters=filters)
+        return await agent.search.recall(query, limit=limit, filters=filters)
 
     return with_memory(home, ask, client="recall", open_graph=at is None, by_meaning=True)
 

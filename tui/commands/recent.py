@@ -62,7 +62,7 @@ def recent(
         if not kinds:
             exchanges = reader.recent("exchange", limit, **within)
         elif "observation" in kinds:
-            nodes = with_agent(home, lambda agent: agent.newest(kinds, limit, **within), client="recent")
+            nodes = with_agent(home, lambda agent: agent.search.newest(kinds, limit, **within), client="recent")
         else:
             nodes = reader.newest(kinds, limit, **within)
         elsewhere = outside(reader, of_project)

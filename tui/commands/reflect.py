@@ -17,8 +17,8 @@ from tui.text import clean, counted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from agent.agent import Agent
     from agent.events import Notice
-    from agent.service import Agent
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -95,15 +95,15 @@ async def _reflect(
     from models.errors import ModelError
 
     done = 0
-    counts.left = waited = await agent.unreflected()
+    counts.left = waited = await agent.reflection.unreflected()
     heard = asyncio.create_task(_follow(agent.notices(), narration, counts, waited))
     try:
         if (waited or again is not None) and by_model:
-            await agent.model_ready()
+            await agent.models.ready()
         if again is None:
-            await agent.reflect(by_model=by_model, reinforce=reinforce)
+            await agent.reflection.run(by_model=by_model, reinforce=reinforce)
         else:
-            await agent.reflect_again(again, by_model=by_model, reinforce=reinforce)
+            await agent.reflection.again(again, by_model=by_model, reinforce=reinforce)
             done = 1
     except ModelError:  # told by a notice
         say("Nothing was reflected on. `clew reflect --no-model` keeps what you told about yourself, word for word.")
@@ -112,7 +112,7 @@ async def _reflect(
         counts.stopped = True
         raise
     finally:
-        counts.left = await agent.unreflected()  # meanwhile the last notices are heard
+        counts.left = await agent.reflection.unreflected()  # meanwhile the last notices are heard
         counts.reflected = max(done, waited - counts.left)
         heard.cancel()
         with suppress(asyncio.CancelledError):

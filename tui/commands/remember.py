@@ -11,7 +11,7 @@ from tui.commands.output import put, put_json
 from tui.commands.place import home_of
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Observation
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -40,8 +40,8 @@ def remember(
 
     async def ask(agent: "Agent") -> "Observation":
         named = text_of(project)
-        where = await agent.project_name(named) if named is not None else None
-        return await agent.remember(text, kind=of, project=where, tags=tags or [])
+        where = await agent.projects.name(named) if named is not None else None
+        return await agent.memories.remember(text, kind=of, project=where, tags=tags or [])
 
     made = with_agent(home_of(ctx), ask, client="remember")
     if as_json:

@@ -12,7 +12,7 @@ from tui.commands.waiting import tell_waiting
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Observation
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -39,20 +39,20 @@ def review(
 
     async def decide(agent: "Agent") -> "tuple[Observation, str]":
         if edit is not None:
-            made = await agent.reword(clean(edit[0]), clean(edit[1]))
+            made = await agent.memories.reword(clean(edit[0]), clean(edit[1]))
             return made, f"In use in your words. `clew review --reject {made.id}` undoes it."
         id = clean(promote or reject or restore or "")
         if promote is not None:
-            await agent.promote(id)
+            await agent.memories.promote(id)
             told = f"Kept: now in use. `clew review --restore {id}` undoes it."
         elif reject is not None:
-            await agent.reject(id)
+            await agent.memories.reject(id)
             told = f"Rejected. `clew review --restore {id}` undoes it."
         else:
-            await agent.restore(id, "candidate")
-            now = (await agent.memory(id)).observation
+            await agent.memories.restore(id, "candidate")
+            now = (await agent.memories.story(id)).observation
             told = "It waits for review again." if now.current else f"It is no longer rejected: {standing(now)}."
-        return (await agent.memory(id)).observation, told
+        return (await agent.memories.story(id)).observation, told
 
     memory, told = with_agent(home, decide, client="review")
     if as_json:
@@ -64,7 +64,7 @@ def review(
 
 async def _waits(agent: "Agent") -> "list[Observation]":
     await tell_waiting(agent)
-    return await agent.review()
+    return await agent.memories.review()
 
 
 def _list(found: "list[Observation]", as_json: bool) -> None:

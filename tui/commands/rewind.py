@@ -12,8 +12,8 @@ from tui.impact import as_json as impact_json
 from tui.impact import lines_of
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.plans import Plan
-    from agent.service import Agent
 
 START = "start"
 
@@ -55,9 +55,9 @@ def rewind(
     target = meant.id if meant is not None else None
 
     async def work(agent: "Agent") -> "Plan":
-        plan = await agent.rewind_plan(of.id, target)
+        plan = await agent.branches.plan_rewind(of.id, target)
         if not dry_run:
-            await agent.rewind(of.id, target, plan=plan)
+            await agent.branches.rewind(of.id, target, plan=plan)
         return plan
 
     plan = with_agent(home, work, client="rewind")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from agent.agent import Agent
     from agent.home import Home
-    from agent.service import Agent
     from graph.querying.catalogue import NodeKind, RelationshipKind, Schema
     from tui.commands.output import Narration
 
@@ -60,9 +60,9 @@ def _asked(home: "Home", at: "datetime | int | None") -> "Schema":
 
     async def ask(agent: "Agent", narration: "Narration") -> "Schema":
         if at is None:
-            return await agent.schema()
+            return await agent.graph.schema()
         async with looking_back(agent, narration, at) as past:
-            return await past.schema()
+            return await past.graph.schema()
 
     return with_memory(home, ask, client="query", open_graph=at is None)
 

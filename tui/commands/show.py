@@ -59,11 +59,11 @@ def show(
 
 
 def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: bool) -> None:
-    from agent.service import Agent
+    from agent.agent import Agent
     from graph.beliefs import Story
 
     async def ask(agent: Agent) -> Story:
-        return await agent.memory(clean(id))
+        return await agent.memories.story(clean(id))
 
     try:
         if not MAYBE_ID.fullmatch(clean(id).strip()):

@@ -17,7 +17,7 @@ from tui.commands.worlds import WORLD, world_in
 from tui.text import shown
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
     from agent.themes import Overview
     from tui.commands.output import Narration
 
@@ -56,7 +56,7 @@ def themes(
             narration.tell(f"naming themes: {done} of {total}")
 
         narration.tell("finding themes …")
-        return await agent.overview(limit=limit, progress=progress, world=of, project=of_project)
+        return await agent.search.overview(limit=limit, progress=progress, world=of, project=of_project)
 
     _put(with_memory(home_of(ctx), ask, client="themes", by_meaning=True), as_json=as_json, world=of)
 

@@ -17,8 +17,8 @@ from tui.commands.since import parse_since
 from tui.text import counted
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.past import PastView
-    from agent.service import Agent
     from graph.values import Progress
 
 AS_OF = "As clew knew it then: 2025-03-01 (the end of that day), 2025-03-01T14:30, 3d; or #EVENT."
@@ -67,7 +67,7 @@ async def looking_back(agent: "Agent", narration: Narration, at: datetime | int)
     def tell(step: "Progress") -> None:
         loop.call_soon_threadsafe(narration.tell, f"going back: {step.done:,} of {counted(step.total, 'event')}")
 
-    async with agent.past(at, tell) as past:
+    async with agent.past.at(at, tell) as past:
         narration.clear()
         moment = f"on {local(at)}" if isinstance(at, datetime) else f"right after event {at}, {local(past.at)}"
         say(f"As clew knew it {moment} (the last change before was on {local(past.at)}).")

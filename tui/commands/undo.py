@@ -10,8 +10,8 @@ from tui.commands.place import home_of
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from agent.service import Agent
-    from agent.undoing import Change
+    from agent.agent import Agent
+    from agent.history import Change
 
 MOST = 1000
 
@@ -38,7 +38,7 @@ def undo(
         raise typer.BadParameter("Use either SEQ or --list.")
 
     async def work(agent: "Agent") -> "list[Change]":
-        return await agent.changes(limit) if listed else [await agent.undo(seq)]
+        return await agent.history.changes(limit) if listed else [await agent.history.undo(seq)]
 
     found = with_agent(home_of(ctx), work, client="undo")
     if as_json:

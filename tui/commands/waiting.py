@@ -7,7 +7,7 @@ from tui.commands.output import say
 from tui.text import counted
 
 if TYPE_CHECKING:
-    from agent.service import Agent
+    from agent.agent import Agent
 
 STILL_ERASED = "Deleted content is still being erased; this continues at the next start."
 
@@ -23,7 +23,7 @@ def waiting(count: int, *, by_itself: bool = True) -> str:
 
 async def tell_waiting(agent: "Agent") -> None:
     """Say on stderr that exchanges are waiting, if any do."""
-    words = waiting(await agent.unreflected(), by_itself=agent.settings.reflect)
+    words = waiting(await agent.reflection.unreflected(), by_itself=agent.settings.reflect)
     if words:
         say(words)
 
@@ -34,5 +34,5 @@ async def tell_erasing(agent: "Agent") -> None:
     from graph.errors import MemoryFailure
 
     with suppress(MemoryFailure, AgentError):  # what the command did is done, whatever the log says now
-        if await agent.purge_is_left():
+        if await agent.erasure.is_left():
             say(STILL_ERASED)

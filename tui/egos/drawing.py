@@ -13,10 +13,10 @@ from tui.latest import Latest
 from tui.text import MUTED, in_chat, plain
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.subgraphs import Node, Ref, Side, Subgraph
     from tui.drawing.exporting import Kept
     from tui.drawing.view import GraphView
-    from tui.graph_service import WalksGraph
 
 FEW, MANY = 40, 160  # nodes in a small drawing, and in the largest
 CELLS = 60  # of the screen for one node
@@ -57,7 +57,7 @@ class Drawing(Vertical):
     def __init__(self) -> None:
         super().__init__()
         self._view: GraphView | None = None
-        self._service: WalksGraph | None = None
+        self._service: Agent | None = None
         self._failures: tuple[type[Exception], ...] = ()
         self._latest: Latest[Wanted, Subgraph | str] = Latest(self._look, self._show)
 
@@ -71,7 +71,7 @@ class Drawing(Vertical):
 
     async def draw(
         self,
-        service: "WalksGraph",
+        service: "Agent",
         ref: "Ref",
         failures: tuple[type[Exception], ...],
         *,
@@ -100,8 +100,8 @@ class Drawing(Vertical):
         most = max(FEW, min(MANY, self.app.size.width * self.app.size.height // CELLS))
         try:
             if wanted.only is None:
-                return await self._service.around(wanted.ref, limit=most)
-            found = await self._service.subgraph([wanted.ref, *wanted.only[: most - 1]])
+                return await self._service.graph.around(wanted.ref, limit=most)
+            found = await self._service.graph.subgraph([wanted.ref, *wanted.only[: most - 1]])
             return replace(found, more_nodes=max(0, wanted.total - len(found.nodes) + 1))
         except self._failures as error:
             return in_chat(str(error))

@@ -1,13 +1,12 @@
 """Shows a node where it is at home: a message in its chat, memories and documents on their pages, a name on its own."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from graph.subgraphs import Ref
 from tui import finding
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
-    from tui.graph_service import WalksGraph
 
 NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
 
@@ -20,7 +19,7 @@ async def show_at_home(app: "ClewApp", ref: Ref) -> None:
     chat = app.chat
     if chat is None:
         return
-    node = await cast("WalksGraph", chat.service).node(ref)
+    node = await chat.service.graph.node(ref)
     while len(app.screen_stack) > 1:
         await app.screen.dismiss(None)
     match ref.table:

@@ -1,6 +1,6 @@
 """Opens the view of a node and its neighbours, and goes where the walk leads in the end."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tui import finding
 from tui.worlds import MAIN, named
@@ -8,7 +8,6 @@ from tui.worlds import MAIN, named
 if TYPE_CHECKING:
     from graph.subgraphs import Ref
     from tui.app import ClewApp
-    from tui.graph_service import WalksGraph
 
 
 async def open_ego(app: "ClewApp", ref: "Ref") -> bool:
@@ -23,9 +22,9 @@ async def open_ego(app: "ClewApp", ref: "Ref") -> bool:
     if chat is None or backstage is None:
         app.say(finding.NOT_YET)
         return False
-    service = cast("WalksGraph", chat.service)
-    walk = Walk(service, await service.ego(ref))
-    what_ifs = [world for world in await chat.service.worlds() if world.id != MAIN]
+    service = chat.service
+    walk = Walk(service, await service.graph.ego(ref))
+    what_ifs = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
     worlds = {world.id: (await named(chat.service, world)).short for world in what_ifs}
     home = await app.push_screen_wait(EgoScreen(service, backstage.failures, walk, worlds))
     if home is not None:

@@ -28,8 +28,8 @@ from tui.widgets.long_list import LongList
 from tui.widgets.said import Said
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.subgraphs import Node, Ref
-    from tui.graph_service import WalksGraph
 
 NAME = 24  # characters of a node on the way that was walked
 WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet
@@ -64,7 +64,7 @@ class EgoScreen(Screen["Ref | None"]):
     BINDINGS: ClassVar[list[BindingType]] = bindings(EGO)
 
     def __init__(
-        self, service: "WalksGraph", failures: tuple[type[Exception], ...], walk: Walk, worlds: words.Worlds
+        self, service: "Agent", failures: tuple[type[Exception], ...], walk: Walk, worlds: words.Worlds
     ) -> None:
         super().__init__()
         self.service = service
@@ -333,7 +333,7 @@ class EgoScreen(Screen["Ref | None"]):
         self._do(lambda: self._read(ref))
 
     async def _read(self, ref: "Ref") -> None:
-        node = await self.service.node(ref)
+        node = await self.service.graph.node(ref)
         text = str(node.details.get("text") or node.title)
         if node.mark == words.HIDDEN_WORDS:
             self.say("This message is hidden.")
@@ -353,7 +353,7 @@ class EgoScreen(Screen["Ref | None"]):
     async def _proof(self, observation: str) -> None:
         from tui.egos.proof import ProofScreen
 
-        steps = await self.service.provenance(observation)
+        steps = await self.service.graph.provenance(observation)
         way = await self.app.push_screen_wait(ProofScreen(steps, self._worlds))
         if way is None:
             return

@@ -7,8 +7,8 @@ from graph.egos import PER
 from graph.errors import NotFound
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.subgraphs import Ego, Node, Ref, Side
-    from tui.graph_service import WalksGraph
 
 MORE = 100  # neighbours that are read when more are asked for
 MOST = 5_000  # neighbours of a side that are ever shown at once
@@ -26,7 +26,7 @@ class Stop:
 class Walk:
     """Where one stands. Every step asks the memory first: one that fails leaves everything as it is."""
 
-    def __init__(self, service: "WalksGraph", ego: "Ego") -> None:
+    def __init__(self, service: "Agent", ego: "Ego") -> None:
         self._service = service
         self.ego = ego
         self.sides = ego.sides  # as they are shown: with more of them read, or only those with `text`
@@ -35,7 +35,7 @@ class Walk:
 
     async def to(self, ref: "Ref", chosen: str | None) -> None:
         """Stand at another node; `chosen` is the row that is left. Raises NotFound or GraphFailure."""
-        ego = await self._service.ego(ref)
+        ego = await self._service.graph.ego(ref)
         if ego.node.ref != self.ego.node.ref:
             self.trail.append(Stop(self.ego.node, chosen))
         self._stand(ego)
@@ -45,7 +45,7 @@ class Walk:
         while self.trail:
             stop = self.trail[-1]
             try:
-                ego = await self._service.ego(stop.node.ref)
+                ego = await self._service.graph.ego(stop.node.ref)
             except NotFound:
                 self.trail.pop()
                 continue
@@ -56,7 +56,7 @@ class Walk:
 
     async def again(self) -> None:
         """Read where one stands again. Raises NotFound where it is gone, or GraphFailure."""
-        ego, text = await self._service.ego(self.ego.node.ref), self.text
+        ego, text = await self._service.graph.ego(self.ego.node.ref), self.text
         self._stand(ego)
         if text:
             await self.find(text)
@@ -67,7 +67,9 @@ class Walk:
         if not words:
             self.text, self.sides = "", ego.sides
             return
-        found = [await self._service.neighbours(ego.node.ref, side.key, text=words, limit=PER) for side in ego.sides]
+        found = [
+            await self._service.graph.neighbours(ego.node.ref, side.key, text=words, limit=PER) for side in ego.sides
+        ]
         if ego is self.ego:
             self.text, self.sides = words, tuple(side for side in found if side.total)
 
@@ -76,7 +78,9 @@ class Walk:
         if len(side.nodes) >= MOST:
             return False
         ego, text = self.ego, self.text
-        page = await self._service.neighbours(ego.node.ref, side.key, text=text, offset=len(side.nodes), limit=MORE)
+        page = await self._service.graph.neighbours(
+            ego.node.ref, side.key, text=text, offset=len(side.nodes), limit=MORE
+        )
         if ego is not self.ego or text != self.text:
             return True
         nodes = tuple({node.ref: node for node in (*side.nodes, *page.nodes)}.values())

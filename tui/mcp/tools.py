@@ -63,8 +63,8 @@ class Tools:
         project = await asyncio.to_thread(self._project, asked.project)
         filters = Filters(person=asked.person, project=project, since=since, until=until)
         async with self._visits.agent() as agent:
-            by_meaning = await agent.embedder_ready()
-            hits = await agent.recall(asked.query, limit=asked.limit, filters=filters)
+            by_meaning = await agent.models.embedder_ready()
+            hits = await agent.search.recall(asked.query, limit=asked.limit, filters=filters)
         return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
 
     async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges | shapes.Newest:
@@ -81,7 +81,7 @@ class Tools:
             return []
         if "observation" in asked.kinds:
             async with self._visits.agent() as agent:
-                return await agent.newest(asked.kinds, asked.limit, **within)
+                return await agent.search.newest(asked.kinds, asked.limit, **within)
         return await asyncio.to_thread(self._of_the_log, asked.kinds, asked.limit, within)
 
     async def about(self, asked: shapes.AboutArguments) -> shapes.About:
@@ -103,7 +103,7 @@ class Tools:
         kind = ObservationKind(asked.kind) if asked.kind is not None else None
         project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
-            made = await agent.propose(
+            made = await agent.proposals.add(
                 asked.text, by=by, kind=kind, project=project, in_use=settings.mcp_remember == "active"
             )
         outcome, words = OUTCOMES[made.outcome]
@@ -124,7 +124,7 @@ class Tools:
         async with self._visits.agent() as agent:
             for table in NODES:
                 try:
-                    ego = await agent.ego(Ref(table, name), per=asked.limit * LOOKED_AT)
+                    ego = await agent.graph.ego(Ref(table, name), per=asked.limit * LOOKED_AT)
                     break
                 except NotFound:
                     continue
@@ -153,7 +153,7 @@ class Tools:
         """Ask the graph a query that only reads, of what is live."""
         project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
-            answer = await agent.console(
+            answer = await agent.graph.console(
                 asked.cypher,
                 parameters=asked.parameters,
                 timeout_s=TIMEOUT_S,

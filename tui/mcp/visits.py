@@ -13,9 +13,9 @@ from agent.errors import AgentError
 from agent.home import Home
 
 if TYPE_CHECKING:  # the client waits for the server to begin, and the first call may take longer than a start
+    from agent.agent import Agent
     from agent.events import Notice
-    from agent.models import EmbedderLoader, LoadedEmbedder
-    from agent.service import Agent
+    from agent.model_host import EmbedderLoader, LoadedEmbedder
     from agent.settings import Settings
     from models.protocols import Embedder, ModelInfo
 
@@ -79,8 +79,8 @@ class Visits:
             return self._agent
 
     async def _start(self, settings: "Settings") -> "Agent":
-        from agent.proposing import CLIENT
-        from agent.service import Agent
+        from agent.agent import Agent
+        from agent.proposals import CLIENT
 
         agent = Agent(self._home, settings, client=CLIENT, brief=True, embedder_loader=self._lasting(settings))
         graph: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -129,7 +129,7 @@ class Visits:
 
     def _lasting(self, settings: "Settings") -> "EmbedderLoader":
         """A loader that loads a model once, and whose embedders are not closed with the Agent."""
-        from agent.models import LoadedEmbedder, llama_embedder_loader
+        from agent.model_host import LoadedEmbedder, llama_embedder_loader
 
         load = self._loader or llama_embedder_loader(self._home, settings)
 

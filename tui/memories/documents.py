@@ -92,7 +92,7 @@ class Documents(Vertical):
     async def _remove(self, document: Document) -> str | None:
         title = f"Delete “{cut(document.title, 60)}” permanently?"
         service = self._host.service
-        plan = lambda: service.plan_remove_document(document.id)  # noqa: E731
+        plan = lambda: service.plans.remove_document(document.id)  # noqa: E731
         if not await self._host.agree(title, plan, yes="delete permanently", words=REMOVE_WORDS):
             return None
         return "Document deleted from the memory."

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 from tui.text import one_line
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.beliefs import CoreBlock, Observation
     from graph.values import Turn
     from tui.memories.view import View
-    from tui.service import Service
 
 MOST_UNDONE = 100
 STANDS_AGAIN = {"candidate": "it is under review again", "active": "it is in use again"}
@@ -21,7 +21,7 @@ class Doing:
     `follow` is what the last deed or its undoing was about, by its series or name: the mark of the list goes with it.
     """
 
-    def __init__(self, service: "Service", view: "View") -> None:
+    def __init__(self, service: "Agent", view: "View") -> None:
         self._service = service
         self._view = view
         self._done: list[tuple[str, str, int]] = []
@@ -35,7 +35,7 @@ class Doing:
     async def _keep(self, about: str, words: str, undone: str) -> str:
         """Remember which change it is, and how things stand once it is undone."""
         self.follow = about
-        changes = await self._service.changes(limit=1)
+        changes = await self._service.history.changes(limit=1)
         if changes:
             self._done = [*self._done, (about, undone, changes[0].seq)][-MOST_UNDONE:]
         return f"{words}. Press u to undo."
@@ -43,32 +43,32 @@ class Doing:
     async def undo(self) -> str:
         """Take the last deed back; where nothing was done here, the last change that was made anywhere."""
         if not self._done:
-            return f"You {one_line((await self._service.undo()).what)}; that has been undone."
+            return f"You {one_line((await self._service.history.undo()).what)}; that has been undone."
         about, undone, seq = self._done.pop()
-        await self._service.undo(seq)
+        await self._service.history.undo(seq)
         self.follow = about
         return f"Undone: {undone}."
 
     # Observations
 
     async def promote(self, observation: "Observation") -> str:
-        await self._service.promote(observation.id)
+        await self._service.memories.promote(observation.id)
         back = "it is under review again"
         words = "Kept: now in use"
         return await self._keep(observation.series, words, back)
 
     async def reject(self, observation: "Observation") -> str:
         before = _standing(observation)
-        await self._service.reject(observation.id)
+        await self._service.memories.reject(observation.id)
         words, back = "Rejected: no longer used", STANDS_AGAIN[before]
         return await self._keep(observation.series, words, back)
 
     async def edit(self, observation: "Observation", text: str) -> str:
         """A candidate in better words, which are the person's own now."""
         if observation.world == self._view.world:
-            await self._service.reword(observation.id, text)
+            await self._service.memories.reword(observation.id, text)
         else:  # the person's own words hold here; where it is of, it goes on waiting
-            await self._service.correct(observation.id, text, world=self._view.world)
+            await self._service.memories.correct(observation.id, text, world=self._view.world)
         words, back = (
             "Edited: now in use in your words",
             f"{STANDS_AGAIN[_standing(observation)]}, with its earlier text",
@@ -76,16 +76,16 @@ class Doing:
         return await self._keep(observation.series, words, back)
 
     async def correct(self, observation: "Observation", text: str) -> str:
-        await self._service.correct(observation.id, text, world=self._view.world)
+        await self._service.memories.correct(observation.id, text, world=self._view.world)
         words, back = "Corrected: the earlier version is kept", "it has its earlier text again"
         return await self._keep(observation.series, words, back)
 
     async def pin(self, observation: "Observation") -> str:
         world = None if self._view.world == observation.world else self._view.world
         if observation.pinned:
-            await self._service.unpin_memory(observation.id, world=world)
+            await self._service.memories.unpin(observation.id, world=world)
             return await self._keep(observation.series, "Unpinned", "it is pinned again")
-        await self._service.pin_memory(observation.id, world=world)
+        await self._service.memories.pin(observation.id, world=world)
         words = "Pinned: the model will always see it"
         return await self._keep(observation.series, words, "it is no longer pinned")
 
@@ -94,7 +94,7 @@ class Doing:
     async def write_block(self, name: str, text: str, before: "CoreBlock | None") -> str:
         """Write a core block, for the project of the chat or for all; an empty text takes it away."""
         project = before.project if before is not None and not text.strip() else self._view.project
-        await self._service.write_block(name, text, world=self._view.world, project=project)
+        await self._service.memories.write_block(name, text, world=self._view.world, project=project)
         words = f"“{name}” saved" if text.strip() else f"“{name}” removed"
         was = before.text if before is not None else ""
         back = f"“{name}” {'has its earlier text again' if text.strip() else 'is back'}"
@@ -104,7 +104,7 @@ class Doing:
 
     async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
         identities = [turn.id for turn in turns]
-        await self._service.rate(identities, significance)
+        await self._service.memories.rate(identities, significance)
         one = len(turns) == 1
         words = f"{'Rated' if one else f'{len(turns)} messages rated'} {significance}"
         was = "the rating was" if one else f"the rating of {len(turns)} messages was"

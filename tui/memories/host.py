@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.content import Content
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.plans import Plan
     from tui.memories.doing import Doing
     from tui.memories.view import View
-    from tui.service import Service
     from tui.state import State
-    from tui.time_service import Plan
 
 NOTHING_LEARNED = (
     "No memories yet. What clew learns as you chat appears here, each memory with its "
@@ -42,7 +42,7 @@ class Host(Protocol):
     proposed: str  # the words that are to stand in the next correction
 
     @property
-    def service(self) -> "Service":
+    def service(self) -> "Agent":
         """What changes the memory."""
         ...
 

@@ -258,7 +258,7 @@ class Observations(Vertical):
 
     async def _forget(self, chosen: Observation) -> str | None:
         service = self._host.service
-        plan = lambda: service.plan_forget(chosen.id)  # noqa: E731
+        plan = lambda: service.plans.forget(chosen.id)  # noqa: E731
         if not await self._host.agree("Forget this permanently?", plan, yes="forget permanently", words=FORGET_WORDS):
             return None
         return "Forgotten permanently."

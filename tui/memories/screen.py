@@ -32,11 +32,11 @@ from tui.widgets.impact import Way
 from tui.widgets.said import Said
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.plans import Plan
     from graph.beliefs import Wanted
     from tui.app import ClewApp
-    from tui.service import Service
     from tui.state import State
-    from tui.time_service import Plan
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
 NAMES = ("Memories", "Review", "Core blocks", "Significance", "Documents")
@@ -68,7 +68,7 @@ class MemoriesScreen(Screen[Goal | None]):
         super().__init__()
         assert app.backstage is not None
         self._clew = app
-        self.service: Service = app.backstage.service
+        self.service: Agent = app.backstage.service
         self.failures = app.backstage.failures
         self.view = View(self.service, world, project)
         self.doing = Doing(self.service, self.view)

@@ -31,7 +31,7 @@ async def tell(screen: "MemoriesScreen") -> None:
 
 async def next_world(screen: "MemoriesScreen") -> str | None:
     """Show the world that comes after the one that is shown."""
-    worlds = [world.id for world in await screen.service.worlds()]
+    worlds = [world.id for world in await screen.service.branches.worlds()]
     if len(worlds) < 2:
         return ONE_WORLD
     here = worlds.index(screen.view.world) if screen.view.world in worlds else -1

@@ -101,7 +101,7 @@ class Asking:
 
         async def fetch() -> None:
             found.append(
-                await self._screen.service.console(
+                await self._screen.service.graph.console(
                     asked.cypher,
                     parameters=asked.parameters,
                     limit=MOST_ROWS,
@@ -166,15 +166,17 @@ class Asking:
                 self._doing = "counting the rows"
                 screen.show(answer, asked)
 
-        more = {} if patience_s is None else {"timeout_s": patience_s}
+        from graph.querying.console import TIMEOUT_S
+
+        patience: float = TIMEOUT_S if patience_s is None else patience_s
         try:
-            answer = await screen.service.console(
+            answer = await screen.service.graph.console(
                 asked.cypher,
                 parameters=asked.parameters,
                 limit=asked.limit,
                 world=screen.world,
                 first=first,
-                **more,
+                timeout_s=patience,
             )
         except asyncio.CancelledError:
             self._stopped(asked, shown)
@@ -216,7 +218,7 @@ class Asking:
 
 
 async def _kept(screen: "QueryScreen", ran: "Ran") -> None:
-    if not await screen.service.keep_query(ran, private=screen.private):
+    if not await screen.service.queries.keep(ran, private=screen.private):
         screen.clew.say("This query could not be added to the history; its rows are here.")
 
 

@@ -37,7 +37,7 @@ class Taken:
 
 async def from_history(screen: "QueryScreen") -> Taken | None:
     """One that was run; of equal ones the newest."""
-    found = await screen.service.query_history(MOST)
+    found = await screen.service.queries.history(MOST)
     distinct: dict[tuple[str, str], Ran] = {}
     for ran in found:
         distinct.setdefault((ran.cypher.strip(), brief(dict(ran.parameters))), ran)
@@ -80,7 +80,7 @@ def _day(at: datetime) -> str:
 async def from_saved(screen: "QueryScreen") -> Taken | None:
     """One that was saved under a name; those that are not wanted any more go."""
     while True:
-        found = await screen.service.saved_queries()
+        found = await screen.service.queries.saved()
 
         async def preview(saved: "Saved") -> Content:
             return _shown(saved.cypher, saved.parameters)
@@ -110,7 +110,7 @@ async def from_saved(screen: "QueryScreen") -> Taken | None:
 async def _remove(screen: "QueryScreen", saved: "Saved") -> None:
     title = f"Remove the query “{cut(saved.name, 48)}”?"
     if await screen.app.push_screen_wait(Confirm(title, cut(saved.cypher, 300), yes="remove it")):
-        await screen.service.remove_query(saved.name)
+        await screen.service.queries.remove(saved.name)
 
 
 async def from_shelf(screen: "QueryScreen") -> Taken | None:

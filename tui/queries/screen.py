@@ -32,10 +32,10 @@ from tui.widgets.dialogs import Reader
 from tui.widgets.said import Said
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from graph.querying.console import Answer
     from graph.subgraphs import Subgraph
     from tui.app import ClewApp
-    from tui.service import Service
     from tui.state import State
 
 MOST_JOINED = 200  # nodes whose relationships are looked for
@@ -54,7 +54,7 @@ class QueryScreen(Screen[None]):
         super().__init__()
         assert app.backstage is not None
         self.clew = app
-        self.service: Service = app.backstage.service
+        self.service: Agent = app.backstage.service
         self.failures: tuple[type[Exception], ...] = (*app.backstage.failures, ExportFailed)
         self.desk = desk
         self.world = world
@@ -101,8 +101,8 @@ class QueryScreen(Screen[None]):
             return
         try:
             if not self._about:
-                await self.service.prepare_console()
-            schema = await self.service.schema()
+                await self.service.graph.prepare()
+            schema = await self.service.graph.schema()
         except self.failures as error:
             self.say(in_chat(str(error)), error=True)
             return
@@ -294,7 +294,7 @@ class QueryScreen(Screen[None]):
 
     async def _joined(self, found: "Subgraph") -> None:
         try:
-            joined = await self.service.subgraph([node.ref for node in found.nodes[:MOST_JOINED]])
+            joined = await self.service.graph.subgraph([node.ref for node in found.nodes[:MOST_JOINED]])
         except self.failures:
             return  # the nodes are drawn as they are
         if joined.edges and self.results.drawn is found:

@@ -48,7 +48,7 @@ class Taking:
             screen.say("Type your question after the question mark.")
             return
         screen.say("Looking for a query …")
-        found = await screen.service.translate(question)
+        found = await screen.service.queries.translate(question)
         self._take(Taken(f"// {one_line(question)}\n{found.cypher}", found.parameters))
         by = f" Written by {found.model}: look at it first." if found.how == "model" else ""
         screen.say(f"{found.words}{by} F5 runs it.")
@@ -81,11 +81,11 @@ class Taking:
         name = await screen.app.push_screen_wait(AskLine("Save this query as", placeholder="A name", yes="save it"))
         if name is None:
             return
-        there = [each for each in await screen.service.saved_queries() if each.name.casefold() == name.casefold()]
+        there = [each for each in await screen.service.queries.saved() if each.name.casefold() == name.casefold()]
         if there and not await screen.app.push_screen_wait(
             Confirm(f"Replace the query “{cut(there[0].name, 48)}”?", cut(there[0].cypher, 300), yes="replace it")
         ):
             return
         given = {each: screen.desk.given[each] for each in names if each in screen.desk.given}
-        await screen.service.save_query(name, cypher, given)
+        await screen.service.queries.save(name, cypher, given)
         screen.say(f"Saved as “{cut(name, 60)}”. Ctrl+O has it.")

@@ -10,7 +10,7 @@ from tui.state import Model, State, model_step
 from tui.text import MUTED, one_line, plain, size_of
 
 if TYPE_CHECKING:
-    from tui.service import Choice
+    from tui.backstage import Choice
 
 BAR = 12
 HINT_S = 6.0

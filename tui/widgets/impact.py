@@ -20,7 +20,7 @@ from tui.widgets.dialogs import Question
 from tui.widgets.pages import Fold, Pages, Words
 
 if TYPE_CHECKING:
-    from tui.time_service import Plan
+    from agent.plans import Plan
 
 WIDEST, FRAME = 80, 6  # cells, as in styles.tcss; its border and padding
 TALLEST = 22  # rows of the list, as in styles.tcss, before it takes all the height there is

@@ -12,9 +12,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.backstage import Choice
 from tui.keys import bindings, signs
 from tui.places import MODELS
-from tui.service import Choice
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows, type_into

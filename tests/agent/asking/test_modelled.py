@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agent.agent import Agent
 from agent.asking import modelled
 from agent.asking import probe as probing
 from agent.asking.modelled import EXAMPLES, SCHEMA, Unheld, hold, prompt_for
@@ -18,7 +19,6 @@ from agent.errors import NotUnderstood
 from agent.foreground import Foreground
 from agent.home import Home
 from agent.reflection.trust import trusted
-from agent.service import Agent
 from agent.settings import Settings
 from graph.errors import Refused
 from graph.memory import Memory
@@ -67,28 +67,28 @@ def probed(model: Writing) -> int:
 async def test_a_model_that_passes_the_probe_writes_the_query(make_agent: MakeAgent) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
-    assert await agent.translates_by_model() is None
-    found = await agent.translate(QUESTION)
+    assert await agent.queries.translates_by_model() is None
+    found = await agent.queries.translate(QUESTION)
     assert (found.cypher, found.parameters, found.how, found.model) == (GOOD, {}, "model", "writing")
     assert (found.question, found.words) == (QUESTION, "What it finds.")
-    assert await agent.translates_by_model() is True
+    assert await agent.queries.translates_by_model() is True
     assert probed(model) == len(TASKS)
-    assert (await agent.console(found.cypher)).columns == ("t.text",)
+    assert (await agent.graph.console(found.cypher)).columns == ("t.text",)
 
 
 @pytest.mark.process
 async def test_what_a_model_is_worth_is_kept_for_the_next_start(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, Writing({QUESTION: [GOOD]}))
-    await agent.translate(QUESTION)
+    await agent.queries.translate(QUESTION)
     await agent.close()
     again = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, again)
-    await agent.translate(QUESTION)
+    await agent.queries.translate(QUESTION)
     assert (probed(again), len(again.asked)) == (0, 1)
     await agent.close()
     other = Writing({QUESTION: [GOOD]}, name="another")
     agent = await ready(make_agent, other)
-    await agent.translate(QUESTION)
+    await agent.queries.translate(QUESTION)
     assert probed(other) == len(TASKS)
 
 
@@ -98,16 +98,16 @@ async def test_a_model_that_fails_the_probe_is_never_asked_again(make_agent: Mak
     agent = await ready(make_agent, model)
     for _ in range(2):
         with pytest.raises(NotUnderstood, match="The model writing was tested"):
-            await agent.translate(QUESTION)
+            await agent.queries.translate(QUESTION)
     assert probed(model) == 2  # the bar was out of reach then
     assert len(model.asked) == 2
-    assert await agent.translates_by_model() is False
+    assert await agent.queries.translates_by_model() is False
 
 
 @pytest.mark.restarts
 async def test_a_common_question_asks_no_model(make_agent: MakeAgent) -> None:
     model = Writing()
-    found = await (await ready(make_agent, model)).translate("Who did I mention most?")
+    found = await (await ready(make_agent, model)).queries.translate("Who did I mention most?")
     assert (found.how, model.asked) == ("template", [])
 
 
@@ -116,7 +116,7 @@ async def test_a_common_question_asks_no_model(make_agent: MakeAgent) -> None:
 async def test_what_is_no_question_asks_no_model(make_agent: MakeAgent, question: str) -> None:
     model = Writing()
     with pytest.raises(NotUnderstood, match="ready queries"):
-        await (await ready(make_agent, model)).translate(question)
+        await (await ready(make_agent, model)).queries.translate(question)
     assert model.asked == []
 
 
@@ -132,7 +132,7 @@ async def test_what_is_no_question_asks_no_model(make_agent: MakeAgent, question
 )
 async def test_what_is_wrong_is_told_to_the_model_once(make_agent: MakeAgent, first: str, told: str) -> None:
     model = Writing({QUESTION: [first, GOOD]})
-    found = await (await ready(make_agent, model, trusted=True)).translate(QUESTION)
+    found = await (await ready(make_agent, model, trusted=True)).queries.translate(QUESTION)
     assert found.cypher == GOOD
     mended = model.asked[-1]
     assert first in mended
@@ -145,13 +145,13 @@ async def test_what_is_wrong_twice_is_not_taken(make_agent: MakeAgent, wrong: st
     model = Writing({QUESTION: [wrong, wrong, GOOD]})
     agent = await ready(make_agent, model, trusted=True)
     with pytest.raises(NotUnderstood, match=r"could not be used: .*Nothing was run"):
-        await agent.translate(QUESTION)
+        await agent.queries.translate(QUESTION)
     assert model.others[QUESTION] == [GOOD]
 
 
 async def test_a_model_that_says_nothing_usable_is_told_of(make_agent: MakeAgent) -> None:
     with pytest.raises(NotUnderstood, match="No query was written for this question"):
-        await (await ready(make_agent, Writing(), trusted=True)).translate(QUESTION)
+        await (await ready(make_agent, Writing(), trusted=True)).queries.translate(QUESTION)
 
 
 @pytest.mark.process
@@ -159,7 +159,7 @@ async def test_it_steps_aside_for_a_reply_and_goes_on_after_it(make_agent: MakeA
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
     model.gate.clear()
-    asking = asyncio.create_task(agent.translate(QUESTION))
+    asking = asyncio.create_task(agent.queries.translate(QUESTION))
     await model.waiting.wait()  # the probe's first question is being answered
     replying = asyncio.create_task(collect(agent.send(None, "Hello.")))
     model.gate.set()
@@ -196,11 +196,11 @@ async def test_a_model_that_is_too_slow_just_now_is_not_judged_by_it(
     monkeypatch.setattr(probing, "OWN_TIME_S", 0.05)
     model.gate.clear()
     with pytest.raises(NotUnderstood, match="took too long"):
-        await agent.translate(QUESTION)
-    assert await agent.translates_by_model() is None
+        await agent.queries.translate(QUESTION)
+    assert await agent.queries.translates_by_model() is None
     monkeypatch.setattr(probing, "OWN_TIME_S", 45.0)
     model.gate.set()
-    assert (await agent.translate(QUESTION)).cypher == GOOD
+    assert (await agent.queries.translate(QUESTION)).cypher == GOOD
 
 
 @pytest.mark.process
@@ -208,14 +208,14 @@ async def test_cancelling_ends_it_and_leaves_nothing(make_agent: MakeAgent, tmp_
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
     model.gate.clear()
-    asking = asyncio.create_task(agent.translate(QUESTION))
+    asking = asyncio.create_task(agent.queries.translate(QUESTION))
     await model.waiting.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert await agent.translates_by_model() is None
+    assert await agent.queries.translates_by_model() is None
     model.gate.set()
-    assert (await agent.translate(QUESTION)).cypher == GOOD
+    assert (await agent.queries.translate(QUESTION)).cypher == GOOD
 
 
 @pytest.mark.restarts
@@ -226,8 +226,8 @@ async def test_a_model_that_goes_away_meanwhile_is_told_of(make_agent: MakeAgent
 
     agent = await ready(make_agent, Leaving())
     with pytest.raises(NotUnderstood, match="Ask again"):
-        await agent.translate(QUESTION)
-    assert await agent.translates_by_model() is None
+        await agent.queries.translate(QUESTION)
+    assert await agent.queries.translates_by_model() is None
 
 
 async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
@@ -240,9 +240,9 @@ async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
     await agent.start(load_model=False)
     try:
         await agent.idle()
-        assert (await agent.translate("How many chats are there?")).how == "template"
+        assert (await agent.queries.translate("How many chats are there?")).how == "template"
         with pytest.raises(NotUnderstood) as told:
-            await agent.translate(QUESTION)
+            await agent.queries.translate(QUESTION)
         assert str(told.value) == NO_TEMPLATE
     finally:
         await agent.close()

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 from typer.testing import CliRunner
 
+from agent.agent import Agent
 from agent.asking.values import Ran
 from agent.errors import NotUnderstood
 from agent.events import Warned
 from agent.home import Home
-from agent.service import Agent
 from tests.agent.asking.told import noted, tell
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_purging import QUIET, SECRET, delete, holding, say
@@ -27,22 +27,22 @@ async def hear(agent: Agent, told: list[str]) -> None:
 @pytest.mark.restarts
 async def test_what_was_run_and_saved_is_there_after_another_start(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)
-    assert await agent.keep_query(Ran("RETURN 1", AT, {"a": 1}, 1, 2.5))
-    await agent.save_query("one", "RETURN $n", {"n": 1})
+    assert await agent.queries.keep(Ran("RETURN 1", AT, {"a": 1}, 1, 2.5))
+    await agent.queries.save("one", "RETURN $n", {"n": 1})
     await agent.close()
     again = await make_agent(FakeGenerator(), QUIET)
-    assert await again.query_history() == [Ran("RETURN 1", AT, {"a": 1}, 1, 2.5)]
-    assert [(each.name, each.cypher, each.parameters) for each in await again.saved_queries()] == [
+    assert await again.queries.history() == [Ran("RETURN 1", AT, {"a": 1}, 1, 2.5)]
+    assert [(each.name, each.cypher, each.parameters) for each in await again.queries.saved()] == [
         ("one", "RETURN $n", {"n": 1})
     ]
-    assert await again.remove_query("ONE")
-    assert await again.saved_queries() == []
+    assert await again.queries.remove("ONE")
+    assert await again.queries.saved() == []
 
 
 async def test_a_query_of_a_private_chat_leaves_nothing(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)
-    assert await agent.keep_query(Ran(f"RETURN '{SECRET}'", AT), private=True)
-    assert await agent.query_history() == []
+    assert await agent.queries.keep(Ran(f"RETURN '{SECRET}'", AT), private=True)
+    assert await agent.queries.history() == []
     assert not Home.resolve().queries.exists()
 
 
@@ -50,11 +50,11 @@ async def test_damage_is_told_once(make_agent: MakeAgent) -> None:
     agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
     told: list[str] = []
     listening = asyncio.create_task(hear(agent, told))
-    await agent.keep_query(Ran("RETURN 1", AT))
+    await agent.queries.keep(Ran("RETURN 1", AT))
     path = home.queries / "history.jsonl"
     path.write_bytes(b"no json\n\xff\n" + path.read_bytes())
     for _ in range(2):
-        assert [each.cypher for each in await agent.query_history()] == ["RETURN 1"]
+        assert [each.cypher for each in await agent.queries.history()] == ["RETURN 1"]
     await agent.close()
     await listening
     assert [each for each in told if "damaged" in each] == [
@@ -69,19 +69,19 @@ async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: Mak
     listening = asyncio.create_task(hear(agent, told))
     session, _ = await say(agent, "We begin with a harmless remark.")
     _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
-    await agent.keep_query(Ran(f"MATCH (t:Turn) WHERE t.text CONTAINS '{SECRET}' RETURN t", AT))
-    await agent.keep_query(Ran("MATCH (t:Turn) WHERE t.text CONTAINS $what RETURN t", AT, {"what": SECRET.lower()}))
-    await agent.keep_query(Ran("RETURN 'harmless'", AT))
-    await agent.save_query(f"The {SECRET}", "RETURN 1")
-    await agent.save_query("harmless", "RETURN 2")
+    await agent.queries.keep(Ran(f"MATCH (t:Turn) WHERE t.text CONTAINS '{SECRET}' RETURN t", AT))
+    await agent.queries.keep(Ran("MATCH (t:Turn) WHERE t.text CONTAINS $what RETURN t", AT, {"what": SECRET.lower()}))
+    await agent.queries.keep(Ran("RETURN 'harmless'", AT))
+    await agent.queries.save(f"The {SECRET}", "RETURN 1")
+    await agent.queries.save("harmless", "RETURN 2")
     part = home.queries / "history.jsonl.part"
     part.write_text(SECRET)  # as a kill leaves it
     await delete(agent, turn)
-    done = await agent.purged()
+    done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert holding(home) == set()
-    assert [each.cypher for each in await agent.query_history()] == ["RETURN 'harmless'"]
-    assert [each.name for each in await agent.saved_queries()] == ["harmless"]
+    assert [each.cypher for each in await agent.queries.history()] == ["RETURN 'harmless'"]
+    assert [each.name for each in await agent.queries.saved()] == ["harmless"]
     await agent.close()
     await listening
     assert "Deleted words were also in a saved query, which was deleted too." in told
@@ -92,10 +92,10 @@ async def test_a_query_with_words_that_were_said_again_stays(make_agent: MakeAge
     agent = await make_agent(FakeGenerator(), QUIET)
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")
     await say(agent, f"Did I say {SECRET}?", session)
-    await agent.save_query(f"The {SECRET}", "RETURN 1")
+    await agent.queries.save(f"The {SECRET}", "RETURN 1")
     await delete(agent, turn)
-    assert (await agent.purged()).leftovers == ()
-    assert [each.name for each in await agent.saved_queries()] == [f"The {SECRET}"]
+    assert (await agent.erasure.finished()).leftovers == ()
+    assert [each.name for each in await agent.queries.saved()] == [f"The {SECRET}"]
 
 
 @pytest.mark.usefixtures("home")
@@ -120,17 +120,17 @@ async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(ma
         *noted("cyd", "Cyd Hidden", "b4"),
         said("a5", "spring", parent="a4", text="I sailed before.", speaker="Dora"),
     )
-    found = await agent.translate("How is ANNA connected to ben?")
+    found = await agent.queries.translate("How is ANNA connected to ben?")
     assert found.parameters == {"one": "Anna Berg", "other": "Ben"}
-    answer = await agent.console(found.cypher, parameters=found.parameters)
+    answer = await agent.graph.console(found.cypher, parameters=found.parameters)
     assert [row[answer.columns.index("steps")] for row in answer.rows] == [2]
-    assert (await agent.translate("path between Cyd and Ben")).parameters[
+    assert (await agent.queries.translate("path between Cyd and Ben")).parameters[
         "one"
     ] == "Cyd"  # named only where it is hidden
-    assert (await agent.translate("What did dora say about sailing?")).parameters["who"] == "Dora"
+    assert (await agent.queries.translate("What did dora say about sailing?")).parameters["who"] == "Dora"
     with pytest.raises(NotUnderstood, match="ready queries"):
-        await agent.translate("What did Ben say about sailing?")
-    elsewhere = await agent.translate("path between anna and ben", world="whatif")
+        await agent.queries.translate("What did Ben say about sailing?")
+    elsewhere = await agent.queries.translate("path between anna and ben", world="whatif")
     assert elsewhere.parameters["one"] == "Anna Berg"
 
 
@@ -138,6 +138,6 @@ async def test_a_question_is_translated_while_the_graph_is_still_being_opened() 
     agent = Agent(Home.resolve(), QUIET, client="test")
     await agent.start(load_model=False, load_embedder=False, open_graph=False)
     try:
-        assert (await agent.translate("How often did I mention Anna?")).parameters == {"what": "Anna"}
+        assert (await agent.queries.translate("How often did I mention Anna?")).parameters == {"what": "Anna"}
     finally:
         await agent.close()

@@ -1,4 +1,4 @@
-"""Ways in which people do and do not tell of themselves, made up for the tests of the floor."""
+"""Ways in which people do and do not tell of themselves, made up for the tests of the extractor."""
 
 TAKEN = (
     "I'm a nurse.",

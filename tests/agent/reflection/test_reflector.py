@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import Learned, ModelReady, Notice, Reflecting, TurnAccepted, Warned
 from agent.home import Home
 from agent.reflection.learning import Learning
 from agent.reflection.probe import TASKS
 from agent.reflection.reflector import Reflector
 from agent.reflection.trust import Trusts
-from agent.service import Agent
 from agent.settings import Settings
 from graph.beliefs import Unreflected, Wanted
 from graph.errors import LogUnwritable, NotFound
@@ -101,17 +101,17 @@ def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | 
 
 
 async def texts(agent: Agent, **wanted: Any) -> list[str | None]:
-    return [each.text for each in await agent.memories(Wanted(**wanted))]
+    return [each.text for each in await agent.memories.find(Wanted(**wanted))]
 
 
 async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!"))
     heard = agent.notices()
     session, turn = await say(agent, f"Hi! {OSLO}")
-    (oslo,) = await agent.memories()
+    (oslo,) = await agent.memories.find()
     assert (oslo.text, oslo.origin, oslo.sources) == (OSLO, "verbatim", (turn,))
     assert "you" in oslo.about
-    assert await agent.unreflected() == 0
+    assert await agent.reflection.unreflected() == 0
     await agent.close()
     notices: list[Notice] = [notice async for notice in heard]
     assert [(each.session, each.review) for each in notices if isinstance(each, Learned)] == [(session, 0)]
@@ -122,7 +122,7 @@ async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: Ma
 async def test_the_title_comes_first_and_the_probe_after_it(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Crabs live there.", answers=[{"title": "Crabs in tide pools"}]))
     session, _ = await say(agent, "What lives in tide pools?")
-    assert (await agent.session(session)).name == "Crabs in tide pools"
+    assert (await agent.chats.get(session)).name == "Crabs in tide pools"
 
 
 async def test_a_trusted_model_is_asked_and_its_file_probed_once(make_agent: MakeAgent) -> None:
@@ -155,11 +155,11 @@ async def test_what_a_crash_interrupts_is_found_again_and_learned_once(make_agen
     store.fail = LogUnwritable("the disk is full")
     with pytest.raises(LogUnwritable):
         await reflector(agent, store, tmp_path).reflect()
-    assert (await texts(agent), await agent.unreflected()) == ([], 1)
+    assert (await texts(agent), await agent.reflection.unreflected()) == ([], 1)
     store.fail = None
     await reflector(agent, store, tmp_path).reflect()
     await reflector(agent, store, tmp_path).reflect()
-    assert (await texts(agent), await agent.unreflected(), store.appends) == ([OSLO], 0, 1)
+    assert (await texts(agent), await agent.reflection.unreflected(), store.appends) == ([OSLO], 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ async def test_a_step_that_fails_is_recorded_and_takes_nothing_from_the_others(
     assert step in [each.step for each in failed]
     assert all(each.error == "ValueError" for each in failed)
     assert isinstance(store.events[-1], ReflectionDone)
-    assert await agent.unreflected() == 0
+    assert await agent.reflection.unreflected() == 0
     if step != "observations":
         assert await texts(agent) == [OSLO]
 
@@ -192,7 +192,7 @@ async def test_nothing_is_kept_of_words_that_were_hidden_meanwhile(make_agent: M
         async def structured(self, prompt: Any, schema: Any, *, max_tokens: int = 512) -> Any:
             if not waits.is_set():
                 waits.set()
-                await agent.hide(turn)
+                await agent.chats.hide(turn)
             return await super().structured(prompt, schema, max_tokens=max_tokens)
 
     reflecting = reflector(agent, store, tmp_path, Slow())
@@ -200,7 +200,7 @@ async def test_nothing_is_kept_of_words_that_were_hidden_meanwhile(make_agent: M
     assert waits.is_set()
     assert await texts(agent) == []
     assert store.appends == 0
-    await agent.unhide(turn)
+    await agent.chats.unhide(turn)
     await reflecting.reflect()
     assert await texts(agent) == [OSLO]
 
@@ -262,34 +262,34 @@ async def test_what_survives_of_a_hidden_exchange_is_reflected_on_anew_and_nothi
     agent = await make_agent(FakeGenerator("Nice!"))
     session, first = await say(agent, OSLO)
     _, second = await say(agent, OSLO, session)
-    (oslo,) = await agent.memories()
+    (oslo,) = await agent.memories.find()
     assert (oslo.sources, oslo.supports) == ((first,), (second,))
-    await agent.hide(first)
+    await agent.chats.hide(first)
     await agent.idle()
-    (again,) = await agent.memories()
+    (again,) = await agent.memories.find()
     assert (again.text, again.sources, again.id != oslo.id) == (OSLO, (second,), True)
     for _ in range(2):
-        await agent.unhide(first)
+        await agent.chats.unhide(first)
         await agent.idle()
-        assert [each.id for each in await agent.memories()] == [oslo.id]
-        await agent.hide(first)
+        assert [each.id for each in await agent.memories.find()] == [oslo.id]
+        await agent.chats.hide(first)
         await agent.idle()
-        assert [each.id for each in await agent.memories()] == [again.id]
+        assert [each.id for each in await agent.memories.find()] == [again.id]
 
 
 async def test_an_echo_can_be_switched_off_and_done_later_and_counts_once(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!", "You told me: i live in oslo, I know."), QUIET)
     session, _ = await say(agent, OSLO)
-    await agent.reflect()
+    await agent.reflection.run()
     events = await collect(agent.send(session, "Where do I live?"))
     await agent.idle()
-    await agent.reflect(reinforce=False)
-    (before,) = await agent.memories()
+    await agent.reflection.run(reinforce=False)
+    (before,) = await agent.memories.find()
     assert before.reference_count == 0
     reply = events[-1].reply_turn  # type: ignore[union-attr]
-    (echo,) = await agent.reinforce([reply])
-    assert (echo.by_turn, await agent.reinforce([reply])) == (reply, [])
-    (after,) = await agent.memories()
+    (echo,) = await agent.reflection.reinforce([reply])
+    assert (echo.by_turn, await agent.reflection.reinforce([reply])) == (reply, [])
+    (after,) = await agent.memories.find()
     assert after.reference_count == 1
     assert after.confidence == pytest.approx(before.confidence + 0.02)
 
@@ -297,8 +297,8 @@ async def test_an_echo_can_be_switched_off_and_done_later_and_counts_once(make_a
 async def test_switched_off_it_learns_nothing_but_the_title(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!", answers=[{"title": "living in Oslo"}]), QUIET)
     session, _ = await say(agent, f"I am living here. {OSLO}")
-    assert (await agent.session(session)).name == "living in Oslo"
-    assert (await texts(agent), await agent.unreflected()) == ([], 1)
+    assert (await agent.chats.get(session)).name == "living in Oslo"
+    assert (await texts(agent), await agent.reflection.unreflected()) == ([], 1)
 
 
 async def test_a_reply_that_was_stopped_is_reflected_on_too(make_agent: MakeAgent) -> None:
@@ -314,14 +314,14 @@ async def test_what_was_hidden_while_nobody_reflected_is_seen_to_at_the_next_sta
     _, second = await say(agent, OSLO, session)
     await agent.close()
     silent = await make_agent(FakeGenerator("Nice!"), QUIET)
-    await silent.hide(first)
+    await silent.chats.hide(first)
     await silent.idle()
-    assert (await texts(silent), await silent.unreflected()) == ([], 1)
+    assert (await texts(silent), await silent.reflection.unreflected()) == ([], 1)
     await silent.close()
     again = await make_agent(FakeGenerator("Nice!"))
     await again.idle()
-    (oslo,) = await again.memories()
-    assert (oslo.text, oslo.sources, await again.unreflected()) == (OSLO, (second,), 0)
+    (oslo,) = await again.memories.find()
+    assert (oslo.text, oslo.sources, await again.reflection.unreflected()) == (OSLO, (second,), 0)
 
 
 JOURNEY = (
@@ -338,9 +338,9 @@ async def journey(agent: Agent, *, each: bool) -> list[tuple[str | None, str]]:
     for text in JOURNEY:
         session, _ = await say(agent, text, session)
         if each:
-            await agent.reflect()
-    await agent.reflect()
-    found = await agent.memories(Wanted(everything=True, dead=True))
+            await agent.reflection.run()
+    await agent.reflection.run()
+    found = await agent.memories.find(Wanted(everything=True, dead=True))
     return [(memory.text, memory.status) for memory in reversed(found)]
 
 
@@ -357,7 +357,7 @@ async def test_what_waited_is_learned_in_the_order_it_was_said(
 
 async def status(agent: Agent) -> list[tuple[str | None, str]]:
     """Everything that was ever learned, the oldest first."""
-    found = await agent.memories(Wanted(everything=True, dead=True))
+    found = await agent.memories.find(Wanted(everything=True, dead=True))
     return sorted((memory.text, memory.status) for memory in found)
 
 
@@ -369,19 +369,19 @@ async def test_an_exchange_that_is_reflected_on_again_teaches_nothing_twice_what
     for text in JOURNEY:
         session, turn = await say(agent, text, session)
         turns.append(turn)
-    await agent.reflect()
-    wilma, _, _, utrecht = reversed(await agent.memories(Wanted(everything=True, dead=True)))
-    await agent.reject(wilma.id)
-    await agent.reject(utrecht.id)
+    await agent.reflection.run()
+    wilma, _, _, utrecht = reversed(await agent.memories.find(Wanted(everything=True, dead=True)))
+    await agent.memories.reject(wilma.id)
+    await agent.memories.reject(utrecht.id)
     before, head = await status(agent), agent._memory.head()
     for turn in turns:
-        await agent.reflect_again(turn)
+        await agent.reflection.again(turn)
     assert await status(agent) == before
     assert not {"observation.made", "observation.supported", "observation.retired", "turn.rated"} & {
         each.event.kind for each in agent._memory._reader.events(after=head, limit=100)
     }
     await say(agent, JOURNEY[0], session)
-    await agent.reflect()  # what was rejected is proposed where it has new proof
+    await agent.reflection.run()  # what was rejected is proposed where it has new proof
     assert await status(agent) == sorted([*before, (JOURNEY[0], "active")])
 
 
@@ -389,12 +389,12 @@ async def test_what_was_retired_and_taken_back_is_not_retired_by_the_same_words_
     agent = await make_agent(FakeGenerator("Ok."), QUIET)
     session, _ = await say(agent, "I have a red boat.")
     _, denied = await say(agent, "I do not have a red boat.", session)
-    await agent.reflect()
-    boat = (await agent.memories(Wanted(everything=True, dead=True)))[-1]
+    await agent.reflection.run()
+    boat = (await agent.memories.find(Wanted(everything=True, dead=True)))[-1]
     assert boat.status == "invalid"
-    await agent.restore(boat.id, "active")
+    await agent.memories.restore(boat.id, "active")
     before = await status(agent)
-    await agent.reflect_again(denied)
+    await agent.reflection.again(denied)
     assert await status(agent) == before
 
 
@@ -402,27 +402,27 @@ async def test_reinforcement_that_was_switched_off_is_made_up_for_once(make_agen
     agent = await make_agent(FakeGenerator("Nice!", "You told me: i live in oslo, I know."), QUIET)
     session, _ = await say(agent, OSLO)
     _, asked = await say(agent, "Where do I live?", session)
-    await agent.reflect(reinforce=False)
-    await agent.reflect_again(asked, reinforce=False)
+    await agent.reflection.run(reinforce=False)
+    await agent.reflection.again(asked, reinforce=False)
     counts = []
     for _ in range(2):
-        counts.append((await agent.memories())[0].reference_count)
-        await agent.reflect_again(asked)
-    counts.append((await agent.memories())[0].reference_count)
+        counts.append((await agent.memories.find())[0].reference_count)
+        await agent.reflection.again(asked)
+    counts.append((await agent.memories.find())[0].reference_count)
     assert counts == [0, 1, 1]
 
 
 async def test_only_what_is_there_and_was_answered_can_be_reflected_on_again(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!"), QUIET)
     _, turn = await say(agent, OSLO)
-    await agent.reflect_again(turn)  # for the first time
-    assert (await texts(agent), await agent.unreflected()) == ([OSLO], 0)
-    noted = (await agent.remember("I keep bees.")).sources[0]
-    await agent.withhold(turn)
+    await agent.reflection.again(turn)  # for the first time
+    assert (await texts(agent), await agent.reflection.unreflected()) == ([OSLO], 0)
+    noted = (await agent.memories.remember("I keep bees.")).sources[0]
+    await agent.chats.withhold(turn)
     await agent.idle()
     for id, why in ((turn, "kept out of memory"), (noted, "no reply"), ("01NOTHING", "no message")):
         with pytest.raises(NotFound, match=why):
-            await agent.reflect_again(id)
+            await agent.reflection.again(id)
 
 
 @pytest.mark.parametrize(
@@ -434,11 +434,11 @@ async def test_what_waits_for_review_keeps_nobody_from_saying_the_same(
 ) -> None:
     agent = await make_agent(FakeGenerator("Nice!"), Settings(reflect=False, review=review))
     await agent.idle()
-    await agent.propose(OSLO, by="Other")
+    await agent.proposals.add(OSLO, by="Other")
     _, turn = await say(agent, OSLO)
     for again in (False, True):
-        await (agent.reflect_again(turn) if again else agent.reflect())
-        known = await agent.memories()
+        await (agent.reflection.again(turn) if again else agent.reflection.run())
+        known = await agent.memories.find()
         assert [each.text for each in known] == [OSLO] * len(found)
         assert sorted((each.status, each.proof_count) for each in known) == found
 
@@ -455,14 +455,14 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
     agent = Agent(Home.resolve(), settings, client="test", loader=load)
     await agent.start(load_model=False)
     try:
-        assert await agent._fallback_model() is models["first"]
+        assert await agent.models.fallback() is models["first"]
         await agent.use_settings(settings.model_copy(update={"fallback_model": "gone"}))
         assert models["first"].closed
-        assert await agent._fallback_model() is None
+        assert await agent.models.fallback() is None
         models["gone"] = FakeGenerator(name="gone")  # it is installed meanwhile
         for name in ("second", "gone"):
             await agent.use_settings(settings.model_copy(update={"fallback_model": name}))
-            assert await agent._fallback_model() is models[name]
+            assert await agent.models.fallback() is models[name]
     finally:
         await agent.close()
 

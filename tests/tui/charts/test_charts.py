@@ -91,7 +91,7 @@ async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size:
 
 async def test_it_counts_again_and_says_why_it_cannot(chat: Running) -> None:
     agent = counted()
-    mend = agent.fail("statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
+    mend = agent.fail("graph.statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press("f9")
         await wait_until(pilot, lambda: "being made anew" in screen_text(app))

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from agent import reflecting
+from agent import reflections
+from agent.agent import Agent
 from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
 from agent.reflection.probe import VERSION
 from agent.reflection.reflector import Reflector
-from agent.service import Agent
 from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason
@@ -190,7 +190,7 @@ def known(place: Home) -> tuple[list[str | None], int]:
 def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
     judge(place, 0.0)
     ask("I live in Oslo.", "Nice!")
     assert known(place) == (["I live in Oslo."], 0)
@@ -208,7 +208,7 @@ def test_a_model_that_is_trusted_learns_from_a_question_later(ask: Run, place: H
 def test_a_small_model_need_not_be_probed_for_peoples_own_sentences_to_be_kept(
     ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
     ask("I live in Oslo.", "Nice!")
     assert known(place) == (["I live in Oslo."], 0)
 
@@ -221,10 +221,10 @@ def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
     judge(place, 1.0)
     for city in cities[:5]:
         ask(f"I was born in {city}.", "Nice!")
-    monkeypatch.setattr(reflecting, "BRIEF_S", 60.0)
+    monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
     judge(place, 0.0)
     ask(f"I was born in {cities[5]}.", "Nice!")
-    assert known(place)[1] == len(cities) - reflecting.BRIEFLY
+    assert known(place)[1] == len(cities) - reflections.BRIEFLY
 
 
 @pytest.mark.restarts
@@ -239,7 +239,7 @@ def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is
 
     judge(place, 0.0)
     monkeypatch.setattr(Reflector, "reflect", stuck)
-    monkeypatch.setattr(reflecting, "BRIEF_S", 5.0)
+    monkeypatch.setattr(reflections, "BRIEF_S", 5.0)
     assert ask("I live in Oslo.", "Nice!") is ExitCode.OK
     assert out == ["Nice!\n"]
     assert known(place) == ([], 1)
@@ -431,11 +431,11 @@ def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Run, pl
     (session,) = LogReader.open(place.memory).sessions()
 
     async def configure() -> None:
-        from agent.service import Agent
+        from agent.agent import Agent
 
         agent = Agent(place, settings, client="test", loader=loader)
         await agent.start(load_model=False)
-        await agent.configure(session.id, model="its-own")
+        await agent.chats.configure(session.id, model="its-own")
         await agent.close()
 
     asyncio.run(configure())

@@ -220,7 +220,7 @@ def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
     environment: dict[str, str], remember: Run, argv: tuple[str, ...]
 ) -> None:
     remember("one")
-    heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.service", "models.generator"}
+    heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.agent", "models.generator"}
     assert not heavy & modules_of(*argv, environment=environment)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.reflecting import Reflects
+from agent.reflections import Reflection
 from graph.errors import LogUnwritable
 from tests.tui.commands.conftest import Ended
 from tui.commands.waiting import waiting
@@ -100,14 +100,14 @@ def test_a_model_that_is_not_there_leaves_all_as_it_is_and_names_the_way_without
 def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(
     clew: Clew, waits: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Reflects.reflect
+    whole = Reflection.run
 
-    async def interrupted(self: Reflects, **how: bool) -> None:
+    async def interrupted(self: Reflection, **how: bool) -> None:
         await whole(self, **how)
         signal.raise_signal(signal.SIGINT)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Reflects, "reflect", interrupted)
+    monkeypatch.setattr(Reflection, "run", interrupted)
     ended = clew("reflect", "--no-model")
     assert ended.code == ExitCode.INTERRUPTED
     assert "learned 2 things" in ended.out
@@ -116,10 +116,10 @@ def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(
 
 @pytest.mark.restarts
 def test_a_disk_that_is_full_is_no_success(clew: Clew, waits: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(self: Reflects, **how: bool) -> None:
+    async def full(self: Reflection, **how: bool) -> None:
         raise LogUnwritable("the disk is full")
 
-    monkeypatch.setattr(Reflects, "reflect", full)
+    monkeypatch.setattr(Reflection, "run", full)
     ended = clew("reflect", "--no-model")
     assert (ended.code, ended.out) == (ExitCode.IO_ERROR, "")
     assert "the disk is full" in ended.err

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.purging import Purged, Purges
+from agent.erasure import Erasure, Purged
 from graph.events import TurnDeleted
 from graph.memory import Memory
 from tests.graph.teach import read
@@ -26,10 +26,10 @@ def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """A purge that has no time for anything while a command runs."""
 
-    async def nothing(self: Purges, events: frozenset[int]) -> Purged:
+    async def nothing(self: Erasure, events: frozenset[int]) -> Purged:
         return Purged(pending="not now")
 
-    monkeypatch.setattr(Purges, "_purge_once", nothing)
+    monkeypatch.setattr(Erasure, "_purge_once", nothing)
 
 
 @pytest.mark.usefixtures("slow")

@@ -12,9 +12,9 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, Implementation
 
+from agent.agent import Agent
 from agent.events import ModelProgress
 from agent.home import Home
-from agent.service import Agent
 from agent.settings import Settings
 from models.protocols import Generator
 from tests.conftest import THREADS

@@ -99,21 +99,21 @@ async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any
         session, _, _ = await say(agent, None, "My friend Ada likes tea.")
         for number, secret in enumerate(SECRETS[:3]):
             await say(agent, session, f"My friend Ada owns a {secret}.")
-            said = (await agent.thread(session))[-2]
+            said = (await agent.chats.thread(session))[-2]
             match number:
                 case 0:
-                    await agent.hide(said.id)
+                    await agent.chats.hide(said.id)
                 case 1:
-                    await agent.withhold(said.id)
+                    await agent.chats.withhold(said.id)
                 case _:
-                    await agent.carry_out(await agent.plan_delete(said.id))
-        last = (await agent.thread(session))[-1]
-        what_if = await agent.fork(session, at=last.id, what_if=True)
+                    await agent.plans.carry_out(await agent.plans.delete(said.id))
+        last = (await agent.chats.thread(session))[-1]
+        what_if = await agent.branches.fork(session, at=last.id, what_if=True)
         await say(agent, what_if, f"My friend Ada owns a {SECRETS[3]}.")
-        rejected = await agent.remember(f"Ada owns a {SECRETS[4]}.")
-        await agent.forget(rejected.id)
-        await agent.propose(f"Ada owns a {SECRETS[5]}.", by="Other")
-        assert len(await agent.recall("What does Ada own?", filters=Filters(world="main"))) > 0
+        rejected = await agent.memories.remember(f"Ada owns a {SECRETS[4]}.")
+        await agent.memories.forget(rejected.id)
+        await agent.proposals.add(f"Ada owns a {SECRETS[5]}.", by="Other")
+        assert len(await agent.search.recall("What does Ada own?", filters=Filters(world="main"))) > 0
     async with connect() as client:
         told = ""
         for secret in (*SECRETS, "Ada"):
@@ -143,11 +143,11 @@ async def test_what_is_remembered_waits_for_the_user_and_is_the_programs(connect
         assert (await ask(client, "remember", text="the user keeps bees on the roof"))["outcome"] == "waits already"
         assert (await ask(client, "recall", query="bees on the roof"))["hits"] == []
     async with chat() as agent:
-        (waiting,) = await agent.review()
+        (waiting,) = await agent.memories.review()
         assert (waiting.id, waiting.proposed_by) == (made["id"], "you (over MCP)")
-        (proof,) = (await agent.memory(waiting.id)).proofs[waiting.id]
+        (proof,) = (await agent.memories.story(waiting.id)).proofs[waiting.id]
         assert proof.speaker == "you (over MCP)"
-        await agent.promote(waiting.id)
+        await agent.memories.promote(waiting.id)
     async with connect() as client:
         (hit,) = (await ask(client, "recall", query="bees on the roof"))["hits"]
         assert (hit["kind"], hit["who"]) == ("memory", "you (over MCP)")
@@ -160,7 +160,7 @@ SPELT = "\U000e0145\U000e0152\U000e0159" + "\u200c\u200d\u200c\u200d"  # a text 
 async def test_nothing_of_an_answer_reorders_or_hides_what_is_read(connect: Connect, chat: Chat) -> None:
     async with chat() as agent:
         session, _, _ = await say(agent, None, f"My friend Ada{HIDDEN} likes{SPELT} tea: ❤️\u200d🔥, می\u200cخواهم.")
-        await agent.rename(session, f"Tea{HIDDEN}{SPELT}")
+        await agent.chats.rename(session, f"Tea{HIDDEN}{SPELT}")
     async with connect() as client:
         made = await ask(client, "remember", text="The user \u202ekeeps\u202c bees\x1b[2J \u200bhere.")
         assert "\ufffdkeeps\ufffd bees" in made["text"]
@@ -212,7 +212,7 @@ async def test_beside_a_chat_it_names_who_holds_the_memory_and_what_works(connec
             assert (await ask(client, "about", name="Biscuit"))["mentioned"] == 1
         assert (await ask(client, "recall", query="beagle"))["hits"]  # it lives on
         async with chat() as agent:  # which waits until the memory is let go of
-            assert len(await agent.recent()) == 1
+            assert len(await agent.search.recent()) == 1
 
 
 async def test_two_programs_take_turns(connect: Connect, chat: Chat) -> None:

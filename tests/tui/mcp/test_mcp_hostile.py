@@ -48,4 +48,4 @@ async def test_none_is_run_and_the_server_outlives_them_all(connect: Connect, ch
     assert tree(outside) == before
     async with chat() as agent:
         assert agent._memory.head() == head
-        assert len(await agent.recent()) == 1
+        assert len(await agent.search.recent()) == 1

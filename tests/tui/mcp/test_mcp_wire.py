@@ -175,7 +175,7 @@ async def test_it_ends_with_its_client_and_lets_go_of_the_memory(
         assert b"Traceback" not in await wire.process.stderr.read()
     assert holder(Home.resolve(home).memory) is None
     async with chat() as agent:
-        assert len(await agent.recent()) == 1
+        assert len(await agent.search.recent()) == 1
 
 
 async def test_on_a_terminal_it_says_who_is_to_start_it(home: Path) -> None:

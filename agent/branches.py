@@ -1,4 +1,4 @@
-"""Going back and branching: replies made anew, messages edited, heads that move, chats that fork, and what-ifs.
+"""Going back and branching: heads that move, chats that fork, and what-ifs.
 
 Each is one event or two of the log; nothing is copied, and nothing is lost: what the head leaves stays where it is. A
 target that is deleted, hidden, queued or another chat's is refused, and so is anything where a reply is being written.
@@ -6,7 +6,7 @@ target that is deleted, hidden, queued or another chat's is refused, and so is a
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from graph.branches import Alternatives, Branch, World
@@ -16,12 +16,13 @@ from graph.impacts import Impact
 from graph.memory import Memory
 from graph.values import Recorded, Session, Turn
 
-from .altering import Altering
-from .conversation import Conversation
 from .errors import AgentError
-from .events import AgentEvent, MemoriesChanged, SessionsChanged
+from .events import Notice, SessionsChanged
+from .planning import Planner
 from .plans import Plan
+from .private_chats import PrivateChats
 from .reachable import reachable
+from .recorder import Recorder
 from .text import clean_message
 
 LONGEST_NAME = 120
@@ -29,41 +30,29 @@ LONGEST_QUOTE = 60
 PAGE = 200  # turns of a path that are read at a time
 
 
-class Branching(Altering):
-    """The part of the Agent that goes back and branches; what it works with is the Agent's."""
+class Branches:
+    """The paths of the chats: going back on one, to another, and forking."""
 
-    _client: str
-    _conversation: Conversation
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    def _memory_of(self, session: str) -> Memory:
-        raise NotImplementedError
-
-    def _conversation_of(self, session: str | None) -> Conversation:
-        raise NotImplementedError
-
-    def is_private(self, session: str) -> bool:
-        raise NotImplementedError
-
-    # -- another reply, another message ---------------------------------------------------------------------------
-
-    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
-        """Make the last reply anew, or the given one (or that to a message), beside it: the events are as of `send`.
-
-        Where it is stopped or fails before a word came, the chat is as it was. A message that waits is answered.
-        """
-        return self._conversation_of(session).regenerate(session, turn)
-
-    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
-        """Say something else in the place of an earlier message, and answer that: the events are as of `send`."""
-        return self._conversation_of(session).edit(session, turn, text)
+    def __init__(
+        self,
+        memory: Memory,
+        private: PrivateChats,
+        recorder: Recorder,
+        planner: Planner,
+        *,
+        client: str,
+        tell: Callable[[Notice], None],
+    ) -> None:
+        self._memory = memory
+        self._private = private
+        self._recorder = recorder
+        self._planner = planner
+        self._client = client
+        self._tell = tell
 
     # -- moving the head ------------------------------------------------------------------------------------------
 
-    async def rewind_plan(self, session: str, turn: str | None) -> Plan:
+    async def plan_rewind(self, session: str, turn: str | None) -> Plan:
         """What going back to a turn (None: to before the first) would do.
 
         Raises NotFound, AgentError where there is no way to it or the head is there already, and GraphFailure.
@@ -74,13 +63,13 @@ class Branching(Altering):
     async def rewind(self, session: str, turn: str | None, *, plan: Plan | None = None) -> Recorded:
         """Go back to a turn (None: to before the first), with a mark to come back to; `plan` is what was shown of it.
 
-        Raises as `rewind_plan` does, and AgentError where a reply is being written, or where it would do something else
+        Raises as `plan_rewind` does, and AgentError where a reply is being written, or where it would do something else
         than was shown. Without a plan nothing is worked out ahead: nothing is lost by going back, and it is quick.
         """
-        async with self._conversation_of(session).quiet(session):
+        async with self._private.conversation_of(session).quiet(session):
             _, events = await asyncio.to_thread(self._rewinding, session, turn)
-            if plan is not None and not self.is_private(session):
-                return await self.carry_out(plan)
+            if plan is not None and session not in self._private:
+                return await self._planner.carry_out(plan)
             return await self._move(session, *events)
 
     async def switch(self, session: str, turn: str) -> str:
@@ -88,13 +77,13 @@ class Branching(Altering):
 
         Raises NotFound, or AgentError where there is no way to it or a reply is being written.
         """
-        async with self._conversation_of(session).quiet(session):
+        async with self._private.conversation_of(session).quiet(session):
             head, target = await asyncio.to_thread(self._switching, session, turn)
             if target != head:
                 await self._move(session, HeadMoved(session=session, turn=target))
             return target
 
-    async def switch_plan(self, session: str, turn: str) -> Plan:
+    async def plan_switch(self, session: str, turn: str) -> Plan:
         """What going to an alternative would do; nothing where the chat stands on it. Raises as `switch`."""
         head, target = await asyncio.to_thread(self._switching, session, turn)
         events = [HeadMoved(session=session, turn=target)] if target != head else []
@@ -108,12 +97,12 @@ class Branching(Altering):
         It is of the same world, or a what-if: a world of its own, which the others never see. Raises NotFound, or
         AgentError where there is nothing to fork from; EmptyMessage for a blank name.
         """
-        if self.is_private(session):
+        if session in self._private:
             raise AgentError("Private chats are not saved, so they cannot be forked. Nothing was changed.")
         named = clean_message(name).splitlines()[0][:LONGEST_NAME] if name is not None else None
         if at is not None:
             return await self._forked(session, at, what_if, named)
-        async with self._conversation.quiet(session):
+        async with self._private.conversation_of(session).quiet(session):
             return await self._forked(session, None, what_if, named)
 
     async def worlds(self) -> list[World]:
@@ -124,20 +113,20 @@ class Branching(Altering):
 
     async def alternatives(self, session: str, turns: Iterable[str]) -> dict[str, Alternatives]:
         """What stands in the place of each of some turns, where that is more than the turn itself."""
-        return await asyncio.to_thread(self._memory_of(session).alternatives, session, list(turns))
+        return await asyncio.to_thread(self._private.memory_of(session).alternatives, session, list(turns))
 
     async def tree(self, session: str) -> tuple[Branch, ...]:
         """The shape of a chat: its own turns as they branch. Raises NotFound."""
-        return await asyncio.to_thread(self._memory_of(session).tree, session)
+        return await asyncio.to_thread(self._private.memory_of(session).tree, session)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
     async def _moving(self, session: str, turn: str | None, what: str, events: Sequence[Event]) -> Plan:
         """What moving a head does: all that leaves the chat's path is told, also what stays in memory nevertheless."""
         leaving = await asyncio.to_thread(self._leaving, session, turn)
-        if self.is_private(session) or not events:
+        if session in self._private or not events:
             return Plan(what, tuple(events), Impact(gone=tuple(leaving)))
-        made = await self.plan(what, *events)
+        made = await self._planner.plan(what, *events)
         dying = {each.id for each in made.impact.gone}
         known = {each.id for each in leaving}
         others = [each for each in made.impact.gone if each.id not in known]
@@ -147,7 +136,7 @@ class Branching(Altering):
 
     def _leaving(self, session: str, turn: str | None) -> list[Turn]:
         """The turns that are off the path of a chat once its head stands at `turn`, oldest first."""
-        memory, found = self._memory_of(session), list[Turn]()
+        memory, found = self._private.memory_of(session), list[Turn]()
 
         def leaves(each: Turn) -> bool:
             return turn is None or not memory.is_above(each.id, turn)
@@ -160,15 +149,14 @@ class Branching(Altering):
         return found
 
     async def _move(self, session: str, *events: Event) -> Recorded:
-        recorded = await asyncio.to_thread(self._memory_of(session).append, *events)
+        if session not in self._private:
+            return await self._recorder.record(*events)
+        recorded = await asyncio.to_thread(self._private.memory_of(session).append, *events)
         self._tell(SessionsChanged(session))
-        if not self.is_private(session):
-            self._tell(MemoriesChanged())
-            self._mark_if_due()
         return recorded[0]
 
     def _rewinding(self, session: str, turn: str | None) -> tuple[str, list[Event]]:
-        memory = self._memory_of(session)
+        memory = self._private.memory_of(session)
         about = memory.session(session)
         found = reachable(memory, session, turn) if turn is not None else None
         if about.deleted:
@@ -180,7 +168,7 @@ class Branching(Altering):
 
     def _switching(self, session: str, turn: str) -> tuple[str | None, str]:
         """Where the head of a session stands, and where it is to go."""
-        memory = self._memory_of(session)
+        memory = self._private.memory_of(session)
         reachable(memory, session, turn)
         head = memory.session(session).head
         if head is not None and memory.is_above(turn, head):
@@ -190,9 +178,7 @@ class Branching(Altering):
     async def _forked(self, session: str, at: str | None, what_if: bool, name: str | None) -> str:
         new = new_id()
         events = await asyncio.to_thread(self._forking, new, session, at, what_if, name)
-        await asyncio.to_thread(self._memory.append, *events)
-        self._tell(SessionsChanged(new))
-        self._mark_if_due()
+        await self._recorder.record(*events)
         return new
 
     def _forking(self, new: str, session: str, at: str | None, what_if: bool, name: str | None) -> list[Event]:

@@ -38,10 +38,12 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.undoing import Deed
 
-from .altering import Altering
 from .deeds import what_was
 from .errors import AgentError
+from .marks import Marks
+from .planning import Planner
 from .plans import Plan
+from .recorder import Recorder
 
 FOR_GOOD = "Deletes cannot be undone: the words are permanently gone."
 NO_CHAT_BACK = "Deletes cannot be undone: a deleted chat cannot come back. None of its words were erased."
@@ -64,8 +66,14 @@ class Change:
     why_not: str = ""
 
 
-class Undoing(Altering):
-    """The part of the Agent that undoes; what it works with is the Agent's."""
+class History:
+    """What people changed by hand, and how it is undone."""
+
+    def __init__(self, memory: Memory, recorder: Recorder, planner: Planner, marks: Marks) -> None:
+        self.marks = marks
+        self._memory = memory
+        self._recorder = recorder
+        self._planner = planner
 
     async def changes(self, limit: int = 20) -> list[Change]:
         """The newest changes by hand, the newest first: what people did, not what was said or learned by itself."""
@@ -77,18 +85,18 @@ class Undoing(Altering):
         The undoing of a change has a number too: undone itself, the change is made again. Raises NotFound, and
         AgentError where there is nothing to undo or it cannot be undone (any more); then nothing was changed.
         """
-        async with self._one_change:
+        async with self._recorder.changing:
             change, events = await asyncio.to_thread(self._undoing, seq)
             try:
                 await asyncio.to_thread(self._memory.append, Undone(events=change.events), *events)
             except InvalidEvent as error:
                 raise AgentError(f"That can no longer be undone. Nothing was changed. {error}") from error
-            await self._after_change(events)
+            await self._recorder.recorded(events)
         return await asyncio.to_thread(self._as_it_stands, change)
 
     async def restores(self, mark: str) -> bool:
         """Whether there is anything to put back as it was at a mark. Raises NotFound or Ambiguous."""
-        found = await self._mark(mark)
+        found = await self.marks.find(mark)
         events, _ = await asyncio.to_thread(self._memory.restoring, found.seq)
         return bool(events)
 
@@ -98,11 +106,11 @@ class Undoing(Altering):
         Where heads stood, what was hidden, kept out, rated, pinned, named, archived, assigned, reviewed; chats begun
         since are archived. What was deleted since stays deleted. Raises NotFound, Ambiguous, AgentError, GraphFailure.
         """
-        found = await self._mark(mark)
+        found = await self.marks.find(mark)
         events, erased = await asyncio.to_thread(self._memory.restoring, found.seq)
         if not events:
             raise AgentError("Nothing has changed since that mark, so there is nothing to restore.")
-        return await self.plan(
+        return await self._planner.plan(
             f"Go back to {_named(found.name, found.at)}",
             MarkSet(mark=new_id(), reason="restore"),
             MarkRestored(mark=found.id),

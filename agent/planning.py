@@ -1,13 +1,12 @@
 """Changes by hand whose effect is shown before it happens: deleting, forgetting, hiding. A plan each, then one append.
 
 Invariants: a plan changes nothing; carrying one out does exactly what it said, or nothing. What is deleted is gone from
-every reading with the append; its bytes are purged after that.
+every reading with the append; its bytes are erased after that.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from graph.beliefs import Document
 from graph.calling import quoted
@@ -27,44 +26,20 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded, Turn
 
-from .conversation import Conversation
 from .errors import AgentError
-from .events import MemoriesChanged, Notice, SessionsChanged
-from .marking import Marking
-from .plans import ERASING, Plan, plan
-from .prompts import Prompts
+from .plans import Plan, plan
+from .recorder import Recorder
 
 NAMED = 10  # documents of a plan, told by their paths
 
 
-class Altering(Marking):
-    """The part of the Agent that plans changes and carries them out; what it works with is the Agent's."""
+class Planner:
+    """Plans changes, and has them carried out."""
 
-    _prompts: Prompts
-    _conversation: Conversation
-
-    @cached_property
-    def _one_change(self) -> asyncio.Lock:
-        return asyncio.Lock()
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    @property
-    def answering(self) -> str | None:
-        raise NotImplementedError
-
-    def _tell(self, notice: Notice) -> None:
-        raise NotImplementedError
-
-    def is_private(self, session: str) -> bool:
-        raise NotImplementedError
-
-    def _purge_soon(self) -> None:
-        raise NotImplementedError
-
-    # -- plans ----------------------------------------------------------------------------------------------------
+    def __init__(self, memory: Memory, recorder: Recorder, *, is_private: Callable[[str], bool]) -> None:
+        self._memory = memory
+        self._recorder = recorder
+        self._is_private = is_private
 
     async def plan(self, what: str, *events: Event, notes: Iterable[str] = ()) -> Plan:
         """What some events would do if they were appended together. Raises AgentError or GraphFailure."""
@@ -73,7 +48,7 @@ class Altering(Marking):
         except InvalidEvent as error:
             raise AgentError(f"That is not possible (any more). Nothing was changed. {error}") from error
 
-    async def plan_delete(self, turn: str, *, exchange: bool = False) -> Plan:
+    async def delete(self, turn: str, *, exchange: bool = False) -> Plan:
         """What deleting a turn would do, alone (what follows it stays, in its place) or with its whole exchange.
 
         Raises NotFound, AgentError where it is deleted already or a reply is being written there, and GraphFailure.
@@ -82,18 +57,18 @@ class Altering(Marking):
         events = [TurnDeleted(turn=each.id) for each in turns]
         return await self.plan(f"Delete {_named(turns)}", *events)
 
-    async def plan_delete_session(self, session: str) -> Plan:
+    async def delete_session(self, session: str) -> Plan:
         """What deleting a chat would do: its turns that are on no other chat's path go with it.
 
         Raises NotFound, AgentError where it is deleted already, private or being answered in, and GraphFailure.
         """
-        events, shared = await self._session_deletion(session)
-        self._quiet(session)
+        events, shared = await self.session_deletion(session)
+        self._recorder.refuse_while_answering(session)
         name = (await asyncio.to_thread(self._memory.session, session)).name
         planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events)
         return replace(planned, notes=_staying(shared, planned, session))
 
-    async def plan_remove_document(self, document: str) -> Plan:
+    async def remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
         found = await asyncio.to_thread(self._memory.document, document)
         count = len(await asyncio.to_thread(self._memory.chunk_hashes, document))
@@ -104,7 +79,7 @@ class Altering(Marking):
             notes=(pieces, "The file itself is not deleted."),
         )
 
-    async def plan_take_out(self, paths: Collection[str]) -> Plan:
+    async def take_out(self, paths: Collection[str]) -> Plan:
         """What taking the documents of these paths out of the memory would do: nothing is erased, and undo works.
 
         Raises AgentError where none of them is in the memory, and GraphFailure.
@@ -122,7 +97,7 @@ class Altering(Marking):
             notes=[*(each.path for each in found[:NAMED]), *more, "Nothing is erased. To erase a document, delete it."],
         )
 
-    async def plan_forget(self, id: str) -> Plan:
+    async def forget(self, id: str) -> Plan:
         """What forgetting a memory would do: all its forms go, those that stand in for it, and notes that state it.
 
         The messages it was made from stay. Raises NotFound or Ambiguous.
@@ -139,21 +114,19 @@ class Altering(Marking):
             notes=("The messages it was learned from stay in their chats.",) if said - stated else (),
         )
 
-    async def plan_hide(self, turn: str, *, exchange: bool = False) -> Plan:
+    async def hide(self, turn: str, *, exchange: bool = False) -> Plan:
         """What hiding a turn would do, or its whole exchange. Raises NotFound, or AgentError where it is hidden."""
         turns = [each for each in await self._meant(turn, exchange=exchange) if not each.hidden]
         if not turns:
             raise AgentError(f"{_that(exchange)} is already hidden. Nothing was changed.")
         return await self.plan(f"Hide {_named(turns)}", *(TurnHidden(turn=each.id) for each in turns))
 
-    async def plan_unhide(self, turn: str, *, exchange: bool = False) -> Plan:
+    async def unhide(self, turn: str, *, exchange: bool = False) -> Plan:
         """What bringing a hidden turn back would do. Raises NotFound, or AgentError where it is not hidden."""
         turns = [each for each in await self._meant(turn, exchange=exchange) if each.hidden]
         if not turns:
             raise AgentError(f"{_that(exchange)} is not hidden. Nothing was changed.")
         return await self.plan(f"Unhide {_named(turns, hidden=True)}", *(TurnUnhidden(turn=each.id) for each in turns))
-
-    # -- carrying out ---------------------------------------------------------------------------------------------
 
     async def carry_out(self, plan: Plan) -> Recorded:
         """Do what a plan said, in one append; the first event of it.
@@ -162,9 +135,22 @@ class Altering(Marking):
         """
         for event in plan.events:
             if isinstance(event, SessionDeleted):
-                self._quiet(event.session)
-        async with self._one_change:
+                self._recorder.refuse_while_answering(event.session)
+        async with self._recorder.changing:
             return await self._carried_out(plan)
+
+    async def session_deletion(self, session: str) -> tuple[list[Event], int]:
+        """The events that delete a session, and how many turns other chats share. Raises NotFound or AgentError."""
+        if self._is_private(session):
+            raise AgentError("Private chats are not saved: this one is gone when you quit. Nothing was changed.")
+        if (await asyncio.to_thread(self._memory.session, session)).deleted:
+            raise AgentError(f"The chat {session} was already deleted. Nothing was changed.")
+        own, shared = await asyncio.to_thread(self._memory.own_turns, session)
+        words = await asyncio.to_thread(self._memory.words_of_session, session)
+        events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
+        if words:
+            events.append(TextErased(events=words))
+        return events, shared
 
     async def _carried_out(self, plan: Plan) -> Recorded:
         try:
@@ -175,35 +161,9 @@ class Altering(Marking):
             raise AgentError("The effect of this changed in the meantime. Nothing was done. Check again.")
         impact = plan.impact
         going = {form.id for form in (*impact.lost, *impact.erased)} if impact.erases else set()
-        sessions = {turn.session for turn in (*plan.impact.gone, *plan.impact.back)}
-        await self._after_change(plan.events, forgotten=going, sessions=sessions)
+        sessions = {turn.session for turn in (*impact.gone, *impact.back)}
+        await self._recorder.recorded(plan.events, forgotten=going, sessions=sessions)
         return recorded[0]
-
-    async def _record_change(self, *events: Event) -> None:
-        """Append what a person asked for without a preview."""
-        await asyncio.to_thread(self._memory.append, *events)
-        await self._after_change(events)
-
-    async def _after_change(
-        self, events: Sequence[Event], *, forgotten: Iterable[str] = (), sessions: Iterable[str] = ()
-    ) -> None:
-        """What an append that a person asked for means to prompts, faces and purge."""
-        for event in events:
-            if isinstance(event, SessionDeleted):
-                await self._conversation.drop(event.session)
-                await self._prompts.forget(event.session)
-        taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)} | set(forgotten)
-        erases = any(isinstance(event, (*ERASING, TextErased)) for event in events)
-        if taken or erases:
-            await self._prompts.forget_turns(taken)
-        for session in dict.fromkeys([*_sessions(events), *sorted(sessions)]):
-            self._tell(SessionsChanged(session))
-        self._tell(MemoriesChanged())
-        if erases:
-            self._purge_soon()
-        self._mark_if_due()
-
-    # -- inside ---------------------------------------------------------------------------------------------------
 
     async def _meant(self, turn: str, *, exchange: bool, deleting: bool = False) -> list[Turn]:
         """The turns that are meant, in order: one that is kept, or its exchange. Raises NotFound or AgentError."""
@@ -211,28 +171,10 @@ class Altering(Marking):
         if await asyncio.to_thread(self._memory.deleted, [turn]):
             raise AgentError(f"The message {turn} was already deleted. Nothing was changed.")
         if deleting:
-            self._quiet(found.session)
+            self._recorder.refuse_while_answering(found.session)
         if not exchange:
             return [found]
         return await asyncio.to_thread(lambda: self._memory.turns(self._memory.whole_exchange(turn)))
-
-    def _quiet(self, session: str) -> None:
-        """Raise AgentError where a reply is being written: what is deleted under it would come back with it."""
-        if self.answering == session:
-            raise AgentError("A reply is being written in that chat. Nothing was deleted. Stop it (Esc) and try again.")
-
-    async def _session_deletion(self, session: str) -> tuple[list[Event], int]:
-        """The events that delete a session, and how many turns other chats share. Raises NotFound or AgentError."""
-        if self.is_private(session):
-            raise AgentError("Private chats are not saved: this one is gone when you quit. Nothing was changed.")
-        if (await asyncio.to_thread(self._memory.session, session)).deleted:
-            raise AgentError(f"The chat {session} was already deleted. Nothing was changed.")
-        own, shared = await asyncio.to_thread(self._memory.own_turns, session)
-        words = await asyncio.to_thread(self._memory.words_of_session, session)
-        events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
-        if words:
-            events.append(TextErased(events=words))
-        return events, shared
 
     def _stated(self, proof: set[str]) -> set[str]:
         """The notes and the proposals among the proof of some observations: they were said for nothing else."""
@@ -253,11 +195,6 @@ def _emptied(document: Document, ingest: str) -> DocumentRead:
             "text": f"{document.title}\n{document.path}",
         }
     )
-
-
-def _sessions(events: Iterable[Event]) -> list[str]:
-    found: Callable[[Event], str | None] = lambda event: getattr(event, "session", None)  # noqa: E731
-    return [session for session in map(found, events) if session is not None]
 
 
 def _named(turns: Sequence[Turn], *, hidden: bool = False) -> str:

@@ -4,11 +4,8 @@ Those that are set by themselves are bounded: the newest ones are offered (graph
 """
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
-from typing import Any
 
 from graph.errors import SURPRISES, Ambiguous, MemoryFailure, NotFound
 from graph.events import MarkCleared, MarkSet
@@ -16,6 +13,7 @@ from graph.ids import new_id
 from graph.marks import Mark
 from graph.memory import Memory
 
+from .background import BackgroundTasks
 from .errors import AgentError, EmptyMessage
 from .text import clean_message
 
@@ -24,47 +22,41 @@ LONGEST_NAME = 120
 SHORTEST_PREFIX = 6
 
 
-class Marking:
-    """The part of the Agent that marks places in the log; what it works with is the Agent's."""
+class Marks:
+    """The marks of a memory."""
 
-    @cached_property
-    def _one_mark(self) -> asyncio.Lock:
-        return asyncio.Lock()
+    def __init__(self, memory: Memory, background: BackgroundTasks) -> None:
+        self._memory = memory
+        self._background = background
+        self._one_at_a_time = asyncio.Lock()
 
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        raise NotImplementedError
-
-    async def marks(self) -> list[Mark]:
+    async def all(self) -> list[Mark]:
         """The marks that are offered, the newest first."""
         return await asyncio.to_thread(self._memory.marks, now=datetime.now(UTC))
 
-    async def mark(self, name: str) -> Mark:
+    async def add(self, name: str) -> Mark:
         """Mark this place by a name, to stay until it is taken off.
 
         Raises EmptyMessage, and AgentError where a mark has that name.
         """
-        set = MarkSet(mark=new_id(), reason="named", text=_name(name))
-        if same := next((each for each in await self.marks() if each.name == set.text), None):
+        event = MarkSet(mark=new_id(), reason="named", text=_name(name))
+        if same := next((each for each in await self.all() if each.name == event.text), None):
             raise AgentError(
                 f"There is already a mark with that name ({same.id}). Nothing was changed. Use another name, or "
                 "remove that mark."
             )
-        await asyncio.to_thread(self._memory.append, set)
-        return await self._mark(set.mark)
+        await asyncio.to_thread(self._memory.append, event)
+        return await self.find(event.mark)
 
-    async def unmark(self, id: str) -> Mark:
+    async def remove(self, id: str) -> Mark:
         """Take a mark off the list; what it marked stays as it is. Raises NotFound or Ambiguous."""
-        found = await self._mark(id)
+        found = await self.find(id)
         await asyncio.to_thread(self._memory.append, MarkCleared(mark=found.id))
         return found
 
-    async def _mark(self, id: str) -> Mark:
+    async def find(self, id: str) -> Mark:
         """A mark that is offered, by its id or the beginning of it. Raises NotFound or Ambiguous."""
-        wanted, marks = id.strip().upper(), await self.marks()
+        wanted, marks = id.strip().upper(), await self.all()
         found = [
             each
             for each in marks
@@ -76,18 +68,18 @@ class Marking:
             raise Ambiguous(f"Several marks have ids starting with {id}. Give more characters.")
         return found[0]
 
-    def _mark_if_due(self) -> None:
+    def add_if_due(self) -> None:
         """Something happened: mark this place in the background, if the last mark is long ago."""
-        self._spawn(self._mark_when_due())
+        self._background.start(self._add_when_due())
 
-    async def _mark_when_due(self) -> None:
+    async def _add_when_due(self) -> None:
         with suppress(
             MemoryFailure, AgentError, *SURPRISES
         ):  # a mark that cannot be set now is set after the next message
-            async with self._one_mark:  # or two that look at once would both set one
-                await asyncio.to_thread(self._mark_place)
+            async with self._one_at_a_time:  # or two that look at once would both set one
+                await asyncio.to_thread(self._add_here)
 
-    def _mark_place(self) -> None:
+    def _add_here(self) -> None:
         if self._memory.mark_is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):
             self._memory.append(MarkSet(mark=new_id(), reason="automatic"))
 

@@ -7,10 +7,10 @@ more text follows. Saves never overlap, and none is running any more once `close
 import asyncio
 from collections.abc import Awaitable, Callable
 
-SAVE_EVERY_S = 0.4  # A1 allows the text on disk to be 1 s behind; the save itself takes its time too
+SAVE_EVERY_S = 0.4  # the text on disk may be 1 s behind; the save itself takes its time too
 
 
-class Keeper:
+class StreamCheckpointer:
     """Saves the newest text in the background, at most every `every_s` seconds."""
 
     def __init__(self, save: Callable[[str], Awaitable[None]], *, every_s: float = SAVE_EVERY_S) -> None:

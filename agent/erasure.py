@@ -8,7 +8,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from graph.purging import unkept
 from graph.values import Progress
 
 from .asking.store import QueryStore
+from .background import BackgroundTasks
 from .events import Notice, Warned
 from .foreground import Foreground
 from .home import Home
@@ -70,55 +71,69 @@ class Purged:
         )
 
 
-class Purges:
-    """The part of the Agent that purges; what it works with is the Agent's."""
+class Erasure:
+    """Erases in the background what was deleted."""
 
-    _home: Home
-    _jobs: Jobs
-    _prompts: Prompts
-    _foreground: Foreground
-    _opening: asyncio.Task[None] | None
-    _spawn: Callable[..., asyncio.Task[None]]
-    _tell: Callable[[Notice], None]
-    _purge_task: asyncio.Task[None] | None = None
-    _purge_again = False
-    _purge_told = False  # what it came to was waited for
-    _purge_report = Purged()
+    def __init__(
+        self,
+        memory: Memory,
+        home: Home,
+        jobs: Jobs,
+        prompts: Prompts,
+        foreground: Foreground,
+        background: BackgroundTasks,
+        *,
+        tell: Callable[[Notice], None],
+        graph_opened: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`graph_opened` waits for the graph, where one is being opened."""
+        self._memory = memory
+        self._home = home
+        self._jobs = jobs
+        self._prompts = prompts
+        self._foreground = foreground
+        self._background = background
+        self._tell = tell
+        self._graph_opened = graph_opened
+        self.put_off = False  # until `finished` is asked for
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._told = False  # what it came to was waited for
+        self._report = Purged()
 
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    async def purged(self) -> Purged:
+    async def finished(self) -> Purged:
         """Wait until nothing of what was deleted is left in any file, or as far as that can be done; what was done."""
-        self._purge_soon()
-        assert self._purge_task is not None
-        await asyncio.shield(self._purge_task)
-        self._purge_told = True
-        return self._purge_report
+        self._begin()
+        assert self._task is not None
+        await asyncio.shield(self._task)
+        self._told = True
+        return self._report
 
-    async def purge_is_left(self) -> bool:
+    async def is_left(self) -> bool:
         """Whether what was deleted is still being erased from the files, and nobody waited to hear of it."""
-        return not self._purge_told and bool(await asyncio.to_thread(self._memory.purging))
+        return not self._told and bool(await asyncio.to_thread(self._memory.purging))
 
-    def _purge_soon(self) -> None:
+    def begin(self) -> None:
         """Work off what waits, in the background, after what is being worked off."""
-        self._purge_again = True
-        if self._purge_task is None or self._purge_task.done():
-            self._purge_task = self._spawn(self._purge_all())
+        if not self.put_off:
+            self._begin()
 
-    async def _resume_purge(self) -> None:
+    def _begin(self) -> None:
+        self._again = True
+        if self._task is None or self._task.done():
+            self._task = self._background.start(self._purge_all())
+
+    async def resume(self) -> None:
         """Go on with what the last run had no time for."""
         if await asyncio.to_thread(self._memory.purging):
-            self._purge_soon()
+            self.begin()
 
     async def _purge_all(self) -> None:
         report = Purged()
         try:
-            while self._purge_again:
-                self._purge_again = False
-                if self._opening is not None:
-                    await asyncio.wait({self._opening})
+            while self._again:
+                self._again = False
+                await self._graph_opened()
                 while waiting := await asyncio.to_thread(self._memory.purging):
                     report += await self._purge_once(frozenset(waiting))
                     if report.pending is not None:
@@ -128,7 +143,7 @@ class Purges:
         except MemoryFailure as error:
             self._tell(Warned(f"The deletion is done everywhere you can see, but not yet in every file: {error}"))
             report += Purged(pending=str(error))
-        self._purge_report = report
+        self._report = report
         self._tell_of(report)
 
     async def _purge_once(self, events: frozenset[int]) -> Purged:

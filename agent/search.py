@@ -1,12 +1,12 @@
-"""What the faces ask the memory through the Agent: recall, search, the recent, the pinned, names and themes."""
+"""What the faces ask the memory: recall, search, the recent, names and themes, and what a reply was given."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
 
-from graph.events import MAIN_WORLD, PinCleared, PinSet, Recalled, TurnHidden, TurnUnhidden
+from graph.events import MAIN_WORLD, Recalled
 from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
 from graph.memory import Memory
 from graph.newest import Newest, NodeKind
@@ -16,8 +16,6 @@ from graph.values import Exchange, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 
-from .altering import Altering
-from .prompts import Prompts
 from .recall import Recaller
 from .relevance import open_quotes
 from .themes import Overview, Progress, Theme, ThemeMaker
@@ -26,22 +24,24 @@ ALL = Filters()
 RECENT = "recent_conversations"
 
 
-class Remembering(Altering):
-    """The part of the Agent that answers about the memory; what it works with is the Agent's."""
+class Search:
+    """Finds what was said and learned."""
 
-    _prompts: Prompts
-    _recaller: Recaller
-    _maker: ThemeMaker
-
-    @property
-    def _memory(self) -> Memory:
-        raise NotImplementedError
-
-    async def _chat_model(self) -> Generator | None:
-        raise NotImplementedError
-
-    def _doubts_named(self, name: str) -> bool:
-        raise NotImplementedError
+    def __init__(
+        self,
+        memory: Memory,
+        recaller: Recaller,
+        themes: ThemeMaker,
+        *,
+        chat_model: Callable[[], Awaitable[Generator | None]],
+        doubts: Callable[[str], bool],
+    ) -> None:
+        """`chat_model` is asked for names of themes; `doubts`, whether the model of a name wastes what it is given."""
+        self._memory = memory
+        self._recaller = recaller
+        self._themes = themes
+        self._chat_model = chat_model
+        self._doubts = doubts
 
     async def recall(self, query: str, *, limit: int = 10, filters: Filters = ALL) -> list[Hit]:
         """What was said that matters for a query, each hit with why. Raises GraphFailure while the graph is behind."""
@@ -72,7 +72,7 @@ class Remembering(Altering):
         """What a world, and there a chat of a project, knows about one person, place or project."""
         return await asyncio.to_thread(self._memory.about, name, world=world, project=project)
 
-    async def search(self, text: str, limit: int = 50) -> list[Found]:
+    async def words(self, text: str, limit: int = 50) -> list[Found]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
         return await asyncio.to_thread(self._memory.search, text, limit=limit)
 
@@ -88,7 +88,7 @@ class Remembering(Altering):
 
         They are named by the chat model where one loads. Raises GraphFailure.
         """
-        return await self._maker.find(
+        return await self._themes.find(
             await self._chat_model(), limit=limit, progress=progress, world=world, project=project
         )
 
@@ -104,7 +104,7 @@ class Remembering(Altering):
 
         Raises GraphFailure.
         """
-        return await self._maker.overview(
+        return await self._themes.overview(
             await self._chat_model(), limit=limit, progress=progress, world=world, project=project
         )
 
@@ -119,32 +119,6 @@ class Remembering(Altering):
     async def missed(self, reply_turn: str) -> str:
         """What a reply was told instead of quotes: that nothing was said then. Empty where it was not."""
         return await asyncio.to_thread(self._missed, reply_turn)
-
-    async def pinned(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[Turn]:
-        """The turns that are pinned in a world and that it, and there a chat of a project, sees, oldest first."""
-        return await asyncio.to_thread(self._memory.pinned, world, project=project)
-
-    async def pin(self, turn: str, *, world: str | None = None) -> None:
-        """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
-        await self._pin(turn, PinSet(turn=turn, world=world))
-
-    async def unpin(self, turn: str, *, world: str | None = None) -> None:
-        """Take a pin off; the turn leaves a prompt when that is shortened next. Raises NotFound."""
-        await self._pin(turn, PinCleared(turn=turn, world=world))
-
-    async def hide(self, turn: str) -> None:
-        """Take a turn out of view, memory and prompts, reversibly. Raises NotFound."""
-        await asyncio.to_thread(self._memory.turn, turn)
-        await self._record_change(TurnHidden(turn=turn))
-
-    async def unhide(self, turn: str) -> None:
-        """Bring a hidden turn back. Raises NotFound."""
-        await asyncio.to_thread(self._memory.turn, turn)
-        await self._record_change(TurnUnhidden(turn=turn))
-
-    async def _pin(self, turn: str, event: PinSet | PinCleared) -> None:
-        await asyncio.to_thread(self._memory.turn, turn)
-        await asyncio.to_thread(self._memory.append, event)
 
     def _context(self, reply_turn: str) -> list[Hit]:
         """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
@@ -163,7 +137,7 @@ class Remembering(Altering):
         """Read from the log alone, as a chat is shown before the graph is there."""
         reply = self._memory.turn(reply_turn)
         asked = self._message_of(reply)
-        if not reply.recalled or asked is None or not self._doubts_named(reply.model or ""):
+        if not reply.recalled or asked is None or not self._doubts(reply.model or ""):
             return ()
         session = self._memory.session(reply.session)
         ids = [item.id for item in reply.recalled]

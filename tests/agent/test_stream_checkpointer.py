@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agent.keeper import Keeper
 from agent.reply import Reply, stream_reply
+from agent.stream_checkpointer import StreamCheckpointer
 from graph.errors import LogUnwritable
 from models.protocols import SamplingParams
 from tests.fakes import FakeGenerator
@@ -61,26 +61,26 @@ async def test_the_last_words_before_a_pause_are_saved_without_waiting_for_more(
 
 async def test_the_newest_text_is_saved_and_those_between_are_left_out() -> None:
     disk = Disk()
-    keeper = Keeper(disk.save, every_s=0)
+    checkpointer = StreamCheckpointer(disk.save, every_s=0)
     disk.room.clear()
-    keeper.keep("a")
+    checkpointer.keep("a")
     await asyncio.sleep(0)
     for text in ("ab", "abc", "abcd"):
-        keeper.keep(text)
+        checkpointer.keep(text)
     disk.room.set()
     await disk.has("abcd")
-    await keeper.close()
+    await checkpointer.close()
     assert disk.texts[-1] == "abcd"
     assert len(disk.texts) <= 2
 
 
 async def test_no_save_is_running_once_it_is_closed() -> None:
     disk = Disk()
-    keeper = Keeper(disk.save)
+    checkpointer = StreamCheckpointer(disk.save)
     disk.room.clear()
-    keeper.keep("a")
+    checkpointer.keep("a")
     await disk.begun.wait()
-    closing = asyncio.ensure_future(keeper.close())
+    closing = asyncio.ensure_future(checkpointer.close())
     await asyncio.sleep(0)
     assert not closing.done()
     disk.room.set()
@@ -95,10 +95,10 @@ async def test_a_save_that_fails_is_told_with_the_next_words() -> None:
         failed.set()
         raise LogUnwritable("The disk is full.")
 
-    keeper = Keeper(full)
-    keeper.keep("a")
+    checkpointer = StreamCheckpointer(full)
+    checkpointer.keep("a")
     await failed.wait()
     await asyncio.sleep(0)
     with pytest.raises(LogUnwritable):
-        keeper.keep("ab")
-    await keeper.close()
+        checkpointer.keep("ab")
+    await checkpointer.close()

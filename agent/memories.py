@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from graph.beliefs import Observation, Story, Wanted
+from graph.errors import NotFound
 from graph.events import (
     MAIN_WORLD,
+    CoreWritten,
     Event,
     ObservationKind,
     ObservationPromoted,
@@ -20,13 +22,17 @@ from graph.events import (
     ObservationReturned,
     PinCleared,
     PinSet,
+    TurnRated,
 )
+from graph.memory import Memory
 
 from . import notes
-from .altering import Altering
-from .arranging import Arranging
+from .blocks import block_name, block_text
 from .errors import AgentError
-from .events import MemoriesChanged, SessionsChanged
+from .planning import Planner
+from .prompts import Prompts
+from .readers import MemoryReader
+from .recorder import Recorder
 from .text import clean_message
 
 ANY = Wanted()
@@ -46,29 +52,21 @@ STOOD = {
 }
 
 
-class Keeping(Arranging, Altering):
-    """The part of the Agent that keeps what was learned; what it works with is the Agent's."""
+class Memories(MemoryReader):
+    """What was learned, and what a person does with it: the core blocks and the ratings of turns too."""
+
+    def __init__(self, memory: Memory, recorder: Recorder, planner: Planner, prompts: Prompts) -> None:
+        super().__init__(memory)
+        self._memory = memory
+        self._recorder = recorder
+        self._planner = planner
+        self._prompts = prompts
 
     # -- reading --------------------------------------------------------------------------------------------------
 
-    async def memories(self, wanted: Wanted = ANY, *, limit: int = 200) -> list[Observation]:
-        """What was learned, the newest first. Raises GraphFailure while the graph is behind."""
-        return await asyncio.to_thread(self._memory.memories, wanted, now=datetime.now(UTC), limit=limit)
-
-    async def memory(self, id: str, *, world: str | None = None) -> Story:
-        """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous.
-
-        As they stand in `world`, or (None) in the observation's own.
-        """
-        return await asyncio.to_thread(self._memory.memory, id, world=world)
-
-    async def review(self, *, limit: int = 200) -> list[Observation]:
-        """The candidates that wait for review, the newest first. Raises GraphFailure."""
-        return await self.memories(Wanted(status="candidate"), limit=limit)
-
     async def forgetting(self, id: str) -> list[Observation]:
         """What `forget` would erase: all revisions of a memory. Raises NotFound or Ambiguous."""
-        found = (await self.memory(id)).observation
+        found = (await self.story(id)).observation
         return await asyncio.to_thread(self._memory.forgetting, found.id)
 
     # -- stating --------------------------------------------------------------------------------------------------
@@ -88,7 +86,7 @@ class Keeping(Arranging, Altering):
         nothing was stored.
         """
         said, scope = statement(text), tags_of(tags)
-        async with self._one_change:
+        async with self._recorder.changing:
             return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project, scope, world))
 
     async def correct(self, id: str, text: str, *, world: str | None = None) -> Observation:
@@ -99,8 +97,8 @@ class Keeping(Arranging, Altering):
         Raises NotFound, Ambiguous, and AgentError where it is not in use (any more); then nothing was stored.
         """
         said = statement(text)
-        async with self._one_change:
-            story = await self.memory(id, world=world)
+        async with self._recorder.changing:
+            story = await self.story(id, world=world)
             old = story.observation
             if old.live and not old.current and (holds := _holding(story)):
                 raise AgentError(f"{STOOD[old.status]} Nothing was changed. {_now(holds[-1])}")
@@ -115,30 +113,30 @@ class Keeping(Arranging, Altering):
 
         The messages it was made from stay. Raises NotFound or Ambiguous.
         """
-        planned = await self.plan_forget(id)
-        await self.carry_out(planned)
+        planned = await self._planner.forget(id)
+        await self._planner.carry_out(planned)
         return len(planned.impact.lost)
 
     # -- reviewing ------------------------------------------------------------------------------------------------
 
     async def promote(self, id: str) -> None:
         """Take a candidate into use; `restore` undoes it. Raises NotFound, Ambiguous, or AgentError."""
-        async with self._one_change:
+        async with self._recorder.changing:
             found = await self._candidate(id)
             if (same := await asyncio.to_thread(self._in_use, found)) is not None:
                 raise AgentError(
                     f"The same memory is already in use ({same.id}). Nothing was changed. Reject this one."
                 )
-            await self._note(ObservationPromoted(observation=found.id))
+            await self._recorder.record(ObservationPromoted(observation=found.id))
 
     async def reject(self, id: str) -> None:
         """Say that a memory is wrong, a candidate or one in use; `restore` undoes it, and this undoes an edit.
 
         Raises NotFound, Ambiguous, or AgentError.
         """
-        async with self._one_change:
+        async with self._recorder.changing:
             found = await self._standing(id, "candidate", "active")
-            await self._note(ObservationRejected(observation=found.id))
+            await self._recorder.record(ObservationRejected(observation=found.id))
 
     async def reword(self, id: str, text: str) -> Observation:
         """Take a candidate into use in the user's own words, as a revision of it; undone by rejecting that.
@@ -146,7 +144,7 @@ class Keeping(Arranging, Altering):
         Raises NotFound, Ambiguous, EmptyMessage, or AgentError.
         """
         said = statement(text)
-        async with self._one_change:
+        async with self._recorder.changing:
             old = await self._candidate(id)
             return await self._changed(await asyncio.to_thread(notes.revising, self._memory, said, old))
 
@@ -155,37 +153,74 @@ class Keeping(Arranging, Altering):
 
         Raises NotFound, Ambiguous, or AgentError where a later form took its place.
         """
-        async with self._one_change:
-            story = await self.memory(id)
+        async with self._recorder.changing:
+            story = await self.story(id)
             found = story.observation
             if found.live and found.status == "superseded":
                 later = next((each for each in _holding(story) if found.id in _before(story, each)), None)
                 back = f". `clew review --reject {later.id}` undoes that" if later is not None else ""
                 raise AgentError(f"That memory {STANDS[found.status]}. Nothing was changed{back}.")
             if found.status != status:
-                await self._note(ObservationReturned(observation=found.id, status=status))
+                await self._recorder.record(ObservationReturned(observation=found.id, status=status))
 
     # -- pinning --------------------------------------------------------------------------------------------------
 
-    async def pin_memory(self, id: str, *, world: str | None = None) -> None:
+    async def pin(self, id: str, *, world: str | None = None) -> None:
         """Keep a memory in every prompt of a world (None: its own) from the next message on.
 
         Raises NotFound, Ambiguous, or AgentError.
         """
-        async with self._one_change:
+        async with self._recorder.changing:
             found = await self._standing(id, "candidate", "active", world=world)
-            await self._note(PinSet(observation=found.id, world=world))
+            await self._recorder.record(PinSet(observation=found.id, world=world))
 
-    async def unpin_memory(self, id: str, *, world: str | None = None) -> None:
+    async def unpin(self, id: str, *, world: str | None = None) -> None:
         """Take a pin off; the memory leaves a prompt when that is shortened next. Raises NotFound or Ambiguous."""
-        async with self._one_change:
-            await self._note(PinCleared(observation=(await self.memory(id)).observation.id, world=world))
+        async with self._recorder.changing:
+            await self._recorder.record(PinCleared(observation=(await self.story(id)).observation.id, world=world))
+
+    async def rate(self, turns: str | Iterable[str], significance: int) -> int:
+        """Say how much turns matter, one or many in one append; how many there were. Raises NotFound or AgentError."""
+        if significance not in range(4):
+            raise AgentError(
+                f"{significance} is not a valid significance. Use 0 (routine), 1 (notable), 2 (significant) or 3 "
+                "(pivotal)."
+            )
+        ids = [turns] if isinstance(turns, str) else list(dict.fromkeys(turns))
+        there = await asyncio.to_thread(self._memory.quotable, ids)
+        if missing := [id for id in ids if id not in there]:
+            raise NotFound(f"There is no message {missing[0]}, or it is hidden. Nothing was rated.")
+        if ids:
+            await self._recorder.record(*(TurnRated(turn=id, significance=significance, by="user") for id in ids))
+        return len(ids)
+
+    # -- core blocks ----------------------------------------------------------------------------------------------
+
+    async def write_block(self, name: str, text: str, *, world: str = MAIN_WORLD, project: str | None = None) -> None:
+        """Say what a core block says from the next message on, in the chats of a project or (None) in all.
+
+        Empty, it is gone; then a project has again what all have. Raises AgentError.
+        """
+        block, says = block_name(name), block_text(text)
+        if not says:
+            there = await self.blocks(world=world, project=project)
+            known = next((each for each in there if each.name == block), None)
+            if known is None:
+                raise AgentError(f"There is no core block {block} to remove. Nothing was changed.")
+            if known.project != project:
+                raise AgentError(
+                    f"The core block {block} is used in all projects. Nothing was changed. Remove it in a chat "
+                    "outside projects."
+                )
+        await self._recorder.record(CoreWritten(block=block, world=world, project=project, by="user", text=says))
+        if not says:
+            await self._prompts.forget_turns(())  # no state keeps what is gone
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
     async def _standing(self, id: str, *statuses: str, world: str | None = None) -> Observation:
         """The memory of that id, if it is live and stands like that. Raises NotFound, Ambiguous or AgentError."""
-        found = (await self.memory(id, world=world)).observation
+        found = (await self.story(id, world=world)).observation
         if not found.live:
             raise AgentError("The proof of that memory was hidden, deleted or rewound. Nothing was changed.")
         if found.status not in statuses:
@@ -194,7 +229,7 @@ class Keeping(Arranging, Altering):
 
     async def _candidate(self, id: str) -> Observation:
         """The candidate of that id, if no other form took its place. Raises NotFound, Ambiguous or AgentError."""
-        found, story = await self._standing(id, "candidate"), await self.memory(id)
+        found, story = await self._standing(id, "candidate"), await self.story(id)
         if others := [each for each in _holding(story) if each.id not in _before(story, found)]:
             raise AgentError(
                 f"Another version of it is now in use. Nothing was changed. Reject this one. {_now(others[-1])}"
@@ -223,15 +258,8 @@ class Keeping(Arranging, Altering):
     async def _changed(self, events: list[Event]) -> Observation:
         """Store what was stated; the observation that it made or supported."""
         stated = next(id for event in reversed(events) if (id := getattr(event, "observation", None)) is not None)
-        await self._note(*events)
-        self._tell(SessionsChanged(next(event.session for event in events if event.kind == "turn.said")))
-        return (await self.memory(stated)).observation
-
-    async def _note(self, *events: Event) -> None:
-        """Store changes, and tell that there are some."""
-        await asyncio.to_thread(self._memory.append, *events)
-        self._tell(MemoriesChanged())
-        self._mark_if_due()
+        await self._recorder.record(*events)
+        return (await self.story(stated)).observation
 
 
 def _holding(story: Story) -> list[Observation]:

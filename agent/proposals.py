@@ -23,10 +23,12 @@ from graph.events import (
     TurnSaid,
 )
 from graph.ids import new_id
+from graph.memory import Memory
 
 from . import notes
 from .errors import AgentError
-from .keeping import Keeping, statement
+from .memories import Memories, statement
+from .recorder import Recorder
 
 CLIENT = "mcp"
 TITLE = "Proposals from other programs"
@@ -46,10 +48,15 @@ class Proposal:
     memory: Observation
 
 
-class Proposing(Keeping):
-    """The part of the Agent that takes proposals."""
+class Proposals:
+    """Takes proposals."""
 
-    async def propose(
+    def __init__(self, memory: Memory, memories: Memories, recorder: Recorder) -> None:
+        self._memory = memory
+        self._memories = memories
+        self._recorder = recorder
+
+    async def add(
         self,
         text: str,
         *,
@@ -64,7 +71,7 @@ class Proposing(Keeping):
         then nothing was stored.
         """
         said = statement(text)
-        async with self._one_change:
+        async with self._recorder.changing:
             now = datetime.now(UTC)
             near = await asyncio.to_thread(
                 self._memory.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
@@ -72,14 +79,14 @@ class Proposing(Keeping):
             same = [each for each in near if each.project == project and notes.same(said, each.text)]
             if (known := _known(same)) is not None:
                 return known
-            if not in_use and len(await self.review(limit=MOST_WAITING)) >= MOST_WAITING:
+            if not in_use and len(await self._memories.review(limit=MOST_WAITING)) >= MOST_WAITING:
                 raise AgentError(
                     f"{MOST_WAITING} memories are already waiting for the user's review. Nothing was stored. "
                     "Propose it again after the user has reviewed some (`clew review`)."
                 )
             events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, project, in_use)
-            await self._note(*events)
-            return Proposal("in use" if in_use else "waits", (await self.memory(_made(events))).observation)
+            await self._recorder.record(*events)
+            return Proposal("in use" if in_use else "waits", (await self._memories.story(_made(events))).observation)
 
     def _proposing(
         self, said: str, by: str, kind: ObservationKind | None, project: str | None, in_use: bool

@@ -1,0 +1,113 @@
+"""The graph for the faces: people's own queries, walks from node to node, and the numbers of the charts.
+
+A query runs in a thread; its first rows are told on the event loop, and it ends when its asker does.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from graph.asked import Asked
+from graph.egos import PER
+from graph.events import MAIN_WORLD
+from graph.neighbours import Key
+from graph.querying.catalogue import Schema
+from graph.querying.console import ROWS, TIMEOUT_S, Answer
+from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
+
+if TYPE_CHECKING:
+    from graph.statistics import Statistics
+
+First = Callable[[Answer], None]
+
+
+class Graph:
+    """Answers about the graph of a memory, or of the past of one; each raises GraphFailure while that is closed.
+
+    See graph/egos.py for what the walks promise.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+
+    async def console(
+        self,
+        cypher: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        limit: int = ROWS,
+        world: str = MAIN_WORLD,
+        live_only: bool = False,
+        project: str | None = None,
+        first: First | None = None,
+    ) -> Answer:
+        """Ask the graph a query of one's own, which only reads; cancelling the task ends it.
+
+        `first` is called on the event loop with the first rows, before they are counted. Only what is live in main is
+        there when it is `live_only`, and of that what a chat of a `project`, or of none, sees. Raises Refused before it
+        runs, QueryFailed, QueryTimeout or GraphFailure.
+        """
+        loop, cancelled = asyncio.get_running_loop(), threading.Event()
+
+        def tell(answer: Answer) -> None:
+            if first is not None and not cancelled.is_set():
+                loop.call_soon_threadsafe(first, answer)
+
+        try:
+            return await asyncio.to_thread(
+                self._asked.console,
+                cypher,
+                parameters=parameters,
+                timeout_s=timeout_s,
+                limit=limit,
+                world=world,
+                live_only=live_only,
+                project=project,
+                first=None if first is None else tell,
+                cancelled=cancelled,
+            )
+        finally:
+            cancelled.set()
+
+    async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
+        await asyncio.to_thread(self._asked.validate, cypher, parameters=parameters)
+
+    async def prepare(self, *, live_only: bool = False) -> None:
+        """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
+        await asyncio.to_thread(self._asked.prepare_console, live_only=live_only)
+
+    async def node(self, ref: Ref) -> Node:
+        """A node with its particulars; an entity by its name too. Raises NotFound."""
+        return await asyncio.to_thread(self._asked.node, ref)
+
+    async def ego(self, ref: Ref, *, per: int = PER) -> Ego:
+        """A node and the first of its neighbours by each relationship. Raises NotFound."""
+        return await asyncio.to_thread(self._asked.ego, ref, per=per)
+
+    async def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:
+        """More neighbours of one side of an Ego (`Side.key`), or those with these words. Raises NotFound."""
+        return await asyncio.to_thread(self._asked.neighbours, ref, key, text=text, offset=offset, limit=limit)
+
+    async def provenance(self, observation: str) -> tuple[ProofStep, ...]:
+        """The way from a memory down to the words that prove it. Raises NotFound."""
+        return await asyncio.to_thread(self._asked.provenance, observation)
+
+    async def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
+        """A node with what is around it, to be drawn. Raises NotFound."""
+        return await asyncio.to_thread(self._asked.around, ref, limit=limit)
+
+    async def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
+        """The given nodes that are there, and the edges among them."""
+        return await asyncio.to_thread(self._asked.subgraph, list(refs))
+
+    async def schema(self) -> Schema:
+        """The tables of the graph, each with how much is in it now."""
+        return await asyncio.to_thread(self._asked.schema)
+
+    async def statistics(self) -> "Statistics":
+        """How much is in the memory since when, and how fast replies came. Raises GraphFailure."""
+        return await asyncio.to_thread(self._asked.statistics, now=datetime.now(UTC))

@@ -1,0 +1,192 @@
+"""Which model answers: fetched, loaded and swapped in threads, one at a time, with every step told."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, TooBigForMemory
+from models.protocols import Embedder, Generator
+
+from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
+from .home import Home
+from .settings import Settings
+
+
+class Loader(Protocol):
+    """Brings a model up by name or path; blocking. Raises ModelError; `progress`, called now and then, may raise.
+
+    What is to be known of a model that works is a Warned.
+    """
+
+    def __call__(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator: ...
+
+
+class Abandoned(Exception):
+    """Raised out of a progress call to end a fetch nobody waits for any more."""
+
+
+def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
+    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there.
+
+    The default embedder comes along then, if it is the one in use: both are of the first start.
+    """
+
+    def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
+        from models.generator import load_generator
+        from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
+
+        store = ModelStore(home.models)
+
+        def fetch(name: str) -> Path:
+            return store.pull(name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total)))
+
+        try:
+            path = store.path(name)
+        except NotInstalled:
+            if name != DEFAULT_CHAT or not fetching:
+                raise
+            path = fetch(name)
+            if settings.embedder == DEFAULT_EMBEDDER:
+                with suppress(FetchError):  # the chat needs none, and what loads the embedder tells that it is missing
+                    fetch(DEFAULT_EMBEDDER)
+        progress(ModelProgress("loading", name))
+        return load_generator(
+            path,
+            name=Path(name).stem if name.endswith(".gguf") else name,
+            context=settings.context,
+            threads=settings.threads or None,
+            gpu_layers=settings.gpu_layers,
+            memo=home.probed,
+            warn=lambda message: progress(Warned(message)),
+        )
+
+    return load
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEmbedder:
+    """An embedder, and the key that its vectors are kept under: another file under the same name has another."""
+
+    embedder: Embedder
+    key: str
+
+
+class EmbedderLoader(Protocol):
+    """Brings an embedder up by name or path; blocking. Raises ModelError."""
+
+    def __call__(self, name: str) -> LoadedEmbedder: ...
+
+
+def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
+    """The real loader. It fetches nothing: the network is for what was asked for, and recall has words without it."""
+
+    def load(name: str) -> LoadedEmbedder:
+        from models.embedder import load_embedder
+        from models.store import ModelStore
+
+        path = ModelStore(home.models).path(name)
+        embedder = load_embedder(
+            path,
+            name=Path(name).stem if name.endswith(".gguf") else name,
+            threads=settings.threads or None,
+            gpu_layers=settings.gpu_layers,
+            memo=home.probed,
+        )
+        return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
+
+    return load
+
+
+def embedder_key(name: str, path: Path) -> str:
+    """The name and the beginning of the SHA-256 of the model's file. Raises ModelMissing."""
+    import hashlib
+
+    try:
+        with path.open("rb") as file:
+            return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+    except OSError as error:
+        raise ModelMissing(path, error.strerror or str(error)) from error
+
+
+class ModelHost:
+    """Holds the one loaded chat model; `get` swaps it where another is asked for. `leaving` is awaited before that."""
+
+    def __init__(
+        self,
+        loader: Loader,
+        notify: Callable[[Notice], None],
+        *,
+        leaving: Callable[[Generator], Awaitable[None]] | None = None,
+    ) -> None:
+        self._loader = loader
+        self._notify = notify
+        self._leaving = leaving
+        self._lock = asyncio.Lock()
+        self._closing = threading.Event()
+        self._name: str | None = None
+        self.current: Generator | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name or path that the loaded model was asked for by."""
+        return self._name if self.current is not None else None
+
+    async def get(self, name: str) -> Generator:
+        """The model `name`, loading it if another or none is loaded. Raises ModelError, after telling ModelFailed."""
+        async with self._lock:
+            if self.current is not None and self._name == name:
+                return self.current
+            return await self._swap(name)
+
+    async def reload(self) -> None:
+        """Load the model that is loaded, if one is, once more: it is to be loaded otherwise. Raises as `get` does."""
+        async with self._lock:
+            if self.current is not None and self._name is not None:
+                await self._swap(self._name)
+
+    async def close(self) -> None:
+        """Give the model back; a fetch that runs is ended, a load is waited for."""
+        self._closing.set()
+        async with self._lock:
+            await self._give_back()
+
+    async def _swap(self, name: str) -> Generator:
+        try:
+            fresh = await self._load(name)
+        except ModelError as error:
+            self._notify(ModelFailed(name, str(error)))
+            if self.current is not None:
+                self._notify(ModelReady(self.current.info.name, self.current.info.context))
+            raise
+        await self._give_back()
+        self.current, self._name = fresh, name
+        self._notify(ModelReady(fresh.info.name, fresh.info.context))
+        return fresh
+
+    async def _give_back(self) -> None:
+        if self.current is not None:
+            if self._leaving is not None:
+                await self._leaving(self.current)
+            await self.current.close()
+            self.current = None
+
+    async def _load(self, name: str) -> Generator:
+        loop = asyncio.get_running_loop()
+
+        def progress(step: ModelProgress | Warned) -> None:
+            if self._closing.is_set():
+                raise Abandoned
+            loop.call_soon_threadsafe(self._notify, step)
+
+        try:
+            return await asyncio.to_thread(self._loader, name, progress)
+        except TooBigForMemory:
+            if self.current is None:
+                raise
+            # The one that is loaded takes the room: give it back and try again. It is loaded anew when asked for.
+            await self._give_back()
+            return await asyncio.to_thread(self._loader, name, progress)

@@ -1,6 +1,5 @@
 """Slash commands, the palette and the small screens behind them."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -8,16 +7,30 @@ from textual.widgets import TextArea
 
 from agent.sampling import read_sampling
 from agent.service import Status
-from graph.events import Sampling
-from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from graph.events import Sampling, SessionConfigured
+from models.errors import NotGguf
+from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
+from tests.tui.fake_agent import FakeBackstage
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker
 from tui.widgets.status_page import status_content
 
+BROKEN = NotGguf(Path("broken.gguf"), "text")
+
+
+async def model_of(agent: ScriptedAgent, session: str) -> str | None:
+    return (await agent.session(session)).model
+
+
+async def sampling_of(agent: ScriptedAgent, session: str) -> Sampling | None:
+    """What a chat has of its own."""
+    own = (await agent.session(session)).sampling
+    return Sampling.model_validate(own) if own is not None else None
+
 
 async def test_a_slash_opens_the_list_and_enter_runs_what_is_chosen(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press("slash", *"hel")
         await wait_until(pilot, lambda: "/help" in screen_text(app) and "Show the keys" in screen_text(app))
         await pilot.press("enter")
@@ -28,26 +41,27 @@ async def test_a_slash_opens_the_list_and_enter_runs_what_is_chosen(chat: Runnin
 
 
 async def test_tab_completes_and_the_argument_is_used(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"rena", "tab")
         assert app.composer.text == "/rename "
         await pilot.press(*"Mine", "enter")
-        await wait_until(pilot, lambda: agent.all_sessions["S000"].name == "Mine")
+        await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.composer.text == "")
+        assert (await agent.session("S000")).name == "Mine"
 
 
 async def test_an_unknown_command_stays_in_the_composer(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"nonsense", "enter")
         await wait_until(pilot, lambda: "Unknown command /nonsense" in screen_text(app))
         assert app.composer.text == "/nonsense"
-        assert agent.turns == {}
+        assert await agent.sessions() == []
 
 
 async def test_the_system_prompt_is_edited_for_this_chat(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         app.perform("system")
@@ -55,12 +69,13 @@ async def test_the_system_prompt_is_edited_for_this_chat(chat: Running) -> None:
         await wait_until(pilot, lambda: "You are clew." in screen_text(app))
         await pilot.press("ctrl+end", *" Be brief.", "enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        await wait_until(pilot, lambda: agent.all_sessions["S000"].system_prompt is not None)
-        assert "Be brief." in (agent.all_sessions["S000"].system_prompt or "")
+        await wait_until(pilot, lambda: "The system prompt is set for this chat." in screen_text(app))
+        assert "Be brief." in ((await agent.session("S000")).system_prompt or "")
 
 
 async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
+    used = agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         app.perform("model")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
@@ -70,7 +85,7 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
         await pilot.press("backspace", "enter")
         await wait_until(pilot, lambda: "Download qwen3-4b? It is 2.5 GB." in screen_text(app))
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"])
+        await wait_until(pilot, lambda: used == [(("qwen3-4b",), {"session": None})])
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)
         await wait_until(pilot, lambda: backstage.kept == {"model": "qwen3-4b"})
@@ -78,17 +93,19 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
 
 
 async def test_a_path_is_taken_as_a_model_and_a_bad_one_is_told(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: "● ready" in status_line(app))
+        agent.failure = BROKEN
         app.perform("model")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
         await pilot.press(*"/x/broken.gguf", "enter")
         await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
-        assert agent.used == []
+        assert (agent.settings.model, (await agent.status()).model) == (MODEL, MODEL)
 
 
 async def test_the_theme_changes_and_is_kept(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         app.perform("theme")
         await wait_until(pilot, lambda: "The theme is now light. /theme NAME takes others" in screen_text(app))
         assert app.theme == "clew-light"
@@ -119,13 +136,13 @@ def test_the_status_carries_seconds_over_and_tells_counts_in_words() -> None:
 
 
 async def test_the_status_shows_what_the_agent_says(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         app.perform("status")
         await wait_until(pilot, lambda: all(word in screen_text(app) for word in ("times opened", "messages")))
 
 
 async def test_the_palette_finds_an_action(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.press(*"status")
@@ -133,7 +150,7 @@ async def test_the_palette_finds_an_action(chat: Running) -> None:
 
 
 async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_path: Path) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         app.perform("screenshot", str(tmp_path / "shot.svg"))
         await wait_until(pilot, lambda: (tmp_path / "shot.svg").exists())
         picture = (tmp_path / "shot.svg").read_text()
@@ -142,7 +159,7 @@ async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_pat
 
 
 async def test_a_screenshot_that_cannot_be_written_is_told_in_a_sentence(chat: Running, tmp_path: Path) -> None:
-    async with chat(FakeAgent(), size=(120, 30)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(120, 30)) as (app, pilot):
         missing = tmp_path / "no" / "x.svg"
         app.perform("screenshot", str(missing))
         await wait_until(pilot, lambda: "could not be saved" in screen_text(app))
@@ -152,7 +169,7 @@ async def test_a_screenshot_that_cannot_be_written_is_told_in_a_sentence(chat: R
 
 
 async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press("f1")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("ctrl+n", "f2", "ctrl+y")
@@ -161,22 +178,22 @@ async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running)
 
 
 async def test_sampling_given_after_the_slash_changes_only_what_is_named_in_this_chat(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/sampling temperature=0.2 top_k=10", "enter")
         await wait_until(pilot, lambda: "temperature=0.2, top_k=10" in screen_text(app))
-        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.2, top_k=10).model_dump()
+        assert await sampling_of(agent, "S000") == Sampling(temperature=0.2, top_k=10)
         app.perform("sampling", "top_k=5")
         await wait_until(pilot, lambda: "reply on in this chat: top_k=5." in screen_text(app))
-        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.2, top_k=5).model_dump()
+        assert await sampling_of(agent, "S000") == Sampling(temperature=0.2, top_k=5)
         app.perform("sampling", "default")
         await wait_until(pilot, lambda: "default sampling settings are back" in screen_text(app))
-        assert agent.all_sessions["S000"].sampling is None
+        assert await sampling_of(agent, "S000") is None
 
 
 async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_message(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         app.perform("sampling")
         await wait_until(pilot, lambda: isinstance(app.screen, AskText))
@@ -187,14 +204,15 @@ async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_mess
         await wait_until(pilot, lambda: "top_k cannot be 'many'" in screen_text(app))
         app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == "S000")
-        assert agent.all_sessions["S000"].sampling == Sampling(temperature=0.1).model_dump()
+        await wait_until(pilot, lambda: app.current_session)
+        assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: [turn.text for turn in agent.turns["S000"]] == ["hi", "Hello there."])
+        await wait_until(pilot, lambda: app.state.last is not None)
+        assert [turn.text for turn in await agent.thread(here(app))] == ["hi", "Hello there."]
 
 
 async def test_escape_closes_the_list_of_commands_and_keeps_the_text(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press("slash", *"he")
         await wait_until(pilot, lambda: "Show the keys" in screen_text(app))
         await pilot.press("escape")
@@ -205,23 +223,23 @@ async def test_escape_closes_the_list_of_commands_and_keeps_the_text(chat: Runni
 
 
 async def test_wrong_sampling_is_told_and_changes_nothing(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         app.perform("sampling", "heat=3")
         await wait_until(pilot, lambda: "“heat=3” is not a sampling setting" in screen_text(app))
         app.perform("sampling", "top_p=7")
         await wait_until(pilot, lambda: "top_p cannot be" in screen_text(app))
-        assert agent.all_sessions == {}
+        assert await agent.sessions() == []
 
 
 async def test_a_model_for_this_chat_only_is_shown_in_the_status_bar_of_this_chat(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Old", ("q", "a"))
     agent.add_session("Other", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/model /m/tiny one.gguf here", "enter")
         await wait_until(pilot, lambda: "tiny one answers from now on in this chat" in screen_text(app))
-        assert agent.all_sessions["S000"].model == "/m/tiny one.gguf"
+        assert await model_of(agent, "S000") == "/m/tiny one.gguf"
         assert isinstance(app.backstage, FakeBackstage)
         assert app.backstage.kept == {}
         assert "tiny one" in status_line(app)
@@ -232,14 +250,14 @@ async def test_a_model_for_this_chat_only_is_shown_in_the_status_bar_of_this_cha
 
 
 async def test_a_model_for_all_chats_answers_also_in_a_chat_that_had_its_own(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         app.perform("model", "/m/own.gguf here")
         await wait_until(pilot, lambda: "own" in status_line(app))
         app.perform("model", "/m/every.gguf")
         await wait_until(pilot, lambda: "every" in status_line(app))
-        assert agent.all_sessions["S000"].model is None
+        assert await model_of(agent, "S000") is None
         assert agent.settings.model == "/m/every.gguf"
 
 
@@ -247,42 +265,28 @@ async def test_a_model_for_all_chats_answers_also_in_a_chat_that_had_its_own(cha
 async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen_by_then_as_it_is(
     chat: Running, asked: str
 ) -> None:
-    agent, asked_for, there = FakeAgent(), asyncio.Event(), asyncio.Event()
+    agent = ScriptedAgent()
     for name in ("Old", "Other"):
         agent.add_session(name, ("q", "a"))
-    await agent.configure("S001", model="/m/own.gguf")
-    use = agent.use_model
-
-    async def slowly(name: str, *, session: str | None = None) -> None:
-        asked_for.set()
-        await there.wait()
-        await use(name, session=session)
-
-    agent.use_model = slowly  # type: ignore[method-assign]
+    agent.add_events(SessionConfigured(session="S001", model="/m/own.gguf", sampling=None, text=None))
+    there, asked_for = agent.hold("use_model"), agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         app.perform("model", asked)
-        await asked_for.wait()
+        await wait_until(pilot, lambda: asked_for)
         await app.open_session("S001")
         there.set()
         await wait_until(pilot, lambda: "answers from now on" in screen_text(app))
         assert app.current_session == "S001"
-        assert agent.all_sessions["S001"].model == "/m/own.gguf"
+        assert await model_of(agent, "S001") == "/m/own.gguf"
         assert "own" in status_line(app)
 
 
 async def test_a_model_asked_for_while_a_reply_is_written_is_said_to_come_after_it(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hello", "enter")
-        await wait_until(pilot, lambda: agent.answering is not None)
-        use = agent.use_model
-
-        async def later(name: str, *, session: str | None = None) -> None:
-            await agent.go.wait()
-            await use(name, session=session)
-
-        agent.use_model = later  # type: ignore[method-assign]
+        await wait_until(pilot, lambda: app.state.reply is not None)
         await pilot.press(*"/model /m/other.gguf", "enter")
         await wait_until(pilot, lambda: "other answers after this reply" in screen_text(app))
         agent.go.set()
@@ -292,23 +296,26 @@ async def test_a_model_asked_for_while_a_reply_is_written_is_said_to_come_after_
 async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it_cannot_be_loaded(
     chat: Running,
 ) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: "● ready" in status_line(app))
+        agent.failure = BROKEN
         app.perform("model", "/m/broken.gguf here")
         await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
         assert app.current_session is None
-        assert all(session.deleted for session in agent.all_sessions.values())
+        assert await agent.sessions() == []
         assert "● ready" in status_line(app)
+        agent.failure = None
         app.perform("model", "here")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
         await wait_until(pilot, lambda: "Model of this chat" in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.current_session is not None)
-        assert [s.model for s in agent.all_sessions.values() if not s.deleted] == ["smollm2-135m"]
+        assert [session.model for session in await agent.sessions()] == ["smollm2-135m"]
 
 
 async def test_the_palette_shows_what_it_finds_also_in_a_tiny_terminal(chat: Running) -> None:
-    async with chat(FakeAgent(), size=(20, 5)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(20, 5)) as (app, pilot):
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.press(*"sampl")

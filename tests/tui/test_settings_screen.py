@@ -9,9 +9,11 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from agent.events import ModelProgress
-from agent.settings import CONFIG_TEXT, SETTINGS, Settings, load_settings, written
+from agent.settings import CONFIG_TEXT, DEFAULT_SYSTEM_PROMPT, SETTINGS, Settings, load_settings, written
+from models.errors import TooBigForMemory
 from tests.tui.conftest import Running, make_app, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tests.tui.fake_agent import FakeBackstage
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tests.tui.test_pictures import Compare, before, still_cursor
 from tui.app import ClewApp
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Pick
@@ -49,7 +51,7 @@ async def dialog(app: ClewApp, pilot: Pilot[int], kind: type[object]) -> None:
 
 
 async def test_every_setting_is_there_with_all_that_is_known_of_it(chat: Running) -> None:
-    async with chat(FakeAgent(), size=(40, 15)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(40, 15)) as (app, pilot):
         screen = await opened(app, pilot)
         assert [each.setting for each in screen._found] == list(SETTINGS)
         for state in screen._found:
@@ -75,8 +77,7 @@ KINDS: tuple[tuple[str, type[object], tuple[str, ...], str], ...] = (
 
 
 async def test_a_setting_of_any_kind_is_changed_in_force_at_once_kept_and_put_back(chat: Running) -> None:
-    agent = FakeAgent()
-    agent.settings = Settings()
+    agent = ScriptedAgent(system_prompt=DEFAULT_SYSTEM_PROMPT, reflect=True)
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot)
         assert isinstance(app.backstage, FakeBackstage)
@@ -94,8 +95,9 @@ async def test_a_setting_of_any_kind_is_changed_in_force_at_once_kept_and_put_ba
 
 
 async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
+        await wait_until(pilot, lambda: app.state.model.state == "ready", "the model")
         await opened(app, pilot, "context")
         await dialog(app, pilot, AskLine)
         assert "from 1024 to 1048576" in words(app)
@@ -109,14 +111,15 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         assert isinstance(app.screen, AskLine)
         await pilot.press("ctrl+u", *"200000")
         await wait_until(pilot, lambda: "must hold" not in words(app))
+        agent.failure = TooBigForMemory(Path("model.gguf"), 9 << 30, 2 << 30)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "not enough memory for that" in words(app))
+        await wait_until(pilot, lambda: "model.gguf needs about 9.0 GiB of memory and 2.0 GiB are free" in words(app))
         assert isinstance(app.backstage, FakeBackstage)
         assert (app.backstage.kept, app.backstage.config.read_text()) == ({}, CONFIG_TEXT)
 
 
 async def test_a_fallback_model_that_is_not_on_this_disk_is_not_taken(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         screen = await opened(app, pilot, "fallback_model")
         await dialog(app, pilot, AskLine)
         await pilot.press(*"smollm2-13", "enter")
@@ -126,8 +129,8 @@ async def test_a_fallback_model_that_is_not_on_this_disk_is_not_taken(chat: Runn
 
 
 async def test_a_model_that_the_command_line_asked_for_is_named_beside_that_of_the_file(chat: Running) -> None:
-    agent = FakeAgent()
-    agent.settings = Settings(model="asked-for")
+    agent = ScriptedAgent()
+    agent.settings = agent.settings.model_copy(update={"model": "asked-for"})
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, "model")
         await wait_until(pilot, lambda: "In use now: asked-for" in words(app))
@@ -136,7 +139,7 @@ async def test_a_model_that_the_command_line_asked_for_is_named_beside_that_of_t
 
 async def test_a_variable_of_the_environment_wins_and_is_named(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_THEME", "light")
-    async with chat(FakeAgent(), size=(120, 40)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(120, 40)) as (app, pilot):
         await opened(app, pilot, "theme")
         await wait_until(pilot, lambda: "variable CLEW_THEME, which overrides the file" in words(app))
         for key in ("enter", "ctrl+r"):
@@ -150,7 +153,7 @@ async def test_a_variable_of_the_environment_wins_and_is_named(chat: Running, mo
 
 async def test_a_broken_file_is_told_and_stays_as_it_is(chat: Running, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         config.write_text("theme = \n")
         await pilot.press("f10")
         await wait_until(pilot, lambda: "is not valid TOML" in words(app))
@@ -165,7 +168,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(chat: Running, tmp_path:
 
 
 async def test_a_file_that_cannot_be_written_takes_the_change_back(chat: Running, tmp_path: Path) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent(reflect=True)
     (tmp_path / "config.toml.part").mkdir()
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, "reflect")
@@ -176,7 +179,8 @@ async def test_a_file_that_cannot_be_written_takes_the_change_back(chat: Running
 
 
 async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
+    used = agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "theme")
         await dialog(app, pilot, Pick)
@@ -188,10 +192,10 @@ async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.value == "qwen3-4b")
-        assert agent.used == ["qwen3-4b"]
+        assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: screen.chosen is not None and not screen.chosen.line)
-        assert (agent.used[-1], agent.settings.model) == ("smollm2-135m", "smollm2-135m")
+        assert (used[-1][0], agent.settings.model) == ((MODEL,), MODEL)
         await choose(screen, pilot, "embedder")
         await dialog(app, pilot, ModelPicker)
         await pilot.press("enter")
@@ -199,7 +203,8 @@ async def test_theme_and_models_are_chosen_from_lists(chat: Running) -> None:
 
 
 async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_changed(chat: Running) -> None:
-    agent, there = FakeAgent(), Event()
+    agent, there = ScriptedAgent(), Event()
+    used = agent.watch_calls("use_model")
     async with chat(agent, size=(100, 30)) as (app, pilot):
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)
@@ -223,15 +228,15 @@ async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_cha
             await dialog(app, pilot, Pick)
             await pilot.press("down", "enter")
             await wait_until(pilot, lambda: not agent.settings.offer_model)
-            assert agent.used == []
+            assert used == []
         finally:
             there.set()
-        await wait_until(pilot, lambda: agent.used == ["qwen3-4b"] and "Downloading" not in words(app))
+        await wait_until(pilot, lambda: used and agent.settings.model == "qwen3-4b" and "Downloading" not in words(app))
         await wait_until(pilot, lambda: "qwen3-4b answers from now on." in words(app))
 
 
 async def test_letters_search_and_the_command_takes_words(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press(*"/settings ring", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, SettingsScreen) and app.screen.chosen, "the screen")
         screen = app.screen
@@ -250,9 +255,13 @@ async def test_letters_search_and_the_command_takes_words(chat: Running) -> None
 @pytest.mark.parametrize("size", [(80, 24), (40, 15)])
 def test_the_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     (tmp_path / "config.toml").write_text(CONFIG_TEXT.replace("# kv_mb = -1", "kv_mb = 500"))
-    app = make_app(FakeAgent(), tmp_path)
+    agent = ScriptedAgent()
+    app = make_app(agent, tmp_path)
 
-    run = before(app, "f10", *["down"] * 8, shows="kv_mb", wait=kv_mb)
+    async def run(pilot: Pilot[int]) -> None:
+        await before(app, "f10", *["down"] * 8, shows="kv_mb", wait=kv_mb)(pilot)
+        await agent.close()  # nobody leaves the app
+
     assert snap_compare(app, terminal_size=size, run_before=run)
 
 

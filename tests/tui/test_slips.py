@@ -14,9 +14,9 @@ from textual.widgets import Input
 from agent.home import Home
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
 from tests.tui.keystrokes import Clock, burst, press, type_away
-from tests.tui.test_branching import crete, last, texts, words
+from tests.tui.scripted import ScriptedAgent
+from tests.tui.test_branching import last, texts, trip, words
 from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats
 from tui.app import ClewApp
@@ -34,8 +34,8 @@ SHORT = 0.1  # seconds between two keys
 LONG = 5.0
 
 
-def long_chat() -> FakeAgent:
-    agent = FakeAgent()
+def long_chat() -> ScriptedAgent:
+    agent = ScriptedAgent()
     agent.add_session("Long", *((f"question {number}", f"answer {number}") for number in range(8)))
     return agent
 
@@ -52,7 +52,7 @@ async def pressed_alone(app: ClewApp, clock: Clock, *keys: str) -> None:
 
 
 async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat: Running) -> None:
-    agent, clock = crete(), Clock()
+    agent, clock = trip(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab")
         for key in "exactly right":
@@ -68,7 +68,7 @@ async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat:
 
 async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> None:
     clock = Clock()
-    async with chat(crete(), later=clock.later) as (app, pilot):
+    async with chat(trip(), later=clock.later) as (app, pilot):
         await press(app, "tab", "x")
         clock.pass_(ALONE_S - 0.01)
         await pilot.pause()
@@ -82,18 +82,18 @@ async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> Non
 async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends_nothing(
     chat: Running, key: str
 ) -> None:
-    agent, clock = crete(), Clock()
+    agent, clock = trip(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab", "h", key)
         clock.pass_(LONG)
         await pilot.pause()
-        assert not any(turn.hidden for turn in agent.turns["S000"])
+        assert not any(turn.hidden for turn in await agent.thread("S000"))
         assert len(app.screen_stack) == 1
         if key == "enter":
             assert app.composer.text == "h"
-            assert len(agent.turns["S000"]) == 4
+            assert len(await agent.thread("S000")) == 4
             await press(app, key)
-            await wait_until(pilot, lambda: texts(app)[4] == "h")
+            await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
         elif key == "f2":
             await wait_until(pilot, lambda: app.sessions.display and app.composer.text == "h")
 
@@ -126,11 +126,11 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
         clock.pass_(LONG)
         await pilot.pause()
         assert app.composer.text == ""
-        assert len(agent.turns["S000"]) == 16
+        assert len(await agent.thread("S000")) == 16
 
 
 async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
-    agent, clock = crete(), Clock()
+    agent, clock = trip(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         last(app, Said).focus()
         await pilot.pause()
@@ -142,12 +142,12 @@ async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(ch
         await wait_until(pilot, lambda: app.composer.text == "xylophone")
         assert "Nothing was changed." in words(app)
         assert len(app.screen_stack) == 1
-        assert len(agent.turns["S000"]) == 4
+        assert len(await agent.thread("S000")) == 4
 
 
 @pytest.mark.parametrize("key", ["p", "o", "h", "x", "delete"])
 async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, key: str) -> None:
-    agent, clock = crete(), Clock()
+    agent, clock = trip(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         for answer in (("enter",), ("y",), ("escape",)):
             last(app, Answer).focus()
@@ -157,15 +157,15 @@ async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, ke
             await pilot.press(*answer)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await pilot.pause()
-        assert len(agent.turns["S000"]) == 4
-        assert not any(turn.pinned or turn.hidden for turn in agent.turns["S000"])
-        assert agent.memory_of.withheld == set()
+        thread = await agent.thread("S000")
+        assert len(thread) == 4
+        assert not any(turn.pinned or turn.hidden or turn.withheld for turn in thread)
 
 
 async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -> None:
     from textual.events import Paste
 
-    async with chat(crete()) as (app, pilot):
+    async with chat(trip()) as (app, pilot):
         last(app, Said).focus()
         await pilot.pause()
         app.post_message(Paste("two words"))
@@ -202,8 +202,8 @@ async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_
         assert app.sessions.query_one(Rows).has_focus
         await pilot.press("ctrl+u", "ctrl+a", "u")
         await wait_until(pilot, lambda: box.value == "u")
-        assert agent.carried == []
-        assert not any(each.archived for each in agent.all_sessions.values())
+        assert await agent.changes() == []
+        assert not await agent.sessions(archived=True)
 
 
 async def test_a_list_without_a_match_points_to_the_search_which_takes_the_words(chat: Running) -> None:

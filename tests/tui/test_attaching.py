@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.conftest import Running, here, screen_text, wait_until
+from tests.tui.scripted import ScriptedAgent
 from tui import writing
 from tui.attaching import LARGEST, CannotAttach, FileName, NoFile, attach, being_typed, file_names
 
@@ -129,13 +129,13 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.txt").write_text("the words of the file", encoding="utf-8")
     (tmp_path / "bad.bin").write_bytes(b"\xff")
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         app.composer.put("see @bad.bin")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "not UTF-8 text" in screen_text(app))
         assert app.composer.text == "see @bad.bin"
-        assert agent.turns == {}
+        assert await agent.sessions() == []
         app.composer.put("see @good.txt")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "the words of the file" in screen_text(app))
@@ -145,7 +145,7 @@ async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_w
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         app.composer.put("sum up @nosuch.md")
         await pilot.press("enter")
@@ -153,19 +153,20 @@ async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_w
         assert app.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
         assert app.composer.text == "sum up @nosuch.md"
-        assert agent.turns == {}
+        assert await agent.sessions() == []
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "S000" in agent.turns)
-        assert agent.turns["S000"][0].text == "sum up @nosuch.md"
+        await wait_until(pilot, lambda: app.current_session)
+        assert (await agent.thread(here(app)))[0].text == "sum up @nosuch.md"
         await pilot.press(*"thanks @someone", "enter")
-        await wait_until(pilot, lambda: agent.turns["S000"][-2].text == "thanks @someone")
+        await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
+        assert await agent.said() == ["thanks @someone", "sum up @nosuch.md"]
 
 
 async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with chat(FakeAgent(), size=(120, 30)) as (app, pilot):
+    async with chat(ScriptedAgent(), size=(120, 30)) as (app, pilot):
         app.composer.put("read @nosuch.md")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "File not found:" in screen_text(app))
@@ -187,7 +188,7 @@ async def test_typing_a_name_waits_for_no_folder_and_no_file_is_chosen_that_it_r
         return file_names(typed, folder, **more)
 
     monkeypatch.setattr(writing, "file_names", slow)
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press(*"@n")
         await wait_until(pilot, lambda: "notes.md" in screen_text(app))
         quick.clear()
@@ -205,7 +206,7 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "first plan.md").write_text("the plan")
     (tmp_path / "novel.txt").write_text("once")
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"read @no")
         await wait_until(pilot, lambda: "novel.txt" in screen_text(app))
@@ -223,5 +224,5 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
         await wait_until(pilot, lambda: "o file name starts with nope" in screen_text(app))
         assert app.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
-        await wait_until(pilot, lambda: "S000" in agent.turns)
-        assert (agent.turns["S000"][0].text or "").count("```") == 4
+        await wait_until(pilot, lambda: app.current_session)
+        assert ((await agent.thread(here(app)))[0].text or "").count("```") == 4

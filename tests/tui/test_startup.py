@@ -8,7 +8,7 @@ from textual.filter import ANSIToTruecolor
 
 from bench.startup import HEAVY, TOLD_BARE, TOLD_CLEW, modules_at_paint
 from tests.tui.conftest import make_app, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.themes import full_name
 
@@ -72,9 +72,9 @@ async def looks(app: ClewApp, *chosen: str) -> tuple[object, ...]:
 @pytest.mark.ui
 @pytest.mark.parametrize(("name", "other"), [("dark", "light"), ("light", "dark"), ("nord", "light")])
 async def test_the_theme_it_begins_in_looks_as_one_chosen_later(tmp_path: Path, name: str, other: str) -> None:
-    begun = await looks(make_app(FakeAgent(), tmp_path, theme=name))
-    assert begun == await looks(make_app(FakeAgent(), tmp_path, theme=name), other, name)
-    assert begun != await looks(make_app(FakeAgent(), tmp_path, theme=other))
+    begun = await looks(make_app(ScriptedAgent(), tmp_path, theme=name))
+    assert begun == await looks(make_app(ScriptedAgent(), tmp_path, theme=name), other, name)
+    assert begun != await looks(make_app(ScriptedAgent(), tmp_path, theme=other))
 
 
 @pytest.mark.ui
@@ -87,7 +87,7 @@ async def test_the_sheets_are_read_once(tmp_path: Path, monkeypatch: pytest.Monk
         reparse(sheet)
 
     monkeypatch.setattr(Stylesheet, "reparse", counted)
-    await looks(make_app(FakeAgent(), tmp_path, theme="light"))
+    await looks(make_app(ScriptedAgent(), tmp_path, theme="light"))
     assert again == []
-    await looks(make_app(FakeAgent(), tmp_path, theme="light"), "dark")
+    await looks(make_app(ScriptedAgent(), tmp_path, theme="light"), "dark")
     assert again, "a theme that is chosen later has them read again"

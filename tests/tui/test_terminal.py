@@ -9,7 +9,7 @@ import pytest
 from textual.driver import Driver
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.terminal import BEHIND, CaughtUp, TerminalWriter, Unhurried
 from tui.web import driver as web
 
@@ -111,7 +111,7 @@ async def test_a_frame_that_would_only_wait_is_not_painted_and_all_of_it_is_when
     chat: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         slow = Slow(app._driver)
         monkeypatch.setattr("textual.app.App._display", lambda *_: shown.append(screen_text(app)))
         app._driver = cast(Driver, slow)

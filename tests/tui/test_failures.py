@@ -1,14 +1,19 @@
 """What fails is told where it happened, with its reason and the way on; and a long reply rings the bell."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from models.errors import ModelMissing, NotGguf, RunError
+from tests.fakes import Reply
+from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
+from tests.tui.fake_agent import FakeBackstage
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import Said
 
-BROKEN = "notes.gguf is no GGUF file: it is text. Choose another model."
+BROKEN = NotGguf(Path("notes.gguf"), "text")
 
 
 def texts(app: ClewApp) -> list[str]:
@@ -18,14 +23,14 @@ def texts(app: ClewApp) -> list[str]:
 async def test_a_message_without_a_model_says_so_below_it_until_another_model_and_retry_answer_it(
     chat: Running,
 ) -> None:
-    agent = FakeAgent()
-    agent.model_failure = agent.no_model = BROKEN
+    agent = ScriptedAgent(failure=BROKEN)
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: "● no model" in status_line(app))
         await wait_until(pilot, lambda: "Use /model to choose another" in screen_text(app))
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: "no reply: notes.gguf is no GGUF" in screen_text(app))
+        await wait_until(pilot, lambda: "no reply: notes.gguf is not a GGUF" in screen_text(app))
         assert texts(app) == ["hi"]
+        agent.failure = None
         app.perform("model", "smollm2-135m")
         await wait_until(pilot, lambda: "/retry answers your last message" in screen_text(app))
         assert "● ready" in status_line(app)
@@ -35,19 +40,18 @@ async def test_a_message_without_a_model_says_so_below_it_until_another_model_an
 
 
 async def test_the_next_message_takes_the_place_of_one_that_was_not_answered(chat: Running) -> None:
-    agent = FakeAgent()
-    agent.no_model = "Out of memory."
+    agent = ScriptedAgent(failure=BROKEN)
     async with chat(agent) as (app, pilot):
         await pilot.press(*"one", "enter")
-        await wait_until(pilot, lambda: "no reply: Out of memory." in screen_text(app))
-        agent.no_model = None
+        await wait_until(pilot, lambda: "no reply: notes.gguf is not a GGUF" in screen_text(app))
+        agent.failure = None
         await pilot.press(*"two", "enter")
         await wait_until(pilot, lambda: texts(app) == ["one", "two", "Hello there."])
         assert not any(message.failed for message in app.transcript.query(Said))
 
 
 async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         app.perform("retry")
         await wait_until(pilot, lambda: "no message to answer yet" in screen_text(app))
@@ -59,32 +63,34 @@ async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:
 
 
 async def test_a_reply_that_broke_off_keeps_its_words_and_tells_why_also_when_it_is_read_again(chat: Running) -> None:
-    agent = FakeAgent(reply="half a")
-    agent.reply_failure = "the model [stopped] working"
+    agent = ScriptedAgent(reply=Reply("half a", error=RunError("the model [stopped] working"), fail_after=9))
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: "failed: the model [stopped] working" in screen_text(app))
         assert texts(app) == ["hi", "half a"]
-        await app.open_session("S000")
+        await app.open_session(here(app))
         await wait_until(pilot, lambda: "failed: the model [stopped] working" in screen_text(app))
         assert texts(app) == ["hi", "half a"]
 
 
 async def test_a_failure_in_a_chat_that_is_not_on_the_screen_is_told_above_the_composer(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"one", "enter", *"two", "enter")
         await wait_until(pilot, lambda: "1 queued" in status_line(app))
+        await agent.configure(here(app), model="gone")
+        agent.failure = ModelMissing(Path("gone.gguf"))
         await app.open_session(None)
-        agent.no_model = "The model is gone."
         agent.go.set()
-        await wait_until(pilot, lambda: "The model is gone." in screen_text(app))
+        await wait_until(pilot, lambda: "use /retry to get a reply" in screen_text(app))
+        assert "Cannot read the model gone.gguf: the file does not exist." in " ".join(screen_text(app).split())
         assert texts(app) == []
 
 
 async def test_a_model_that_cannot_be_fetched_is_told_and_the_one_before_it_goes_on(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
+    used = agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         backstage = app.backstage
         assert isinstance(backstage, FakeBackstage)
@@ -94,7 +100,7 @@ async def test_a_model_that_cannot_be_fetched_is_told_and_the_one_before_it_goes
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "broke off at 12 MB" in screen_text(app))
         assert "● ready" in status_line(app)
-        assert agent.used == []
+        assert (agent.settings.model, used) == (MODEL, [])
 
 
 @pytest.mark.parametrize(("total_ms", "limit", "rings"), [(11_000, 10, 1), (9_000, 10, 0), (11_000, 0, 0)])
@@ -103,9 +109,7 @@ async def test_the_bell_rings_after_a_long_reply_only(
 ) -> None:
     heard: list[None] = []
     monkeypatch.setattr(ClewApp, "bell", lambda app: heard.append(None))
-    agent = FakeAgent()
-    agent.settings = agent.settings.model_copy(update={"bell_after_s": limit})
-    agent.total_ms = total_ms
+    agent = ScriptedAgent(reply=Reply("Hello there.", took_ms=(80.0, total_ms)), bell_after_s=limit)
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.state.last is not None)

@@ -1,11 +1,11 @@
 """Esc and Ctrl+C are about the chat on the screen, and quitting takes a second press while the hint is shown."""
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 
 
 async def test_escape_in_another_chat_stops_nothing_and_says_where_a_reply_is_written(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     here = agent.add_session("Here", ("q", "a"))
     agent.go.clear()
     async with chat(agent) as (app, pilot):
@@ -21,7 +21,7 @@ async def test_escape_in_another_chat_stops_nothing_and_says_where_a_reply_is_wr
 
 
 async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_reply(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     here = agent.add_session("Here", ("q", "a"))
     agent.go.clear()
     async with chat(agent) as (app, pilot):
@@ -37,7 +37,7 @@ async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_repl
 
 
 async def test_ctrl_c_quits_only_while_its_hint_is_shown(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: "again to quit" in screen_text(app))
@@ -56,7 +56,7 @@ async def test_ctrl_c_quits_only_while_its_hint_is_shown(chat: Running) -> None:
 
 
 async def test_another_chat_takes_the_hint_of_escape_away_and_stop_says_that_there_is_nothing(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
     agent.add_session("Here", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press("escape")

@@ -9,9 +9,11 @@ import pytest
 from agent.home import Home
 from models import fitting
 from models.catalogue import GB
+from tests.fakes import Reply
 from tests.models.servers import Site, serving
-from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tests.tui.conftest import Running, here, screen_text, wait_until
+from tests.tui.fake_agent import FakeBackstage
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.boot import OFFERED_AGAIN, Options, RealBackstage
 from tui.service import Choice
@@ -27,7 +29,8 @@ def backstage_of(app: ClewApp, found: Choice | None = BETTER) -> FakeBackstage:
 
 
 async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_it(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent(reply=Reply("Hello there.", took_ms=(40.0, 100.0)))  # of four tokens
+    used = agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         assert OFFER not in screen_text(app)
@@ -37,15 +40,17 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "qwen3-4b is now the model" in screen_text(app))
-        assert (backstage.fetched, agent.used, backstage.kept) == (["qwen3-4b"], ["qwen3-4b"], {"model": "qwen3-4b"})
+        assert (backstage.fetched, backstage.kept) == (["qwen3-4b"], {"model": "qwen3-4b"})
+        assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press(*"more", "enter")
-        await wait_until(pilot, lambda: len(agent.turns["S000"]) == 4)
+        await wait_until(pilot, lambda: len(app.transcript.messages) == 4 and not app.state.waiting)
         await wait_until(pilot, lambda: app.state.reply is None)
+        assert len(await agent.thread(here(app))) == 4
         assert len(backstage.speeds) == 1  # it is asked once
 
 
 async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app)
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: OFFER in screen_text(app))
@@ -56,7 +61,7 @@ async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> No
 
 
 async def test_never_is_a_setting(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app)
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: OFFER in screen_text(app))
@@ -66,7 +71,7 @@ async def test_never_is_a_setting(chat: Running) -> None:
 
 
 async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app, None)
         await pilot.press("f5")
         await wait_until(pilot, lambda: "No better model" in screen_text(app))
@@ -77,7 +82,8 @@ async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(cha
 
 
 async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
+    used = agent.watch_calls("use_model")
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         backstage.fetch_failure = "The connection broke off."
@@ -85,7 +91,7 @@ async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Run
         await wait_until(pilot, lambda: OFFER in screen_text(app))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "broke off" in screen_text(app))
-        assert (agent.used, backstage.kept) == ([], {})
+        assert (used, agent.settings.model, backstage.kept) == ([], MODEL, {})
         assert "ready" in screen_text(app)
 
 

@@ -1,16 +1,19 @@
 """The palette over another screen: what it offers works there, or closes the screen first."""
 
+import pytest
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.palette import NOTHING
 from tui.queries.screen import QueryScreen
 
 
+@pytest.mark.process  # a query is one
 async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it_first(chat: Running) -> None:
-    agent = FakeAgent()
+    agent = ScriptedAgent()
+    asked = agent.watch_calls("console")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("f3")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
@@ -26,7 +29,7 @@ async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it
         await pilot.press(*"run the query")
         await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count >= 1, "the hits")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: len(agent.asked) == 1, "the run")
+        await wait_until(pilot, lambda: len(asked) == 1, "the run")
         await wait_until(pilot, lambda: app.screen is screen, "the screen again")
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette), "the palette")
@@ -38,7 +41,7 @@ async def test_over_the_query_screen_are_its_own_actions_and_those_that_close_it
 
 
 async def test_words_that_nothing_has_are_answered_with_a_sentence(chat: Running) -> None:
-    async with chat(FakeAgent()) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette), "the palette")
         await pilot.press(*"qqzzqq")

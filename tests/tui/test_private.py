@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.beliefs import fake_learned_agent as learned_agent
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeFailure
 from tests.tui.private_scripts import NONCE, Life, life, live_through, told
+from tests.tui.scripted import ScriptedAgent
 from tui import deeds
 from tui.altering import PRIVATE
 from tui.app import ClewApp
@@ -18,6 +17,12 @@ from tui.widgets.banner import Banner
 
 SECRET = f"My boat is {NONCE}"
 SOME = (1, 9, 14)  # of the scripts; `python -m tests.tui.private_scripts` lives through all of them
+
+
+def agent_with_a_chat(*, fetching: bool = False) -> ScriptedAgent:
+    agent = ScriptedAgent(fetching=fetching)
+    agent.add_session("Here", ("What now?", "Whatever you like."))
+    return agent
 
 
 @pytest.mark.ui
@@ -79,24 +84,16 @@ async def test_up_brings_private_words_back_in_their_own_chat_alone(tmp_path: Pa
         assert app.composer.text == SECRET
 
 
-async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_read(
-    chat: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = learned_agent()
+async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_read(chat: Running) -> None:
+    agent = agent_with_a_chat()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat" in screen_text(app))
-        read, reading, thread = asyncio.Event(), asyncio.Event(), agent.thread
-
-        async def slow(*of: object, **more: object) -> object:
-            reading.set()
-            await read.wait()
-            return await thread(*of, **more)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(agent, "thread", slow)
-        for key, private in (("S000", False), (agent.private_chats[0], True)):
+        (begun,) = await agent.private_sessions()
+        read, reading = agent.hold("thread"), agent.watch_calls("thread")
+        for key, private in (("S000", False), (begun.id, True)):
             opening = asyncio.create_task(app.open_session(key))
-            await reading.wait()
+            await wait_until(pilot, lambda: reading)
             assert told(app) == (private, private)
             assert "private" not in app.screen_stack[0].query_one(Banner).said
             read.set()
@@ -112,21 +109,20 @@ async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_re
 
 @pytest.mark.parametrize("size", [(20, 24), (16, 5)])
 async def test_where_there_is_room_for_one_word_it_is_private(chat: Running, size: tuple[int, int]) -> None:
-    agent = learned_agent()
-    agent.model_ready = False
+    agent = agent_with_a_chat(fetching=True)
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: status_line(app).split()[:1] == ["private"])
 
 
 async def test_a_message_that_is_refused_goes_back_to_its_own_chat(chat: Running) -> None:
-    agent = learned_agent()
+    agent = agent_with_a_chat()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: told(app) == (True, True))
         private = app.current_session
         assert app.chat is not None
-        agent.refusal = "The disk is full."
+        agent.turn_down("send", "The disk is full.")
         app.chat.send("my secret")
         await app.open_session(None)  # before it is refused
         await wait_until(pilot, lambda: "The disk is full." in screen_text(app))
@@ -135,16 +131,10 @@ async def test_a_message_that_is_refused_goes_back_to_its_own_chat(chat: Running
         assert list(app.drafts.folder.glob("*")) == []
 
 
-async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_nowhere(
-    chat: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, asked = learned_agent(), asyncio.Event()
-
-    async def failing() -> str:
-        await asked.wait()
-        raise FakeFailure("There is no room in RAM.")
-
-    monkeypatch.setattr(agent, "private", failing)
+async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_nowhere(chat: Running) -> None:
+    agent = agent_with_a_chat()
+    agent.fail("private", OSError("There is no room in RAM."))
+    asked = agent.hold("private")
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/private", "enter", *"one", "enter", *"two")
         app.writing.keep()
@@ -153,14 +143,14 @@ async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_now
         await wait_until(pilot, lambda: "There is no room in RAM." in screen_text(app))
         assert app.composer.text == ""
         assert "one" not in app.composer.sent
-        assert [turn.text for turn in agent.turns["S000"] if turn.text in ("one", "two")] == []
+        assert [turn.text for turn in await agent.thread("S000") if turn.text in ("one", "two")] == []
         await pilot.press(*"on it goes")
         app.writing.keep()
         assert app.drafts.load("S000") == "on it goes"
 
 
 async def test_a_private_chat_is_neither_named_nor_archived(chat: Running) -> None:
-    agent = learned_agent()
+    agent = agent_with_a_chat()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: told(app) == (True, True))
@@ -178,7 +168,7 @@ async def test_a_private_chat_is_neither_named_nor_archived(chat: Running) -> No
             await wait_until(pilot, lambda: banner.said == PRIVATE)
         assert len(app.screen_stack) == 1
         assert told(app) == (True, True)
-        assert agent.all_sessions[agent.private_chats[0]].name is None
+        assert [each.name for each in await agent.private_sessions()] == [None]
 
 
 @pytest.mark.ui
@@ -215,7 +205,7 @@ async def test_the_editor_gets_a_private_draft_in_ram(tmp_path: Path, monkeypatc
 async def test_the_report_of_a_bug_has_nothing_of_what_was_said(
     chat: Running, monkeypatch: pytest.MonkeyPatch, *, private: bool
 ) -> None:
-    async with chat(learned_agent(), size=(100, 30)) as (app, pilot):
+    async with chat(agent_with_a_chat(), size=(100, 30)) as (app, pilot):
         if private:
             await pilot.press(*"/private", "enter")
             await wait_until(pilot, lambda: told(app) == (True, True))

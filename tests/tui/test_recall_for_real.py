@@ -17,7 +17,7 @@ from agent.service import Agent
 from agent.settings import Settings
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import agree, at_once, screen_text, wait_until
-from tests.tui.fake_agent import FakeBackstage
+from tests.tui.fake_backstage import FakeBackstage
 from tui.app import ClewApp
 from tui.boot import RealBackstage
 from tui.keyboard import Later

@@ -3,11 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graph.beliefs import CoreBlock, Document, Observation
+from graph.beliefs import Observation
 from graph.events import CoreWritten, ObservationKind, Role, TurnRated
 from graph.ids import as_ms
-from tests.tui.fake_agent import FakeAgent
-from tests.tui.fake_memory import START, belief, proof
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
@@ -47,38 +45,6 @@ def learned_agent(**settings: Any) -> ScriptedAgent:
 async def standing(agent: ScriptedAgent, observation: str) -> Observation:
     """A memory as it stands now."""
     return (await agent.memories.story(observation)).observation
-
-
-def fake_learned_agent() -> FakeAgent:
-    """An agent that learned five things, has two blocks, two documents and six ratings."""
-    agent = FakeAgent()
-    agent.add_session("Here", ("What now?", "Whatever you like."))
-    moving = agent.add_session("Moving", ("I moved to Berlin", "How nice!"), ("Ada carried everything", "Kind of her."))
-    turns = agent.turns[moving]
-    state, plan = ObservationKind.STATE, ObservationKind.PLAN
-    agent.learn(
-        belief(1, "Lives in Munich", kind=state, status="superseded", current=False),
-        belief(2, "Moved to Berlin", kind=state, series=MUNICH, supersedes=MUNICH, about=("Berlin",)),
-        belief(3, "Has a sister called Ada", about=("Ada",), project="family", trend="new", pinned=True),
-        belief(4, "Wants to learn the cello", kind=plan, status="candidate", about=("Ada",)),
-        belief(5, "The starter is named Ulysses", status="candidate", grounded=False),
-    )
-    memory = agent.memory_of
-    memory.proofs = {
-        MUNICH: (proof(turns[1]),),
-        BERLIN: (proof(turns[0]), proof(turns[2], relation="SUPPORTED_BY")),
-        SISTER: (proof(turns[2]),),
-    }
-    memory.blocks = [
-        CoreBlock("human", "main", "I am Noor.", "user", 1),
-        CoreBlock("persona", "main", "Dry.", "agent", 2),
-    ]
-    memory.documents = [
-        Document("D1", "Field notes", "/notes/field.md", "markdown", None, ("walks",), 18_400, START, 24),
-        Document("D2", "bridges.pdf", "/papers/bridges.pdf", "pdf", "family", (), 1_840_000, START, 312),
-    ]
-    memory.ratings = {turn.id: rating for turn, rating in zip(turns, (0, 0, 2, 0), strict=True)}
-    return agent
 
 
 def screen_of(app: ClewApp) -> MemoriesScreen:

@@ -12,7 +12,8 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests import marking
-from tests.tui.fake_agent import FakeAgent, FakeBackstage
+from tests.tui.fake_agent import FakeAgent
+from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.backstage import Backstage

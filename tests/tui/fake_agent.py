@@ -1,13 +1,11 @@
 """A small agent in memory for the screen's tests: it keeps the promises of Agent and writes what it is told to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from agent.config_text import Value
 from agent.errors import AgentError
 from agent.events import (
     AgentEvent,
@@ -32,24 +30,21 @@ from agent.events import (
     TurnWithdrawn,
 )
 from agent.relevance import open_quotes
-from agent.settings import Settings, write_setting
-from graph.errors import MemoryFailure
+from agent.settings import Settings
 from graph.events import Recalled, Sampling
 from graph.hits import About, Filters, Found, Hit, Segment
 from graph.statistics import Statistics
 from graph.values import Exchange, Session, Turn
 from graph.visibility import EVERYONE, Viewer
-from models.errors import ModelError
 from tests.tui.fake_graph import FakeGraph
 from tests.tui.fake_memory import FakeKeeping
 from tests.tui.fake_time import FakeTime
-from tui.backstage import Choice
 
 ALL = Filters()
 START = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 
 
-class FakeFailure(Exception):
+class FakeFailure(AgentError):
     """What a fake raises for people to read."""
 
 
@@ -563,56 +558,3 @@ class FakeAgent(FakeKeeping, FakeTime, FakeGraph):
 
     async def status(self) -> FakeStatus:
         return FakeStatus(model="smollm2-135m")
-
-
-class FakeBackstage:
-    """The agent with its settings and a store of two models."""
-
-    failures: tuple[type[Exception], ...] = (FakeFailure, AgentError, MemoryFailure, ModelError, OSError)
-    found: Choice | None = None  # a better model
-    speeds: tuple[float, ...] = ()  # of the model in use, each time a better one was looked for
-    put_off = False
-
-    def __init__(self, service: Any, config: Path, *, theme: str = "dark") -> None:
-        self.service = service
-        self.config = config
-        service.settings = service.settings.model_copy(update={"theme": theme})
-        self.kept: dict[str, Value | None] = {}
-        self.fetched: list[str] = []
-        self.fetch_failure: str | None = None
-
-    def exit_code(self, error: Exception) -> int:
-        return 75
-
-    def choices(self, *, embed: bool = False) -> list[Choice]:
-        if embed:
-            return [Choice("minilm-l6", 24_000_000, True, "The default.")]
-        return [
-            Choice("smollm2-135m", 144_811_456, True, "Small and quick; the default."),
-            Choice("qwen3-4b", 2_497_281_312, False, "Much better answers, needs 5 GB."),
-        ]
-
-    def find(self, name: str) -> Path:
-        if name not in {choice.name for choice in self.choices() if choice.installed}:
-            raise FakeFailure(f"{name} is not installed.")
-        return self.config.with_name(name)
-
-    def fetch(self, name: str, progress: Callable[[ModelProgress], None]) -> None:
-        progress(ModelProgress("fetching", name, 1, 2))
-        if self.fetch_failure is not None:
-            raise FakeFailure(self.fetch_failure)
-        self.fetched.append(name)
-
-    def may_offer(self) -> bool:
-        return self.service.settings.offer_model and not self.put_off
-
-    def better(self, speed: float) -> Choice | None:
-        self.speeds = (*self.speeds, speed)
-        return self.found
-
-    def postpone_offer(self) -> None:
-        self.put_off = True
-
-    def keep(self, key: str, value: Value | None) -> None:
-        write_setting(self.config, key, value)
-        self.kept[key] = value

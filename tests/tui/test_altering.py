@@ -13,7 +13,7 @@ from graph.events import MarkSet, Role, SessionStarted, TurnHidden, TurnSaid
 from tests.tui.beliefs import BERLIN, learned_agent
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.test_branching import last, texts, trip, unframed, words
+from tests.tui.test_branching import crete, last, texts, unframed, words
 from tui.app import ClewApp
 from tui.commands.backup import made
 from tui.widgets.chooser import Chooser
@@ -46,7 +46,7 @@ async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5)])
 async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running, size: tuple[int, int]) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         for keys, left in ((["enter"], 4), (["escape"], 4), (["y"], 4), (["tab", "enter"], 3)):
             last(app, Said).focus()
@@ -62,7 +62,7 @@ async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running,
 
 
 async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         last(app, Answer).focus()
@@ -135,7 +135,7 @@ async def test_deleting_an_empty_chat_is_for_good_too_and_says_so(chat: Running)
 async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(
     chat: Running, size: tuple[int, int]
 ) -> None:
-    agent = trip()
+    agent = crete()
     agent.add_events(MarkSet(mark="01JMARKBEFORE", reason="named", text="before Crete"))
     agent.add_events(*(SessionStarted(session=f"LATER{number}", client="chat") for number in range(3)))
     before = agent.turns["S000"][-1]
@@ -177,13 +177,13 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
 
 
 async def test_undo_with_nothing_to_undo_says_so(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         app.perform("undo")
         await wait_until(pilot, lambda: "There is nothing to undo." in words(app))
 
 
 async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     first, *_, newest = agent.turns["S000"]
     agent.add_events(TurnHidden(turn=first), TurnHidden(turn=newest))
     async with chat(agent) as (app, pilot):
@@ -196,7 +196,7 @@ async def test_undo_takes_the_number_of_an_earlier_change_and_nothing_else(chat:
 
 
 async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await agent.branches.rewind("S000", agent.turns["S000"][1])
         await app.open_session("S000")
@@ -212,7 +212,7 @@ async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
 async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_restored_after_asking(
     chat: Running,
 ) -> None:
-    agent = trip()
+    agent = crete()
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         app.perform("marks")
@@ -247,7 +247,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
 async def test_a_mark_at_which_everything_stands_already_says_so_and_asks_nothing(
     chat: Running, size: tuple[int, int]
 ) -> None:
-    agent = trip()
+    agent = crete()
     agent.add_events(
         MarkSet(mark="01JMARKBEFORE", reason="named", text="before Crete"),
         TurnHidden(turn=agent.turns["S000"][-1]),
@@ -295,7 +295,7 @@ async def test_forgetting_and_letting_a_document_go_show_the_same_dialog(chat: R
 
 
 async def test_a_mark_before_going_back_tells_in_which_chat_and_to_where(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         await agent.branches.rewind("S000", agent.turns["S000"][0])
         await agent.branches.rewind("S000", None)

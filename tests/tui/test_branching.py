@@ -4,7 +4,6 @@ import pytest
 
 from graph.events import Role
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeAgent
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
@@ -26,16 +25,9 @@ def unframed(app: ClewApp) -> str:
     return " ".join(words(app).replace("│", " ").split())
 
 
-def trip() -> ScriptedAgent:
+def crete() -> ScriptedAgent:
     """A chat of two messages with their replies; any other reply is `Another one.`."""
     agent = ScriptedAgent(reply="Another one.")
-    agent.add_session("Trip", ("What now?", "Whatever."), ("And then?", "Sleep."))
-    return agent
-
-
-def crete() -> FakeAgent:
-    """The same on a fake agent, for the tests that still have one."""
-    agent = FakeAgent(reply="Another one.")
     agent.add_session("Trip", ("What now?", "Whatever."), ("And then?", "Sleep."))
     return agent
 
@@ -45,7 +37,7 @@ def last(app: ClewApp, kind: type[Said] | type[Answer]) -> Said | Answer:
 
 
 async def test_r_on_a_reply_gives_another_and_left_and_right_turn_between_them(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("r")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then?", "Another one."])
@@ -61,14 +53,14 @@ async def test_r_on_a_reply_gives_another_and_left_and_right_turn_between_them(c
 
 
 async def test_slash_regenerate_answers_the_last_message_again_from_the_composer(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         await pilot.press(*"/regenerate", "enter")
         await wait_until(pilot, lambda: texts(app)[-1] == "Another one." and len(texts(app)) == 4)
         assert app.focused is app.composer
 
 
 async def test_regenerating_while_a_reply_is_written_says_why_not_and_changes_nothing(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         agent.go.clear()
         await pilot.press(*"more", "enter")
@@ -79,7 +71,7 @@ async def test_regenerating_while_a_reply_is_written_says_why_not_and_changes_no
 
 
 async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"half a thought")
         last(app, Said).focus()
@@ -94,7 +86,7 @@ async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it
 
 
 async def test_escape_leaves_the_editing_and_the_composer_is_as_it_was(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"before")
         app.perform("edit")
@@ -107,7 +99,7 @@ async def test_escape_leaves_the_editing_and_the_composer_is_as_it_was(chat: Run
 
 
 async def test_an_edit_that_is_refused_stands_in_the_composer_to_be_edited_on(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         agent.go.clear()
         await pilot.press(*"more", "enter")
@@ -119,7 +111,7 @@ async def test_an_edit_that_is_refused_stands_in_the_composer_to_be_edited_on(ch
 
 
 async def test_a_reply_is_not_edited_and_that_is_said(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("e")
         await wait_until(pilot, lambda: "Only your own messages can be edited" in words(app))
@@ -129,7 +121,7 @@ async def test_a_reply_is_not_edited_and_that_is_said(chat: Running) -> None:
 async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_one(
     chat: Running, size: tuple[int, int]
 ) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press("escape")
         await wait_until(pilot, lambda: "Press Esc again" in words(app))
@@ -152,7 +144,7 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
 
 
 async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_nothing(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         app.perform("rewind")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
@@ -167,7 +159,7 @@ async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_
 
 
 async def test_escape_twice_with_something_written_does_not_go_back(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         await pilot.press(*"hm", "escape", "escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
@@ -175,7 +167,7 @@ async def test_escape_twice_with_something_written_does_not_go_back(chat: Runnin
 
 
 async def test_a_what_if_is_named_in_the_title_and_the_status_bar_and_the_way_back_is_said(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 4)
@@ -187,7 +179,7 @@ async def test_a_what_if_is_named_in_the_title_and_the_status_bar_and_the_way_ba
 
 
 async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/fork Plan B", "enter")
         await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 4)
@@ -199,7 +191,7 @@ async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) 
 async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
     chat: Running, size: tuple[int, int]
 ) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         app.transcript.messages[1].focus()
         await pilot.press("f")
@@ -218,7 +210,7 @@ async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
 
 
 async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focus(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         app.transcript.messages[1].focus()
         await pilot.press("f")
@@ -235,7 +227,7 @@ async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focu
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
 async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Running, size: tuple[int, int]) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         app.perform("regenerate")
         await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
@@ -273,7 +265,7 @@ async def test_a_chat_with_no_message_has_nothing_to_branch_from(chat: Running) 
 
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
 async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_its_own(chat: Running, key: str) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         app.perform("edit")
         await wait_until(pilot, lambda: app.composer.text == "And then?")
@@ -287,7 +279,7 @@ async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_i
 
 
 async def test_that_something_is_edited_stays_said_whatever_else_is(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         app.perform("edit")
         await wait_until(pilot, lambda: app.composer.text == "And then?")
         app.say("Copied.")
@@ -300,7 +292,7 @@ async def test_that_something_is_edited_stays_said_whatever_else_is(chat: Runnin
 async def test_the_picker_tells_the_impact_in_a_line_and_pagedown_shows_the_rest_of_it(
     chat: Running, size: tuple[int, int]
 ) -> None:
-    agent = trip()
+    agent = crete()
     said = [agent.add_turn("S000", f"Message number {number}") for number in range(9)]
     for number in range(5):
         agent.learn(f"Memory number {number}", said[-1])
@@ -340,7 +332,7 @@ async def test_another_reply_in_the_midst_says_what_left_with_the_one_before(cha
 
 
 async def test_why_not_is_said_as_long_as_the_reply_is_written(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent) as (app, pilot):
         agent.go.clear()
         await pilot.press(*"more", "enter")
@@ -352,7 +344,7 @@ async def test_why_not_is_said_as_long_as_the_reply_is_written(chat: Running) ->
 
 
 async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_step(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         last(app, Answer).focus()
         await pilot.press("r")
         await wait_until(pilot, lambda: "‹2/2›" in screen_text(app) and app.focused is last(app, Answer))
@@ -364,7 +356,7 @@ async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_st
 
 
 async def test_a_fresh_what_if_is_named_by_the_chat_that_it_left_and_stays_so_once_it_has_a_name(chat: Running) -> None:
-    agent = trip()
+    agent = crete()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if", "enter")
         await wait_until(pilot, lambda: "New what-if what-if of “Trip”" in words(app))

@@ -10,7 +10,7 @@ from agent.sampling import read_sampling
 from graph.events import Sampling, SessionConfigured
 from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeBackstage
+from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker

@@ -7,7 +7,7 @@ import pytest
 from models.errors import ModelMissing, NotGguf, RunError
 from tests.fakes import Reply
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
-from tests.tui.fake_agent import FakeBackstage
+from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.dialogs import Confirm

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.test_branching import last, trip, unframed, words
+from tests.tui.test_branching import crete, last, unframed, words
 from tui.state import Model, State
 from tui.widgets.message import Answer
 from tui.widgets.status import compose_line
@@ -14,7 +14,7 @@ CODE = "def all_of_the_words_that_stand_in_it(one: int, two: str) -> dict[str, l
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24)])
 async def test_the_composer_stands_below_the_messages_and_is_as_wide(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(trip(), size=size) as (app, pilot):
+    async with chat(crete(), size=size) as (app, pilot):
         await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
         message, composer = app.transcript.messages[0].region, app.composer.region
         assert abs(message.x - composer.x) <= 1
@@ -32,7 +32,7 @@ async def test_all_of_a_long_line_of_code_can_be_read(chat: Running, size: tuple
 
 
 async def test_a_focused_message_says_its_keys_and_the_composer_the_figures(chat: Running) -> None:
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         assert "ctx" in status_line(app)
         await pilot.press("tab")
         await wait_until(pilot, lambda: "c copy r retry e edit h hide x delete F1 keys Esc back" in words(app))
@@ -51,7 +51,7 @@ def test_figures_that_do_not_fit_leave_no_dot_behind() -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (80, 12)])
 async def test_the_panel_cuts_what_it_is_about_within_its_quotes(chat: Running, size: tuple[int, int]) -> None:
-    agent = trip()
+    agent = crete()
     agent.add_session(f"What {'should I ask of it ' * 4}", (f"What {'should I ask of it ' * 4}", "This."))
     async with chat(agent, size=size) as (app, pilot):
         await app.open_session("S001")

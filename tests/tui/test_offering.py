@@ -12,7 +12,7 @@ from models.catalogue import GB
 from tests.fakes import Reply
 from tests.models.servers import Site, serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
-from tests.tui.fake_agent import FakeBackstage
+from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.backstage import Choice

@@ -17,7 +17,7 @@ from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import agree, at_once, screen_text, wait_until
-from tests.tui.fake_agent import FakeBackstage
+from tests.tui.fake_backstage import FakeBackstage
 from tui.app import ClewApp
 from tui.backstage import Backstage
 from tui.boot import RealBackstage

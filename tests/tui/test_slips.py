@@ -16,7 +16,7 @@ from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.keystrokes import Clock, burst, press, type_away
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.test_branching import last, texts, trip, words
+from tests.tui.test_branching import crete, last, texts, words
 from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats
 from tui.app import ClewApp
@@ -52,7 +52,7 @@ async def pressed_alone(app: ClewApp, clock: Clock, *keys: str) -> None:
 
 
 async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat: Running) -> None:
-    agent, clock = trip(), Clock()
+    agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab")
         for key in "exactly right":
@@ -68,7 +68,7 @@ async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat:
 
 async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> None:
     clock = Clock()
-    async with chat(trip(), later=clock.later) as (app, pilot):
+    async with chat(crete(), later=clock.later) as (app, pilot):
         await press(app, "tab", "x")
         clock.pass_(ALONE_S - 0.01)
         await pilot.pause()
@@ -82,7 +82,7 @@ async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> Non
 async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends_nothing(
     chat: Running, key: str
 ) -> None:
-    agent, clock = trip(), Clock()
+    agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         await press(app, "tab", "h", key)
         clock.pass_(LONG)
@@ -130,7 +130,7 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
 
 
 async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
-    agent, clock = trip(), Clock()
+    agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         last(app, Said).focus()
         await pilot.pause()
@@ -147,7 +147,7 @@ async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(ch
 
 @pytest.mark.parametrize("key", ["p", "o", "h", "x", "delete"])
 async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, key: str) -> None:
-    agent, clock = trip(), Clock()
+    agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         for answer in (("enter",), ("y",), ("escape",)):
             last(app, Answer).focus()
@@ -165,7 +165,7 @@ async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, ke
 async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -> None:
     from textual.events import Paste
 
-    async with chat(trip()) as (app, pilot):
+    async with chat(crete()) as (app, pilot):
         last(app, Said).focus()
         await pilot.pause()
         app.post_message(Paste("two words"))

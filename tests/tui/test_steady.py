@@ -5,7 +5,7 @@ from itertools import cycle, islice
 import pytest
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 
 SIZES = ((20, 6), (200, 60), (80, 24), (41, 9), (120, 40), (20, 20), (300, 5), (72, 18))
@@ -18,9 +18,9 @@ def seen(app: ClewApp) -> list[str]:
     return [line.translate(BAR).rstrip() for line in screen_text(app).splitlines()]
 
 
-def talkative(words: int) -> FakeAgent:
+def talkative(words: int) -> ScriptedAgent:
     """A chat that is longer than the screen, and a reply of so many words."""
-    agent = FakeAgent(reply=" ".join(f"word{number}" for number in range(words)))
+    agent = ScriptedAgent(reply=" ".join(f"word{number}" for number in range(words)))
     agent.add_session("Long", *((f"question {number}", f"answer {number}\n\n" * 4) for number in range(12)))
     return agent
 
@@ -42,6 +42,7 @@ async def test_nothing_moves_under_a_reader_above_while_a_reply_streams(chat: Ru
         assert seen(app)[1 : size[1] - 8] == above
 
 
+@pytest.mark.process  # one of the screens reads the graph in one
 async def test_a_storm_of_resizes_leaves_every_word_where_it_belongs(chat: Running) -> None:
     async with chat(talkative(5), size=(80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "answer 11" in screen_text(app))

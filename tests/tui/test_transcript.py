@@ -2,21 +2,21 @@
 
 from functools import partial
 
-from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.fake_agent import FakeAgent
+from tests.tui.conftest import Running, here, screen_text, wait_until
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.message import Answer
 from tui.window import MOUNTED, PAGE
 
 
-def long_agent(count: int = 1000) -> FakeAgent:
-    agent = FakeAgent(reply="word " * 200)
+def long_agent(count: int = 300) -> ScriptedAgent:
+    agent = ScriptedAgent(reply="word " * 200)
     agent.add_session("Long", *((f"question {i}", f"answer {i}\n\nwith two paragraphs") for i in range(count)))
     return agent
 
 
-def answered(agent: FakeAgent, turns: int) -> bool:
-    return len(agent.turns["S000"]) == turns
+async def answered(agent: ScriptedAgent, session: str, turns: int) -> bool:
+    return len(await agent.chats.thread(session)) == turns
 
 
 def first_line(app: ClewApp) -> str:
@@ -29,10 +29,11 @@ def first_line(app: ClewApp) -> str:
 
 
 async def test_two_thousand_turns_mount_one_page_and_read_one_bounded_part(chat: Running) -> None:
-    agent = long_agent()
+    agent = long_agent(1000)
+    reads = agent.watch_calls("chats.thread")
     async with chat(agent) as (app, _):
         assert len(app.transcript.messages) == PAGE
-        assert agent.reads == [(None, 60)]
+        assert reads == [(("S000",), {"limit": 60})]
         assert app.transcript.scroll_y == app.transcript.max_scroll_y > 0
 
 
@@ -41,13 +42,13 @@ async def test_a_growing_reply_does_not_move_a_reader_above_it(chat: Running) ->
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"go", "enter")
-        await wait_until(pilot, lambda: agent.answering is not None)
+        await wait_until(pilot, lambda: app.state.reply is not None)
         await pilot.press("pageup")
         await pilot.pause()
         assert not app.transcript.follow
         before = first_line(app)
         agent.go.set()
-        await wait_until(pilot, lambda: app.state.last is not None and len(agent.turns["S000"]) == 42)
+        await wait_until(pilot, lambda: app.state.last is not None and answered(agent, "S000", 42))
         await wait_until(pilot, lambda: not any(m.writing for m in app.transcript.query(Answer)))
         await pilot.pause()
         assert first_line(app) == before
@@ -77,7 +78,7 @@ async def test_scrolling_up_brings_older_pages_without_moving_the_line_that_is_r
         assert first_line(app) == before
         await pilot.press("ctrl+end")
         await wait_until(pilot, lambda: transcript.window.at_tail and transcript.follow)
-        assert transcript.messages[-1].text.startswith("answer 999")
+        assert transcript.messages[-1].text.startswith("answer 299")
 
 
 async def test_any_resize_keeps_the_end_or_the_place(chat: Running) -> None:
@@ -97,12 +98,13 @@ async def test_any_resize_keeps_the_end_or_the_place(chat: Running) -> None:
 
 
 async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
-    agent = FakeAgent(reply="ok")
+    agent = ScriptedAgent(reply="ok")
     async with chat(agent) as (app, pilot):
         for number in range(30):
             app.composer.put(f"m{number}")
             await pilot.press("enter")
-            await wait_until(pilot, partial(answered, agent, 2 * number + 2))
+            await wait_until(pilot, lambda: app.current_session)
+            await wait_until(pilot, partial(answered, agent, here(app), 2 * number + 2))
         await wait_until(pilot, lambda: app.state.reply is None and not app.state.waiting)
         await wait_until(pilot, lambda: len(app.transcript.messages) <= MOUNTED)
         assert [message.text for message in app.transcript.messages[-2:]] == ["m29", "ok"]

@@ -145,6 +145,13 @@ def test_a_salt_hides_what_was_erased_from_guessing(memory: Memory, folder: Path
     assert one != other
 
 
+def test_what_is_left_of_an_erased_text_tells_no_guess(memory: Memory, folder: Path) -> None:
+    memory.append(SessionStarted(session="s", client="test"), said("a", text="yes"))
+    memory.append(TurnDeleted(turn="a"))
+    left = raw(folder).execute("SELECT text, salt FROM events WHERE turn = 'a' AND kind = 'turn.said'").fetchall()
+    assert left == [(None, None)]
+
+
 def test_a_side_row_is_replaced_as_the_reply_grows_and_ends_with_it(memory: Memory, folder: Path) -> None:
     talk(memory, 1)
     for text in ("Once", "Once upon", "Once upon a time"):

@@ -85,7 +85,7 @@ async def test_a_cancelled_job_is_dropped_where_it_waits_and_ended_where_it_runs
     engine.cancel(running)
     done = Call(lambda: "done", rank=Rank.BACKGROUND)
     engine.submit(done)
-    assert await done.outcome == "done"
+    assert await asyncio.wait_for(done.outcome, 5) == "done"
     engine.shutdown()
     assert ran == ["running"]
     assert (running.released, waiting.released) == (1, 1)
@@ -128,7 +128,7 @@ async def test_stopping_a_reply_leaves_the_brief_job_that_came_into_it(engine: E
     engine.submit(brief)
     await asyncio.to_thread(brief.entered.wait)
     engine.stop_foreground()
-    assert await talk.outcome == "stopped"
+    assert await asyncio.wait_for(talk.outcome, 5) == "stopped"
     brief.gate.set()
     assert await brief.outcome == "brief"
     engine.shutdown()

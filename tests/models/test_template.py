@@ -44,6 +44,12 @@ FORGETFUL = (
     "</{{ m['role'] }}>{% endif %}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 
+# Counts the messages: each frame depends on what came before it.
+COUNTING = (
+    "{% for m in messages %}<{{ m['role'] }} {{ loop.index }}>{{ m['content'] }}</{{ m['role'] }}>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant {{ messages|length + 1 }}>{% endif %}"
+)
+
 
 def learnt(template: str, *, bos: str = "<bos>", eos: str = "<eos>") -> ChatFormat:
     found = learn(template, bos=bos, eos=eos)
@@ -89,6 +95,11 @@ def test_a_template_that_rewrites_its_past_gives_way_to_its_family() -> None:
     assert choose_format(FORGETFUL, bos="", eos="", markers=[]) is PLAIN
     assert choose_format(None, bos="", eos="", markers=["<|start_header_id|>", "<|eot_id|>"]).name == "llama3"
     assert choose_format("[INST] {{ broken", bos="", eos="", markers=[]).name == "mistral"
+
+
+def test_a_template_whose_frames_change_from_message_to_message_gives_way_too() -> None:
+    assert learn(COUNTING, bos="", eos="") is None
+    assert choose_format(COUNTING, bos="", eos="", markers=["<|im_start|>"]).name == "chatml"
 
 
 def test_a_template_that_fails_or_attacks_is_not_used() -> None:

@@ -408,6 +408,7 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     assert isinstance((await collect(first))[-1], ReplyEnded)
     (refused,) = await collect(queued)
     assert isinstance(refused, Failed)
+    assert refused.message == "This chat was deleted before the message was answered."
     await agent.idle()
     assert (await agent.status()).log_head == head
     assert agent.answering is None

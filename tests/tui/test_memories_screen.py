@@ -366,22 +366,23 @@ HOSTILE = (
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
 async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> None:
-    agent = learned_agent()
+    agent = ScriptedAgent()
+    agent.add_session("Here", ("What now?", "Whatever you like."))
     for text in HOSTILE:
         session = agent.add_session(text, project=text)
         turn = agent.add_turn(session, text or "", speaker=text or "")
         agent.learn(text, turn, about=(text,) if text else (), tags=(text,) if text else ())
     async with chat(agent, size=size) as (app, pilot):
         await pilot.press("f4")
-        await wait_until(pilot, lambda: len(listed(app)) == 11)
+        await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
         for identity in listed(app):
             await chosen(app, pilot, identity)
             await pilot.press("right", "space", "W")
             assert "\x1b" not in screen_text(app)
             await pilot.press("backspace")
-            await wait_until(pilot, lambda: len(listed(app)) == 11)
+            await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
         if size == (80, 24):
-            await chosen(app, pilot, "OBS0000006")
+            await chosen(app, pilot, "OBS0000001")
             await wait_until(pilot, lambda: "[red]not red[/red]" in words(app))
 
 

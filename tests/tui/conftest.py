@@ -1,4 +1,4 @@
-"""What the screen's tests share: an app on a fake agent, and a way to wait without sleeping for a guess."""
+"""What the screen's tests share: an app on an agent, and a way to wait without sleeping for a guess."""
 
 import os
 import time
@@ -83,7 +83,7 @@ def make_app(
     options: Options | None = None,
     later: Later = at_once,
 ) -> ClewApp:
-    """The app on a fake agent; `app.backstage` is a FakeBackstage once it has connected."""
+    """The app on an agent; `app.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
 
     async def connect() -> Backstage:

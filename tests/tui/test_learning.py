@@ -97,11 +97,11 @@ class Leave:
     """What an agent was answered: whether each request was allowed."""
 
     def __init__(self, agent: ScriptedAgent) -> None:
-        self._approved, self._refused = agent.watch_calls("approve"), agent.watch_calls("refuse")
+        self._calls = agent.watch_calls("approvals.answer")
 
     @property
     def answers(self) -> list[bool]:
-        return [True] * len(self._approved) + [False] * len(self._refused)
+        return [how["allowed"] for _, how in self._calls]
 
 
 async def remembers_walnuts(agent: ScriptedAgent) -> bool:

@@ -26,7 +26,7 @@ from .erasure import Erasure
 from .errors import AgentError
 from .events import AgentEvent, MemoryAwaited, MemoryReady, Notice
 from .foreground import Foreground
-from .graph import Graph
+from .graph import GraphReader
 from .graph_opening import GraphOpening
 from .history import History
 from .home import Home
@@ -94,7 +94,7 @@ class Agent:
     past: PastViewer
     search: Search
     documents: Documents
-    graph: Graph
+    graph: GraphReader
     queries: Queries
     models: Models
     private: PrivateChats
@@ -435,7 +435,7 @@ class Agent:
             doubts=self.models.doubts,
         )
         self.past = PastViewer(memory, self._embedding.query)
-        self.graph = Graph(memory)
+        self.graph = GraphReader(memory)
         self.queries = Queries(
             memory,
             self._home,

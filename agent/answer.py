@@ -15,17 +15,17 @@ from models.protocols import Generator, SamplingParams
 
 from . import prompt
 from .approvals import Approvals
-from .changes import Changes
+from .changes import ProposedChanges
 from .events import Failed, RecallDone, ReplyEnded, ReplyStarted
 from .model_host import ModelHost
 from .packs import Fresh, Pack, pack_of
 from .prompt import Limits, PromptLog
 from .prompts import Prompts
-from .recall import Bounds, Message, Recaller, Recollection
+from .recall import Bounds, Recaller, RecallRequest, Recollection
 from .relevance import open_quotes
-from .reply import Reply, stream_reply
+from .reply import PartialReply, stream_reply
 from .settings import Settings
-from .steps import Accepted, Answering, CancelToken, Outbox, Record, Steps, kept_out
+from .steps import Accepted, AnswerContext, CancelToken, Outbox, Record, Steps, kept_out
 from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
 
 ASSISTANT = "assistant"
@@ -49,7 +49,7 @@ class Answerer:
         prompts: Prompts,
         recaller: Recaller,
         toolbox: Toolbox,
-        changes: Changes,
+        changes: ProposedChanges,
         approvals: Approvals,
         settings: Settings,
         *,
@@ -98,18 +98,18 @@ class Answerer:
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # told by a notice too
         generator = await self._cancel_token.unless(asyncio.shield(loading))  # a load goes on for whoever asks next
         if generator is not None:
-            at = Answering(taken, session, generator, self.limits(generator), out)
+            at = AnswerContext(taken, session, generator, self.limits(generator), out)
             ready = await self._put_before(at)
             if ready is not None and not self._cancel_token.asked:
                 return await self._reply(at, *ready)
         out(Failed(f"Stopped before the model was asked. {taken.is_safe}", taken.turn))
         return None
 
-    async def _put_before(self, at: Answering) -> tuple[str, PromptLog, Pack] | None:
+    async def _put_before(self, at: AnswerContext) -> tuple[str, PromptLog, Pack] | None:
         """Everything that the model is given: the turn a reply follows, the prompt, and its context pack."""
         taken = at.taken
         prepared = await self._prompts.prepare(taken.session, at.generator, at.limits)
-        message = Message(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn)
+        message = RecallRequest(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn)
         found = await self._look(message, at, brief=prepared.doubted)
         if found is None:
             return None
@@ -130,16 +130,16 @@ class Answerer:
         )
         return parent, log, tuple(item for item in fresh.pack if item.id in there)
 
-    async def _look(self, message: Message, at: Answering, *, brief: bool) -> Recollection | None:
+    async def _look(self, message: RecallRequest, at: AnswerContext, *, brief: bool) -> Recollection | None:
         if not self.settings.recall:
             return Recollection("none")
         tokens = min(self.settings.recall_tokens, at.limits.recalled)
         bounds = Bounds(self.settings.recall_limit, tokens, brief=brief)
         return await self._cancel_token.unless(self._recaller.look(message, at.generator, bounds))
 
-    async def _reply(self, at: Answering, parent: str, log: PromptLog, pack: Pack) -> Done | None:
+    async def _reply(self, at: AnswerContext, parent: str, log: PromptLog, pack: Pack) -> Done | None:
         taken, generator = at.taken, at.generator
-        reply, reply_turn = Reply(), new_id()
+        reply, reply_turn = PartialReply(), new_id()
         sampling = await self._sampling(at)
         asked = prompt.asking(log, generator)
         left_out = log.left_out.get(taken.turn, 0)
@@ -180,7 +180,7 @@ class Answerer:
         at.out(_ended(at, reply_turn, reply, log))
         return Done(generator, reply.text)
 
-    async def _sampling(self, at: Answering) -> Sampling:
+    async def _sampling(self, at: AnswerContext) -> Sampling:
         """How tokens are drawn; where the seed is fixed each other reply has another, or it would say the same."""
         own = at.session.sampling
         sampling = Sampling.model_validate(own) if own else self.settings.sampling
@@ -191,10 +191,10 @@ class Answerer:
 
     def _reply_event(
         self,
-        at: Answering,
+        at: AnswerContext,
         parent: str,
         turn: str,
-        reply: Reply,
+        reply: PartialReply,
         sampling: Sampling,
         log: PromptLog,
         pack: tuple[Recalled, ...],
@@ -230,7 +230,7 @@ def _nothing_found(found: Recollection, most: int) -> tuple[Call, str] | None:
     ), found.nothing.words
 
 
-def _ended(at: Answering, turn: str, reply: Reply, log: PromptLog) -> ReplyEnded:
+def _ended(at: AnswerContext, turn: str, reply: PartialReply, log: PromptLog) -> ReplyEnded:
     reason = reply.stop_reason or StopReason.FAILED
     return ReplyEnded(
         session=at.taken.session,

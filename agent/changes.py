@@ -37,7 +37,7 @@ class Planned:
     forgotten: frozenset[str] = frozenset()
 
 
-class Changes:
+class ProposedChanges:
     """Plans what a tool asks for, and does it. `held` are the ids of all that the model's prompt holds."""
 
     def __init__(

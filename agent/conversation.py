@@ -19,7 +19,7 @@ from models.protocols import Generator
 from .accepting import RETRIED, Accepting, PendingAppend, last_message
 from .answer import Answerer, Done
 from .approvals import Approvals
-from .changes import Changes
+from .changes import ProposedChanges
 from .errors import AgentError
 from .events import AgentEvent, Failed, Notice, QueueHeld, SessionsChanged, TurnAccepted, Warned
 from .foreground import Foreground
@@ -69,7 +69,7 @@ class Conversation:
             prompts,
             recaller,
             toolbox,
-            Changes(memory, prompts, self._record, notify),
+            ProposedChanges(memory, prompts, self._record, notify),
             self.approvals,
             settings,
             client=client,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 First = Callable[[Answer], None]
 
 
-class Graph:
+class GraphReader:
     """Answers about the graph of a memory, or of the past of one; each raises GraphFailure while that is closed.
 
     See graph/egos.py for what the walks promise.

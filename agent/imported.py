@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graph.memory import Memory
 
 from .errors import EmptyMessage
-from .importing.chats import Chat, Message, message_source, unmarked
+from .importing.chats import ImportedChat, ImportedMessage, message_source, unmarked
 from .text import clean_message
 
 CLIENT = "import"
@@ -41,7 +41,7 @@ class Imported:
         """Know a turn that waits to be written."""
         self.unsaid[source], self._texts[turn] = turn, text
 
-    def likeness(self, parts: Iterable[Chat], variant: int, session: str | None) -> Likeness:
+    def likeness(self, parts: Iterable[ImportedChat], variant: int, session: str | None) -> Likeness:
         """How a chat and what was imported under this variant, in a session if that still is, agree."""
         same = other = gone = missing = 0
         matched: set[str] = set()
@@ -68,7 +68,7 @@ class Imported:
         return Likeness(same, other, gone, contained)
 
     def same_text(
-        self, chat: Chat, message: Message, variant: int, text: str, known: dict[str, str]
+        self, chat: ImportedChat, message: ImportedMessage, variant: int, text: str, known: dict[str, str]
     ) -> tuple[str, str | None, list[str]]:
         """The key under which this very text is known, or else may be, its turn, and those there with other texts.
 
@@ -82,7 +82,7 @@ class Imported:
             known = self.known([source])
         return source, turn, displaced
 
-    def beside(self, chat: Chat, variant: int) -> dict[str, str]:
+    def beside(self, chat: ImportedChat, variant: int) -> dict[str, str]:
         """By message: the turn that has its place in a variant before this one; one that is gone, if there is one."""
         found: dict[str, str] = {}
         for earlier in range(1, variant):
@@ -98,7 +98,7 @@ class Imported:
                     found.setdefault(message.key, displaced[0])
         return found
 
-    def turns(self, chat: Chat, variant: int) -> dict[str, str]:
+    def turns(self, chat: ImportedChat, variant: int) -> dict[str, str]:
         """The turns of a chat's messages by their keys, their texts at hand."""
         known = self.known([message_source(chat, message, variant) for message in chat.messages])
         self.remember(known.values())

@@ -25,7 +25,7 @@ from graph.sqlite import NOTHING_STORED
 
 from .errors import ExportUnreadable
 from .imported import CLIENT, Imported, clean
-from .importing.chats import Chat, Message, chat_source
+from .importing.chats import ImportedChat, ImportedMessage, chat_source
 from .importing.clew import NAME, ClewExport
 from .importing.formats import Export, clew_export, open_export
 from .importing.reading import SAFE
@@ -83,7 +83,7 @@ class Stopped(Exception):
 
 
 @dataclass(slots=True)
-class Place:
+class ImportPlace:
     """Where a chat goes: its session, which turn each message is, and where the session's head stood before."""
 
     session: str
@@ -116,8 +116,8 @@ class Importer:
         self._progress = progress
         self._stopping = stopping
         self._latest = now() + DAY_MS
-        self._places: dict[tuple[str, str], Place] = {}
-        self._all: list[Place] = []
+        self._places: dict[tuple[str, str], ImportPlace] = {}
+        self._all: list[ImportPlace] = []
         self._waiting: list[Event] = []
         self._log = Imported(memory)
         self._seen = self._total = 0
@@ -179,7 +179,7 @@ class Importer:
         report.last_session = done.last_session
         return report
 
-    def _add(self, chat: Chat, export: Export, number: int) -> None:
+    def _add(self, chat: ImportedChat, export: Export, number: int) -> None:
         """One chat, or a part of one: the one of this number in the export."""
         self._log.forget_texts()
         place = self._places.get((chat.format, chat.id)) if chat.continues else None
@@ -207,7 +207,13 @@ class Importer:
         place.times = {key: at for key, at in place.times.items() if key == chat.head}
 
     def _message(
-        self, chat: Chat, place: Place, message: Message, known: dict[str, str], beside: str | None, near: int | None
+        self,
+        chat: ImportedChat,
+        place: ImportPlace,
+        message: ImportedMessage,
+        known: dict[str, str],
+        beside: str | None,
+        near: int | None,
     ) -> str | None:
         """The new turn of a message; None for one that is known, or empty."""
         parent = place.turns.get(message.parent) if message.parent is not None else None
@@ -255,12 +261,12 @@ class Importer:
         self._titled_by(place, message, turn)
         return turn
 
-    def _titled_by(self, place: Place, message: Message, turn: str) -> None:
+    def _titled_by(self, place: ImportPlace, message: ImportedMessage, turn: str) -> None:
         """Have a turn among the first on the chat's path, whose words its title may carry."""
         if not place.titled and len(place.first) < TITLED_BY and message.key in place.path:
             place.first.append((turn, self._log.text(turn)))
 
-    def _begin(self, chat: Chat, place: Place, at: int | None) -> None:
+    def _begin(self, chat: ImportedChat, place: ImportPlace, at: int | None) -> None:
         source = chat_source(chat, place.variant)
         self._waiting.append(SessionStarted(session=place.session, client=CLIENT, source=source, said_at=at))
         if chat.archived:
@@ -269,7 +275,7 @@ class Importer:
         self._log.unsaid[source] = place.session
         place.begun = True
 
-    def _titling(self, chat: Chat, place: Place) -> list[Event]:
+    def _titling(self, chat: ImportedChat, place: ImportPlace) -> list[Event]:
         """The title of a chat that has none. Where a first turn is gone, the export's title may tell of that one."""
         there = [(turn, text) for turn, text in place.first if text is not None]
         if place.titled or not there:
@@ -281,27 +287,27 @@ class Importer:
         sources = tuple(turn for turn, _ in there) if chat.titled_by_content else ()
         return [SessionTitled(session=place.session, sources=sources, text=chat.title)]
 
-    def _shows(self, place: Place) -> bool:
+    def _shows(self, place: ImportPlace) -> bool:
         """Whether a chat that is here without a title shows its first turns, so that a title from them would show."""
         if place.new or place.titled or not place.first:
             return False
         path = {turn.id for turn in self._memory.thread(place.session) if not (turn.hidden or turn.withheld)}
         return all(turn in path for turn, _ in place.first)
 
-    def _closing(self, chat: Chat, place: Place, last: str) -> list[Event]:
+    def _closing(self, chat: ImportedChat, place: ImportPlace, last: str) -> list[Event]:
         """What comes with the last new turn of a chat: its head, if that is another."""
         self._report.last_session = place.session
         head = place.turns.get(chat.head or "") if place.follows else place.head
         return [HeadMoved(session=place.session, turn=head)] if head is not None and head != last else []
 
-    def _find(self, chat: Chat, export: Export, number: int) -> Place:
+    def _find(self, chat: ImportedChat, export: Export, number: int) -> ImportPlace:
         """The session of a chat that was imported before, or the place of a new one.
 
         Of several it is the one with most of the texts. One whose texts are all gone may be any chat; it is taken where
         no other fits, so that nothing gone is said again.
         """
         variant, most = 1, 0
-        found: Place | None = None
+        found: ImportPlace | None = None
         while (session := self._log.known([source := chat_source(chat, variant)]).get(source)) is not None:
             self._flush()
             about = self._memory.session(session)
@@ -310,7 +316,7 @@ class Importer:
             may_be = like.same or like.gone or chat.identified
             if like.fits(chat.identified) and may_be and (found is None or like.same > most):
                 most = like.same
-                found = Place(
+                found = ImportPlace(
                     session,
                     variant,
                     new=False,
@@ -320,14 +326,14 @@ class Importer:
                     titled=self._memory.is_titled(session),
                 )
             variant += 1
-        return found or Place(new_id(), variant, new=True)
+        return found or ImportPlace(new_id(), variant, new=True)
 
-    def _near(self, chat: Chat) -> int | None:
+    def _near(self, chat: ImportedChat) -> int | None:
         """The time for messages before which none is known: when the chat began, or else the nearest one there is."""
         times = [chat.at, *(message.at for message in chat.messages), *chat.times]
         return next((at for at in times if at is not None and at <= self._latest), None)
 
-    def _time(self, message: Message, otherwise: int | None) -> int | None:
+    def _time(self, message: ImportedMessage, otherwise: int | None) -> int | None:
         """When a message was said; one from the future was not, and one without a time follows what is before it."""
         if message.at is not None and message.at > self._latest:
             self._report.future += 1
@@ -346,7 +352,7 @@ class Importer:
             raise Stopped
 
 
-def _path(chat: Chat) -> frozenset[str]:
+def _path(chat: ImportedChat) -> frozenset[str]:
     """The messages of a chat from its first to the one at which it stands."""
     before = {message.key: message.parent for message in chat.messages}
     path: set[str] = set()
@@ -357,7 +363,7 @@ def _path(chat: Chat) -> frozenset[str]:
     return frozenset(path)
 
 
-def _parts(export: Export, number: int) -> Iterator[Chat]:
+def _parts(export: Export, number: int) -> Iterator[ImportedChat]:
     """The chat of this number in an export, and its later parts."""
     chats = islice(export.chats(), number, None)
     first = next(chats)

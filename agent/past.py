@@ -18,7 +18,7 @@ from graph.memory import Memory
 from graph.past import Past
 from graph.values import Progress, Session, Turn
 
-from .graph import Graph
+from .graph import GraphReader
 from .readers import DocumentReader, MemoryReader, ProjectReader
 from .recall import Embed, Recaller
 
@@ -30,7 +30,7 @@ class PastView:
     """The Agent's questions, of the memory as it was; each raises GraphFailure once something was erased for good."""
 
     def __init__(self, past: Past, embed: Embed) -> None:
-        self.graph = Graph(past)
+        self.graph = GraphReader(past)
         self.memories = MemoryReader(past, now=lambda: past.at)
         self.projects = ProjectReader(past)
         self.documents = DocumentReader(past)

@@ -24,7 +24,7 @@ from .prompt import Limits, PromptLog, Quotes
 from .quoting import PIN_BOUND, Quote, excerpt, neutral
 
 
-class Pins:
+class PinnedItems:
     """Makes the quotes of what is in every prompt; tells once of each that there is no room for."""
 
     def __init__(self, memory: Memory, notify: Callable[[Notice], None]) -> None:

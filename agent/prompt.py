@@ -69,7 +69,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PromptMark:
     """Where a turn's frame begins in the token log."""
 
     turn: str
@@ -106,7 +106,7 @@ class PromptLog:
 
     tokens: list[int]
     systems: list[tuple[int, str]]
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[PromptMark] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     quoted: dict[str, list[str]] = field(default_factory=dict)
     pins: list[str] = field(default_factory=list)
@@ -223,7 +223,7 @@ def extend(
 
 def close_reply(log: PromptLog, generator: Generator, *, turn: str, tokens: Sequence[int]) -> None:
     """Append a reply that was just generated: its very tokens, as sampled, then the frame's end."""
-    log.marks.append(Mark(turn, len(log.tokens)))
+    log.marks.append(PromptMark(turn, len(log.tokens)))
     log.tokens += [*generator.reply_open(), *tokens, *generator.reply_close()]
 
 
@@ -257,7 +257,7 @@ def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
 def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
     due = _due(quotes, turn, log.held)
     frame, left_out = _frame(generator, turn, limit, due, before=quotes.before)
-    log.marks.append(Mark(turn.id, len(log.tokens)))
+    log.marks.append(PromptMark(turn.id, len(log.tokens)))
     log.tokens += frame
     if left_out:
         log.left_out[turn.id] = left_out

@@ -20,9 +20,9 @@ from models.states import KVStates
 from . import prompt
 from .events import Compaction, Notice
 from .packs import Fresh, Pack, Packs, packs_of, unanswered
-from .pins import Pins
+from .pins import PinnedItems
 from .prompt import Cause, Limits, PromptLog, Quotes
-from .shelf import WORTH, Key, Shelf, to_note
+from .shelf import WORTH, Shelf, StateKey, to_note
 
 KEPT = 8
 
@@ -62,9 +62,9 @@ class Prompts:
         self._doubts = doubts  # which models are given what was recalled directly before the message
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
         self._packs = Packs(memory, notify)
-        self._pins = Pins(memory, notify)
-        self._logs: OrderedDict[Key, PromptLog] = OrderedDict()
-        self._plans: dict[Key, str] = {}
+        self._pins = PinnedItems(memory, notify)
+        self._logs: OrderedDict[StateKey, PromptLog] = OrderedDict()
+        self._plans: dict[StateKey, str] = {}
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
@@ -80,7 +80,7 @@ class Prompts:
     async def prepare(self, session: str, generator: Generator, limits: Limits) -> Prepared:
         """The session's log up to its last reply, warm; whatever runs in the background is put off."""
         await self.pause()
-        key = Key(session, generator)
+        key = StateKey(session, generator)
         if self._leaving is not None:
             await self._leaving()
         await self.shelf.leave(stays=key)
@@ -92,11 +92,11 @@ class Prompts:
         self, session: str, generator: Generator, limits: Limits, fresh: Fresh | None = None
     ) -> PromptLog:
         """The session's log, up to its head, with room for a reply; `fresh` is quoted beside the message it is for."""
-        return await self._updated_log(Key(session, generator), limits, fresh=fresh)
+        return await self._updated_log(StateKey(session, generator), limits, fresh=fresh)
 
     def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
-        key = Key(session, generator)
+        key = StateKey(session, generator)
         self.shelf.used(key)
         log = self._logs.get(key)
         if log is not None and len(log.tokens) >= limits.high_water:
@@ -155,14 +155,14 @@ class Prompts:
             gone = self._pins.gone(set().union(*held.values())) | turns
             return {key.session for key, ids in held.items() if not gone.isdisjoint(ids)}
 
-    def _saveable(self, key: Key) -> tuple[list[int], Any] | None:
+    def _saveable(self, key: StateKey) -> tuple[list[int], Any] | None:
         """A session's tokens and its whole log as JSON values, as they are now."""
         with self._updating:
             log = self._logs.get(key)
             return None if log is None or key.session in self._doubtful else (list(log.tokens), to_note(log))
 
     async def _updated_log(
-        self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+        self, key: StateKey, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
     ) -> PromptLog:
         log, before = await asyncio.to_thread(self._update, key, limits, answered=answered, fresh=fresh)
         if before:
@@ -170,7 +170,7 @@ class Prompts:
             self._notify(Compaction(key.session, "done", before, len(log.tokens)))
         return log
 
-    def _prepared(self, key: Key, log: PromptLog, limits: Limits) -> Prepared:
+    def _prepared(self, key: StateKey, log: PromptLog, limits: Limits) -> Prepared:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
         path = self._memory.thread(key.session, limit=len(log.marks) + 4)
         waiting = {turn.id for turn in unanswered(path)}
@@ -182,7 +182,7 @@ class Prompts:
         return Prepared(frozenset(log.turns | waiting) if doubted else held, log.first_turn, pins, doubted)
 
     def _update(
-        self, key: Key, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+        self, key: StateKey, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
     ) -> tuple[PromptLog, int]:
         """The log up to the head, and its size before it had to be shortened at once (0 if it had not).
 
@@ -191,7 +191,7 @@ class Prompts:
         with self._updating:
             return self._updated(key, limits, answered=answered, fresh=fresh)
 
-    def _updated(self, key: Key, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
+    def _updated(self, key: StateKey, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
         session, generator, before = key.session, key.model, 0
         log = self._logs.get(key)
         about = self._memory.session(session)
@@ -227,15 +227,15 @@ class Prompts:
         self._doubtful.discard(session)
         return log, before
 
-    def _lent(self, key: Key, system: str) -> PromptLog | None:
+    def _lent(self, key: StateKey, system: str) -> PromptLog | None:
         """A copy of the log that a fork left, if it can begin with it: its words are in the model, or on disk."""
         origin = self._memory.origin(key.session)
         if origin is None or origin[0] in self._doubtful:
             return None
-        log = self._logs.get(other := Key(origin[0], key.model)) or self.shelf.log(other)
+        log = self._logs.get(other := StateKey(origin[0], key.model)) or self.shelf.log(other)
         return deepcopy(log) if log is not None and [text for _, text in log.systems] == [system] else None
 
-    async def _bring_back(self, key: Key, log: PromptLog) -> None:
+    async def _bring_back(self, key: StateKey, log: PromptLog) -> None:
         """Give the model back what it knew of a session; of a fork, what it knew of the session that this left."""
         if not await self.shelf.bring_back(key, log):
             origin = await asyncio.to_thread(self._memory.origin, key.session)
@@ -257,13 +257,13 @@ class Prompts:
         quotes = self._pins.complete(quotes, generator, limits, log=log, packs=packs, session=session)
         return replace(quotes, before=self._doubts(generator))
 
-    def _keep(self, key: Key, log: PromptLog) -> None:
+    def _keep(self, key: StateKey, log: PromptLog) -> None:
         self._logs[key] = log
         self._logs.move_to_end(key)
         while len(self._logs) > KEPT:
             self._logs.popitem(last=False)
 
-    async def _compact(self, key: Key, generator: Generator, limits: Limits) -> None:
+    async def _compact(self, key: StateKey, generator: Generator, limits: Limits) -> None:
         before = len(self._logs[key].tokens)
         short = await asyncio.to_thread(self._shortened, key, generator, limits)
         after = len(short.tokens)
@@ -283,7 +283,7 @@ class Prompts:
                 self.shelf.used(key)
             self._notify(Compaction(key.session, "done" if done else "interrupted", before, after))
 
-    def _shortened(self, key: Key, generator: Generator, limits: Limits) -> PromptLog:
+    def _shortened(self, key: StateKey, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
         session = self._memory.session(key.session)
         system = self.system(session, generator)
@@ -301,7 +301,7 @@ class Prompts:
         return log
 
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
-        key = Key(session, generator)
+        key = StateKey(session, generator)
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
         await self._bring_back(key, log)

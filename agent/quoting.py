@@ -30,7 +30,7 @@ TELLERS = {"user": "I told you", "note": "I told you", "assistant": "you said"}
 MORE = "…"
 
 
-class Said(Protocol):
+class Quotable(Protocol):
     """What can be quoted: a turn, or a hit."""
 
     @property
@@ -62,7 +62,9 @@ def neutral(text: str) -> str:
     return _one_line(text).replace('"', "'")
 
 
-def quote(said: Said, *, about: str = "", bound: int = BOUND, zone: tzinfo | None = None, mark: bool = False) -> Quote:
+def quote(
+    said: Quotable, *, about: str = "", bound: int = BOUND, zone: tzinfo | None = None, mark: bool = False
+) -> Quote:
     """A turn as `- date, speaker: "words"`, its words cut to about `bound` characters around what `about` asks.
 
     With its `mark` a tool can be asked for the whole turn.
@@ -87,7 +89,7 @@ def quote_hit(
 
 
 def quote_memory(
-    said: Said, *, about: str = "", bound: int = BOUND, zone: tzinfo | None = None, mark: bool = False
+    said: Quotable, *, about: str = "", bound: int = BOUND, zone: tzinfo | None = None, mark: bool = False
 ) -> Quote:
     """An observation as `- date, memory of speaker: "what was learned"`: nobody's very words, and no message."""
     day = said.at.astimezone(zone)
@@ -107,13 +109,13 @@ def mark_of(id: str) -> str:
     return f"#{id[-MARK:]}"
 
 
-def speaker(said: Said) -> str:
+def speaker(said: Quotable) -> str:
     """Who said it, as a model should read it: the user's own name for themselves is no use to it."""
     name = neutral(said.speaker)[:40]
     return SPEAKERS.get(said.role, "tool") if name in ("you", "assistant", "") else name
 
 
-def _told(said: Said, day: datetime, words: str) -> str:
+def _told(said: Quotable, day: datetime, words: str) -> str:
     """Who said it when, in the words of a user who reminds a model of it."""
     name = speaker(said)
     teller = TELLERS.get(said.role) if name in NAMELESS else None

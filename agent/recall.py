@@ -48,7 +48,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class RecallRequest:
     """What is being answered, and what its prompt holds already: ids, and the oldest turn of the session in it."""
 
     text: str
@@ -87,7 +87,7 @@ class Recaller:
         self._embed = embed
         self._zone = zone
 
-    async def look(self, message: Message, generator: Generator, bounds: Bounds) -> Recollection:
+    async def look(self, message: RecallRequest, generator: Generator, bounds: Bounds) -> Recollection:
         """What to put before the model with a message. Never raises for the memory's sake."""
         started = time.perf_counter()
         intent = await asyncio.to_thread(read_intent, message.text, now=self.now, timezone=self._zone())
@@ -128,7 +128,7 @@ class Recaller:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    async def _hits(self, message: Message, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
+    async def _hits(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         match intent.route:
             case "recent":
                 return await asyncio.to_thread(self._recent, message, intent, bounds, session)
@@ -148,7 +148,7 @@ class Recaller:
             case _:
                 return []
 
-    def _recent(self, message: Message, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
+    def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
         timed = intent.since is not None or intent.until is not None
         exchanges: list[Exchange] = self._memory.recent(
@@ -165,7 +165,7 @@ class Recaller:
             (turn for each in others[: bounds.turns] for turn in (each.turn, each.reply) if turn is not None), "recent"
         )
 
-    def _dropped(self, message: Message, bounds: Bounds) -> list[Hit]:
+    def _dropped(self, message: RecallRequest, bounds: Bounds) -> list[Hit]:
         """Turns of this conversation that its prompt holds no more, spread evenly over them, oldest first."""
         if message.first_turn is None:
             return []

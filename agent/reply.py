@@ -14,7 +14,7 @@ from .stream_checkpointer import StreamCheckpointer
 
 
 @dataclass(slots=True)
-class Reply:
+class PartialReply:
     """A reply as far as it has come; `stop_reason` is set when it has ended."""
 
     text: str = ""
@@ -28,7 +28,7 @@ class Reply:
 
 
 async def stream_reply(
-    reply: Reply,
+    reply: PartialReply,
     *,
     generator: Generator,
     prompt: Sequence[int],
@@ -69,7 +69,7 @@ async def stream_reply(
         await checkpointer.close()
 
 
-def _finish(reply: Reply, end: Finished) -> None:
+def _finish(reply: PartialReply, end: Finished) -> None:
     reply.stop_reason = StopReason(end.reason)
     reply.prompt_tokens = end.prompt_tokens
     reply.evaluated_tokens = end.evaluated_tokens

@@ -27,7 +27,7 @@ IDLE_TOKENS = 512  # … where that much is new
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class StateKey:
     """A prompt log fits one session and one loaded model: the very object, as tokens mean nothing to another."""
 
     session: str
@@ -69,13 +69,13 @@ class Shelf:
     def __init__(
         self,
         states: KVStates,
-        current: Callable[[Key], tuple[list[int], Any] | None],
+        current: Callable[[StateKey], tuple[list[int], Any] | None],
         gone: Callable[[set[str]], set[str]] = lambda held: set(),
     ) -> None:
         self._states = states
         self._current = current
         self._gone = gone
-        self._uses: dict[Key, Use] = {}
+        self._uses: dict[StateKey, Use] = {}
         self._one = asyncio.Lock()
         self._forgotten = 0  # how often something was: what was copied before is not written after
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,7 +83,7 @@ class Shelf:
         self._timer: asyncio.TimerHandle | None = None
         self.idle_s = IDLE_S
 
-    def used(self, key: Key) -> None:
+    def used(self, key: StateKey) -> None:
         """Tell that a session was answered: its state is to be saved when it leaves, or when nothing happens."""
         if self._states.limit == 0:
             return
@@ -91,7 +91,7 @@ class Shelf:
         self._cancel_timer()
         self._timer = asyncio.get_running_loop().call_later(self.idle_s, self._save, key, IDLE_TOKENS)
 
-    async def leave(self, *, stays: Key | None = None) -> None:
+    async def leave(self, *, stays: StateKey | None = None) -> None:
         """Copy out the states of all sessions but one, as far as they changed; they are written afterwards."""
         self._cancel_timer()
         for key, use in self._uses.items():
@@ -111,12 +111,12 @@ class Shelf:
         await self.written()
         self._uses = {key: use for key, use in self._uses.items() if key.model is not model}
 
-    def log(self, key: Key) -> PromptLog | None:
+    def log(self, key: StateKey) -> PromptLog | None:
         """The prompt log that was saved with a session's state; blocking, in any thread."""
         kept = self._states.find(key.session, key.model.state_key)
         return None if kept is None else from_note(kept.header.note)
 
-    async def bring_back(self, key: Key, log: PromptLog, *, of: str | None = None) -> bool:
+    async def bring_back(self, key: StateKey, log: PromptLog, *, of: str | None = None) -> bool:
         """Give the model back what it knew of this log, where that is on disk and spares it work.
 
         `of` names another session whose log this one begins with. False where nothing of the session is on disk.
@@ -172,14 +172,14 @@ class Shelf:
         if gone := turns | self._gone(held):
             self._states.forget_mentioning(gone)
 
-    def _save(self, key: Key, least: int = 0) -> asyncio.Event:
+    def _save(self, key: StateKey, least: int = 0) -> asyncio.Event:
         """Begin to save a session's state if `least` tokens are new; the event tells that it is copied out (or not)."""
         copied = asyncio.Event()
         self._copying.add(copied)
         self._begin(self._saved(key, least, copied))
         return copied
 
-    async def _saved(self, key: Key, least: int, copied: asyncio.Event) -> None:
+    async def _saved(self, key: StateKey, least: int, copied: asyncio.Event) -> None:
         try:
             taken = await self._taken(key, least)
         finally:
@@ -199,7 +199,7 @@ class Shelf:
             if saved:
                 use.saved = len(state.tokens)
 
-    async def _taken(self, key: Key, least: int) -> tuple[Use, KVState, Any, int] | None:
+    async def _taken(self, key: StateKey, least: int) -> tuple[Use, KVState, Any, int] | None:
         """A copy of the model's state, and what belongs to it; None if there is nothing to save."""
         use, forgotten = self._uses.get(key), self._forgotten
         if use is None or not use.changed:

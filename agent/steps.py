@@ -20,7 +20,7 @@ from models.errors import RunError
 from models.protocols import Finished, Generator, Piece, SamplingParams
 
 from .approvals import Approvals, Request
-from .changes import Changes
+from .changes import ProposedChanges
 from .errors import AgentError
 from .events import AgentEvent, PromptRead, ToolAsked, ToolDone, ToolProgress
 from .packs import Fresh
@@ -29,14 +29,14 @@ from .prompts import Prompts
 from .tools import (
     CHOOSE,
     MOST_STEPS,
-    Answer,
     Answered,
+    AnswerNow,
     Call,
     Change,
     Look,
-    Step,
     Themes,
     Toolbox,
+    ToolChoice,
     arguments,
     failed,
     in_use,
@@ -119,7 +119,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerContext:
     """What stays the same while one message is answered."""
 
     taken: Accepted
@@ -147,7 +147,7 @@ class Steps:
         prompts: Prompts,
         toolbox: Toolbox,
         cancel_token: CancelToken,
-        changes: Changes,
+        changes: ProposedChanges,
         approvals: Approvals,
         *,
         client: str,
@@ -164,7 +164,7 @@ class Steps:
 
     async def take(
         self,
-        at: Answering,
+        at: AnswerContext,
         choice: Choice,
         fresh: Fresh,
         log: PromptLog,
@@ -199,14 +199,14 @@ class Steps:
             log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, fresh)
         return parent, log
 
-    async def _choice(self, at: Answering, log: PromptLog) -> Call | None:
+    async def _choice(self, at: AnswerContext, log: PromptLog) -> Call | None:
         """The model's next call, decoded so that it can be nothing else; None where it would answer."""
         generator = at.generator
         asked = [*log.tokens, *generator.frame("user", CHOOSE), *generator.reply_open()]
         text, whole = "", False
         try:
             async with aclosing(
-                generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=Step, progress=at.read)
+                generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=ToolChoice, progress=at.read)
             ) as steps:
                 async for step in steps:
                     match step:
@@ -214,12 +214,12 @@ class Steps:
                             text += step.text
                         case Finished():
                             whole = step.reason == "end"
-            chosen = Step.model_validate_json(text).root if whole else None
+            chosen = ToolChoice.model_validate_json(text).root if whole else None
         except (RunError, ValidationError):
             return None
-        return None if chosen is None or isinstance(chosen, Answer) else chosen
+        return None if chosen is None or isinstance(chosen, AnswerNow) else chosen
 
-    async def _look(self, at: Answering, call: Look, parent: str) -> str:
+    async def _look(self, at: AnswerContext, call: Look, parent: str) -> str:
         """Run a call and keep what it answered as a turn; returns the turn the conversation goes on from."""
         turn, taken = self._ask(at, call), at.taken
         path = await asyncio.to_thread(self._memory.thread, taken.session)
@@ -240,7 +240,7 @@ class Steps:
             return parent
         return await self._keep(at, turn, call, answered, parent)
 
-    async def _change(self, at: Answering, call: Change, parent: str, held: set[str]) -> str:
+    async def _change(self, at: AnswerContext, call: Change, parent: str, held: set[str]) -> str:
         """Ask the user for leave, do what a call says where they give it, and keep what came of it as a turn."""
         turn = self._ask(at, call)
         try:
@@ -249,7 +249,7 @@ class Steps:
             answered = failed(str(error))
         return await self._keep(at, turn, call, answered, parent)
 
-    async def _changed(self, at: Answering, call: Change, held: set[str]) -> Answered:
+    async def _changed(self, at: AnswerContext, call: Change, held: set[str]) -> Answered:
         taken = at.taken
         if taken.withheld:
             return failed("The user keeps this message out of memory. Nothing was changed.")
@@ -267,17 +267,17 @@ class Steps:
         await self._changes.do(planned)
         return Answered(planned.done, tuple((id, "observation") for id in planned.made))
 
-    async def _tell(self, at: Answering, call: Call, answer: str) -> str:
+    async def _tell(self, at: AnswerContext, call: Call, answer: str) -> str:
         """Keep a call whose answer is known like one that was run."""
         return await self._keep(at, self._ask(at, call), call, Answered(answer), at.taken.turn)
 
-    def _ask(self, at: Answering, call: Call) -> str:
+    def _ask(self, at: AnswerContext, call: Call) -> str:
         """Tell of a call; returns the id its turn will have."""
         turn = new_id()
         at.out(ToolAsked(at.taken.session, at.taken.turn, turn, call.tool, arguments(call)))
         return turn
 
-    async def _keep(self, at: Answering, turn: str, call: Call, answered: Answered, parent: str) -> str:
+    async def _keep(self, at: AnswerContext, turn: str, call: Call, answered: Answered, parent: str) -> str:
         """Make a call and its answer a turn, and tell of it when that is durable."""
         taken = at.taken
         said = TurnSaid(

@@ -13,7 +13,7 @@ EXCERPT = 600
 ASK = "Give this conversation a title of two to six words, using its own words. No quotes, no full stop."
 
 
-class Title(BaseModel):
+class GeneratedTitle(BaseModel):
     """What the model is held to while decoding."""
 
     title: str = Field(min_length=3, max_length=60)
@@ -30,7 +30,7 @@ async def propose_title(generator: Generator, said: str, reply: str) -> str | No
         *generator.reply_open(),
     ]
     try:
-        answer = await generator.structured(prompt, Title, max_tokens=64)
+        answer = await generator.structured(prompt, GeneratedTitle, max_tokens=64)
     except RunError:
         return None
     proposed = " ".join(answer.title.split()).strip(" \"'.:“”")

@@ -21,7 +21,7 @@ from models.protocols import Generator, ModelInfo
 
 from .clock import local_zone
 from .packs import Pack
-from .quoting import Said, mark_of, neutral, quote
+from .quoting import Quotable, mark_of, neutral, quote
 from .recall import Recaller
 from .themes import Progress, ThemeMaker, capable, told
 
@@ -33,19 +33,19 @@ PIECE = 200  # of one that is listed
 LONGEST = 3000  # of a list
 
 
-class Tool(BaseModel):
+class ToolUse(BaseModel):
     """A choice. The texts are short: what a small model needs more room for is mostly lost on the way."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Answer(Tool):
+class AnswerNow(ToolUse):
     """Answer the user now."""
 
     tool: Literal["answer"]
 
 
-class RecentConversations(Tool):
+class RecentConversations(ToolUse):
     """The newest exchanges of all conversations, from a date on if `since` (YYYY-MM-DD) is given."""
 
     tool: Literal["recent_conversations"]
@@ -53,7 +53,7 @@ class RecentConversations(Tool):
     since: Annotated[str, Field(max_length=20)] | None
 
 
-class SearchMemory(Tool):
+class SearchMemory(ToolUse):
     """Turns of all conversations that are near to a query, in words or meaning."""
 
     tool: Literal["search_memory"]
@@ -61,41 +61,41 @@ class SearchMemory(Tool):
     limit: int = Field(ge=1, le=10)
 
 
-class AboutName(Tool):
+class AboutName(ToolUse):
     """What was said by or about a person, a place or a project."""
 
     tool: Literal["about"]
     name: str = Field(min_length=1, max_length=60)
 
 
-class OpenTurn(Tool):
+class OpenTurn(ToolUse):
     """One turn whole, by the mark (#ABC123) it was listed with."""
 
     tool: Literal["open_turn"]
     id: str = Field(min_length=1, max_length=30)
 
 
-class Themes(Tool):
+class Themes(ToolUse):
     """The themes across all conversations."""
 
     tool: Literal["themes"]
 
 
-class Remember(Tool):
+class Remember(ToolUse):
     """Keep a fact about the user for good, in one sentence; the user is asked first."""
 
     tool: Literal["remember"]
     text: str = Field(min_length=3, max_length=200)
 
 
-class Forget(Tool):
+class Forget(ToolUse):
     """Erase a memory, by the mark (#ABC123) it was listed with; the user is asked first."""
 
     tool: Literal["forget"]
     mark: str = Field(min_length=1, max_length=30)
 
 
-class Correct(Tool):
+class Correct(ToolUse):
     """Say how a memory really is, by the mark it was listed with; the user is asked first."""
 
     tool: Literal["correct"]
@@ -103,7 +103,7 @@ class Correct(Tool):
     text: str = Field(min_length=3, max_length=200)
 
 
-class WriteBlock(Tool):
+class WriteBlock(ToolUse):
     """Write a core block, which is in every prompt; the user is asked first."""
 
     tool: Literal["write_block"]
@@ -116,7 +116,7 @@ Change = Remember | Forget | Correct | WriteBlock
 Call = Look | Change
 
 
-class Step(RootModel[Annotated[Answer | Call, Field(discriminator="tool")]]):
+class ToolChoice(RootModel[Annotated[AnswerNow | Call, Field(discriminator="tool")]]):
     """What a model does next: one of the tools, or answer."""
 
 
@@ -244,7 +244,7 @@ class Toolbox:
             return failed(f"There is no turn {neutral(call.id)}. Use a mark such as #ABC123 from a list.")
         return Answered(quote(turn, bound=WHOLE, zone=self._zone(), mark=True).line, turns_of([turn.id]))
 
-    def _listed(self, said: Sequence[Said]) -> Answered:
+    def _listed(self, said: Sequence[Quotable]) -> Answered:
         if not said:
             return Answered("Nothing was found.")
         lines: list[str] = []
@@ -268,7 +268,7 @@ def turns_of(ids: Iterable[str]) -> tuple[tuple[str, Kind], ...]:
     return tuple((id, "turn") for id in ids)
 
 
-def kind_of(said: Said) -> Kind:
+def kind_of(said: Quotable) -> Kind:
     """What is quoted: a hit may be of any kind."""
     return said.kind if isinstance(said, Hit) else "turn"
 

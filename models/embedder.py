@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from models.engine import Call, Engine, Rank, Task, shared_engine
+from models.engine import Engine, EngineCall, EngineTask, Rank, shared_engine
 from models.errors import EngineClosed, TooBigForMemory
 from models.header import GgufHeader
 from models.loading import load_model
@@ -74,7 +74,7 @@ class LlamaEmbedder:
             return
         self.closed = True
         self._engine.disown(self._free)
-        call = Call(self._free)
+        call = EngineCall(self._free)
         try:
             self._engine.submit(call)
         except EngineClosed:
@@ -86,7 +86,7 @@ class LlamaEmbedder:
         self.model.free()
 
 
-class EmbedJob(Task):
+class EmbedJob(EngineTask):
     """Texts one by one; after an interruption it goes on with the text it was at."""
 
     def __init__(self, embedder: LlamaEmbedder, texts: Sequence[str], *, rank: Rank, most: int | None) -> None:

@@ -56,7 +56,7 @@ class Job:
             self.cancelled = True
 
 
-class Task(Job):
+class EngineTask(Job):
     """A job whose outcome is awaited."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Task(Job):
             self.outcome.set_exception(error)
 
 
-class Call(Task):
+class EngineCall(EngineTask):
     """A plain function on the engine's thread, between two jobs."""
 
     def __init__(self, function: Callable[[], object], *, rank: Rank = Rank.FOREGROUND) -> None:

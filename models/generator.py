@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from models.contexts import Contexts
-from models.engine import Call, Engine, shared_engine
+from models.engine import Engine, EngineCall, shared_engine
 from models.errors import ContextFull, EngineClosed, StructuredOutputError, TooBigForMemory
 from models.header import GgufHeader
 from models.jobs import GenerateJob, PrefillJob, StructuredJob
@@ -190,7 +190,7 @@ class LlamaGenerator:
             self.contexts.check_open()
             return function()
 
-        call = Call(checked)
+        call = EngineCall(checked)
         self._engine.submit(call)
         result: Result = await call.outcome
         return result
@@ -202,7 +202,7 @@ class LlamaGenerator:
         self.contexts.closed = True
         self._engine.disown(self.contexts.free)
         self.stop()
-        call = Call(self.contexts.free)
+        call = EngineCall(self.contexts.free)
         try:
             self._engine.submit(call)
         except EngineClosed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
 
-from models.engine import Job, Rank, Task
+from models.engine import EngineTask, Job, Rank
 from models.errors import StructuredOutputError
 from models.grammar import gbnf
 from models.protocols import Finished, Piece, ReadProgress, SamplingParams
@@ -127,7 +127,7 @@ class GenerateJob(Job):
         self._put(error)
 
 
-class PrefillJob(Task):
+class PrefillJob(EngineTask):
     """Evaluates a prompt in the background's context, then makes that the foreground's."""
 
     def __init__(self, contexts: "Contexts", prompt: Sequence[int]) -> None:
@@ -161,7 +161,7 @@ class PrefillJob(Task):
         return self._contexts.back()
 
 
-class StructuredJob(Task):
+class StructuredJob(EngineTask):
     """Decodes greedily under a grammar; after an interruption it goes on behind its last token."""
 
     def __init__(

@@ -58,7 +58,7 @@ class Header(BaseModel, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredState:
     """A state on disk of which only the header was read: its tokens, and what the caller noted."""
 
     path: Path
@@ -99,7 +99,7 @@ class KVStates:
                 return False
             return True
 
-    def find(self, session: str, model: str) -> Kept | None:
+    def find(self, session: str, model: str) -> StoredState | None:
         """The header of a session's state for a model; None if there is none, or none that is whole."""
         with self._lock:
             kept = self._header(self._path(session, model))
@@ -108,7 +108,7 @@ class KVStates:
                 return None
             return kept
 
-    def read(self, kept: Kept) -> KVState | None:
+    def read(self, kept: StoredState) -> KVState | None:
         """The state itself, checked. It counts as used now, so that others leave before it."""
         if kept.header.size > available_memory() // 2:
             return None
@@ -139,7 +139,7 @@ class KVStates:
                 if kept is not None and mentions(kept.header.note, words):
                     self._remove(path)
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[StoredState]:
         """The headers of all states that are whole."""
         with self._lock:
             return [kept for kept in map(self._header, self._files()) if kept is not None]
@@ -153,7 +153,7 @@ class KVStates:
             for path in self._folder.glob(f"*{UNFINISHED}"):
                 self._remove(path)
 
-    def remove(self, kept: Kept) -> None:
+    def remove(self, kept: StoredState) -> None:
         """Remove one that turned out to be of no use."""
         with self._lock:
             self._remove(kept.path)
@@ -165,7 +165,7 @@ class KVStates:
         """The states, the one used longest ago first."""
         return sorted(self._folder.glob(f"*{SUFFIX}"), key=_used)
 
-    def _header(self, path: Path) -> Kept | None:
+    def _header(self, path: Path) -> StoredState | None:
         try:
             with path.open("rb") as file:
                 return _read_header(file, path)
@@ -225,7 +225,7 @@ def _write(path: Path, header: bytes, payload: memoryview) -> None:
         raise
 
 
-def _read_header(file: IO[bytes], path: Path) -> Kept:
+def _read_header(file: IO[bytes], path: Path) -> StoredState:
     start = file.read(START.size)
     if len(start) < START.size:
         raise Damaged
@@ -241,10 +241,10 @@ def _read_header(file: IO[bytes], path: Path) -> Kept:
         raise Damaged from error
     if os.fstat(file.fileno()).st_size != START.size + length + header.size + DIGEST:
         raise Damaged
-    return Kept(path, header, digest)
+    return StoredState(path, header, digest)
 
 
-def _payload(file: IO[bytes], kept: Kept) -> memoryview:
+def _payload(file: IO[bytes], kept: StoredState) -> memoryview:
     if _read_header(file, kept.path).digest != kept.digest:
         raise Damaged
     data = memoryview(bytearray(kept.header.size))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.reflection.consolidation import Actions, Create, Delete, Line, Listed, Update, question
+from agent.reflection.consolidation import Actions, Create, Delete, Listed, NumberedLine, Update, question
 from agent.reflection.probe import BAR, probe
 from bench.expected import Conversation, Known, read
 from bench.observations import FILE
@@ -38,7 +38,11 @@ def test_a_perfect_model_creates_revises_and_takes_back() -> None:
 def test_a_perfect_model_reads_the_numbers_off_the_prompt() -> None:
     perfect = Perfect()
     perfect.conversation, perfect.said = MOVED, 4
-    lines = [Line("you", "what?"), Line("you", MOVED.turns[2].text), Line("assistant", "Okay.", evidence=False)]
+    lines = [
+        NumberedLine("you", "what?"),
+        NumberedLine("you", MOVED.turns[2].text),
+        NumberedLine("assistant", "Okay.", evidence=False),
+    ]
     prompt = question(perfect, lines, [Listed("I like tea."), Listed("I live in Lyon.")])
     (revised,) = asyncio.run(perfect.structured(prompt, Actions)).actions
     assert isinstance(revised, Update)
@@ -55,7 +59,7 @@ def test_the_probe_trusts_the_perfect_and_the_hostile_that_pass_and_no_other() -
 @pytest.mark.parametrize("way", [Way.HALLUCINATING, Way.DELETING, Way.TWISTING])
 def test_a_hostile_model_does_harm_to_all_it_is_shown(way: Way) -> None:
     hostile = Hostile(way)
-    prompt = question(hostile, [Line("you", "Do trains run to Ghent?")], [Listed("The user lives in Lyon.")])
+    prompt = question(hostile, [NumberedLine("you", "Do trains run to Ghent?")], [Listed("The user lives in Lyon.")])
     actions = [action for _ in range(2) for action in asyncio.run(hostile.structured(prompt, Actions)).actions]
     assert actions
     told = [action.text for action in actions if not isinstance(action, Delete)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Group(StrEnum):
+class ActionGroup(StrEnum):
     """The headings of the help, in its order."""
 
     CHAT = "Chat"
@@ -24,7 +24,7 @@ class Action:
 
     name: str
     title: str
-    group: Group
+    group: ActionGroup
     slash: str
     keys: tuple[str, ...] = ()
     argument: str = ""
@@ -32,68 +32,77 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("stop", "Stop the reply", Group.CHAT, "stop", ("escape",)),
-    Action("retry", "Retry the last message if it has no reply", Group.CHAT, "retry"),
-    Action("regenerate", "Regenerate the last reply (← → for versions)", Group.CHAT, "regenerate"),
-    Action("edit", "Edit your last message", Group.CHAT, "edit", argument="[text]"),
-    Action("copy", "Copy the last reply or a code block", Group.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
-    Action("editor", "Write the message in $EDITOR", Group.CHAT, "editor", ("ctrl+g",)),
-    Action("system", "System prompt of this chat", Group.CHAT, "system", argument="[text]"),
+    Action("stop", "Stop the reply", ActionGroup.CHAT, "stop", ("escape",)),
+    Action("retry", "Retry the last message if it has no reply", ActionGroup.CHAT, "retry"),
+    Action("regenerate", "Regenerate the last reply (← → for versions)", ActionGroup.CHAT, "regenerate"),
+    Action("edit", "Edit your last message", ActionGroup.CHAT, "edit", argument="[text]"),
+    Action("copy", "Copy the last reply or a code block", ActionGroup.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
+    Action("editor", "Write the message in $EDITOR", ActionGroup.CHAT, "editor", ("ctrl+g",)),
+    Action("system", "System prompt of this chat", ActionGroup.CHAT, "system", argument="[text]"),
     Action(
         "sampling",
         "Sampling settings of this chat",
-        Group.CHAT,
+        ActionGroup.CHAT,
         "sampling",
         argument="[name=value …]",
     ),
-    Action("new", "Start a new chat", Group.CHATS, "new", ("ctrl+n",), aliases=("clear",)),
-    Action("sessions", "Show or hide the list of chats", Group.CHATS, "sessions", ("f2", "ctrl+o"), aliases=("chats",)),
-    Action("private", "Start a private chat (nothing is saved)", Group.CHATS, "private"),
-    Action("project", "List projects, or move this chat to one", Group.CHATS, "project", argument="[name|none]"),
-    Action("rename", "Rename this chat", Group.CHATS, "rename", argument="[name]"),
-    Action("archive", "Archive this chat", Group.CHATS, "archive"),
-    Action("delete", "Delete this chat (asks first)", Group.CHATS, "delete"),
-    Action("rewind", "Go back to one of your messages (Esc Esc)", Group.TIME, "rewind"),
-    Action("tree", "Show all branches of this chat", Group.TIME, "tree", ("f6",)),
-    Action("fork", "Fork this chat, or start a what-if from it", Group.TIME, "fork", argument="[what-if] [name]"),
-    Action("undo", "Undo the last change (except a delete)", Group.TIME, "undo", argument="[number]"),
-    Action("marks", "List marks; with a name, set one here", Group.TIME, "marks", argument="[name]"),
-    Action("search", "Search all messages", Group.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
-    Action("memories", "Memories, with their proof", Group.MEMORY, "memories", ("f4",), "[words|id]"),
-    Action("memory", "Show what was recalled for a reply, and why", Group.MEMORY, "memory", ("f7",), aliases=("why",)),
-    Action("recall", "Try what would be recalled for some words", Group.MEMORY, "recall", argument="[words]"),
-    Action("about", "Everything about a person, place or project", Group.MEMORY, "about", argument="[name]"),
-    Action("unlearn", "Undo what was just learned; again to redo", Group.MEMORY, "unlearn", ("f8",)),
-    Action("review", "Review uncertain memories", Group.MEMORY, "review"),
-    Action("remember", "Remember something", Group.MEMORY, "remember", argument="text"),
-    Action("forget", "Forget a memory (asks first)", Group.MEMORY, "forget", argument="[words|id]"),
-    Action("correct", "Correct a memory", Group.MEMORY, "correct", argument="[words: text|id text]"),
-    Action("blocks", "Core blocks: short texts in every prompt", Group.MEMORY, "blocks", argument="[name]"),
-    Action("ingest", "Add documents to the memory (Esc stops)", Group.MEMORY, "ingest", argument="path"),
-    Action("documents", "Show the documents", Group.MEMORY, "documents"),
-    Action("back", "Go back to where you were", Group.MEMORY, "back", ("alt+left",)),
-    Action("graph", "Query the memory graph in Cypher", Group.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
-    Action("ego", "Explore the graph from this chat or a name", Group.GRAPH, "ego", argument="[name]"),
+    Action("new", "Start a new chat", ActionGroup.CHATS, "new", ("ctrl+n",), aliases=("clear",)),
+    Action(
+        "sessions",
+        "Show or hide the list of chats",
+        ActionGroup.CHATS,
+        "sessions",
+        ("f2", "ctrl+o"),
+        aliases=("chats",),
+    ),
+    Action("private", "Start a private chat (nothing is saved)", ActionGroup.CHATS, "private"),
+    Action("project", "List projects, or move this chat to one", ActionGroup.CHATS, "project", argument="[name|none]"),
+    Action("rename", "Rename this chat", ActionGroup.CHATS, "rename", argument="[name]"),
+    Action("archive", "Archive this chat", ActionGroup.CHATS, "archive"),
+    Action("delete", "Delete this chat (asks first)", ActionGroup.CHATS, "delete"),
+    Action("rewind", "Go back to one of your messages (Esc Esc)", ActionGroup.TIME, "rewind"),
+    Action("tree", "Show all branches of this chat", ActionGroup.TIME, "tree", ("f6",)),
+    Action("fork", "Fork this chat, or start a what-if from it", ActionGroup.TIME, "fork", argument="[what-if] [name]"),
+    Action("undo", "Undo the last change (except a delete)", ActionGroup.TIME, "undo", argument="[number]"),
+    Action("marks", "List marks; with a name, set one here", ActionGroup.TIME, "marks", argument="[name]"),
+    Action("search", "Search all messages", ActionGroup.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
+    Action("memories", "Memories, with their proof", ActionGroup.MEMORY, "memories", ("f4",), "[words|id]"),
+    Action(
+        "memory", "Show what was recalled for a reply, and why", ActionGroup.MEMORY, "memory", ("f7",), aliases=("why",)
+    ),
+    Action("recall", "Try what would be recalled for some words", ActionGroup.MEMORY, "recall", argument="[words]"),
+    Action("about", "Everything about a person, place or project", ActionGroup.MEMORY, "about", argument="[name]"),
+    Action("unlearn", "Undo what was just learned; again to redo", ActionGroup.MEMORY, "unlearn", ("f8",)),
+    Action("review", "Review uncertain memories", ActionGroup.MEMORY, "review"),
+    Action("remember", "Remember something", ActionGroup.MEMORY, "remember", argument="text"),
+    Action("forget", "Forget a memory (asks first)", ActionGroup.MEMORY, "forget", argument="[words|id]"),
+    Action("correct", "Correct a memory", ActionGroup.MEMORY, "correct", argument="[words: text|id text]"),
+    Action("blocks", "Core blocks: short texts in every prompt", ActionGroup.MEMORY, "blocks", argument="[name]"),
+    Action("ingest", "Add documents to the memory (Esc stops)", ActionGroup.MEMORY, "ingest", argument="path"),
+    Action("documents", "Show the documents", ActionGroup.MEMORY, "documents"),
+    Action("back", "Go back to where you were", ActionGroup.MEMORY, "back", ("alt+left",)),
+    Action("graph", "Query the memory graph in Cypher", ActionGroup.GRAPH, "graph", ("f3",), "[cypher]", ("query",)),
+    Action("ego", "Explore the graph from this chat or a name", ActionGroup.GRAPH, "ego", argument="[name]"),
     Action(
         "stats",
         "Charts of your memory and clew's speed",
-        Group.GRAPH,
+        ActionGroup.GRAPH,
         "stats",
         ("f9",),
         aliases=("charts",),
     ),
-    Action("model", "Choose the model that answers", Group.VIEW, "model", argument="[name|file] [here]"),
-    Action("better", "Download the suggested better model", Group.VIEW, "better", ("f5",), "[not now|never]"),
-    Action("theme", "Change the theme", Group.VIEW, "theme", argument="[dark|light|name]"),
-    Action("top", "Go to the beginning of the chat", Group.VIEW, "top", ("ctrl+home",)),
-    Action("bottom", "Go to the end of the chat", Group.VIEW, "bottom", ("ctrl+end",)),
-    Action("screenshot", "Save this screen as a picture (SVG)", Group.VIEW, "screenshot", argument="[file.svg]"),
-    Action("settings", "Show and change the settings", Group.CLEW, "settings", ("f10",), "[words]"),
-    Action("status", "Show status and disk use", Group.CLEW, "status"),
-    Action("help", "Show the keys and commands", Group.CLEW, "help", ("f1",), aliases=("keys", "?")),
-    Action("palette", "Search everything clew can do", Group.CLEW, "palette", ("ctrl+p",), aliases=("commands",)),
-    Action("suspend", "Suspend clew (fg resumes it)", Group.CLEW, "suspend", ("ctrl+z",)),
-    Action("quit", "Quit clew", Group.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
+    Action("model", "Choose the model that answers", ActionGroup.VIEW, "model", argument="[name|file] [here]"),
+    Action("better", "Download the suggested better model", ActionGroup.VIEW, "better", ("f5",), "[not now|never]"),
+    Action("theme", "Change the theme", ActionGroup.VIEW, "theme", argument="[dark|light|name]"),
+    Action("top", "Go to the beginning of the chat", ActionGroup.VIEW, "top", ("ctrl+home",)),
+    Action("bottom", "Go to the end of the chat", ActionGroup.VIEW, "bottom", ("ctrl+end",)),
+    Action("screenshot", "Save this screen as a picture (SVG)", ActionGroup.VIEW, "screenshot", argument="[file.svg]"),
+    Action("settings", "Show and change the settings", ActionGroup.CLEW, "settings", ("f10",), "[words]"),
+    Action("status", "Show status and disk use", ActionGroup.CLEW, "status"),
+    Action("help", "Show the keys and commands", ActionGroup.CLEW, "help", ("f1",), aliases=("keys", "?")),
+    Action("palette", "Search everything clew can do", ActionGroup.CLEW, "palette", ("ctrl+p",), aliases=("commands",)),
+    Action("suspend", "Suspend clew (fg resumes it)", ActionGroup.CLEW, "suspend", ("ctrl+z",)),
+    Action("quit", "Quit clew", ActionGroup.CLEW, "quit", ("ctrl+q",), aliases=("exit", "q")),
 )
 
 FIRST = ("help", "new", "sessions", "model", "settings", "memories", "search", "rewind", "edit", "private", "status")
@@ -172,7 +181,7 @@ def key_name(key: str) -> str:
     return "+".join(_KEY_NAMES.get(part, part.upper()) for part in key.split("+"))
 
 
-def by_group() -> Iterable[tuple[Group, list[Action]]]:
+def by_group() -> Iterable[tuple[ActionGroup, list[Action]]]:
     """The table by heading, for the help."""
-    for group in Group:
+    for group in ActionGroup:
         yield group, [action for action in ACTIONS if action.group is group]

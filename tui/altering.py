@@ -8,11 +8,11 @@ from textual.content import Content
 from tui.branching import HOW_TO_GO_BACK
 from tui.places import MARKS
 from tui.text import MUTED, cut, one_line, plain
-from tui.widgets.chooser import Chooser, Key
+from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import AskLine, Confirm
-from tui.widgets.impact import ImpactScreen, Way, preview_of
+from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
 from tui.widgets.message import Answer, Message, Said
-from tui.widgets.pages import Words
+from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -30,12 +30,18 @@ REASONS = {
 }
 NOTHING_BACK = "Nothing to restore"
 AS_IT_WAS = "Everything is still as it was at this mark."
-MARK_KEYS = (Key(MARKS[0], "restore"), Key(MARKS[1], "new", always=True), Key(MARKS[2], "clear"))
+MARK_KEYS = (ChooserKey(MARKS[0], "restore"), ChooserKey(MARKS[1], "new", always=True), ChooserKey(MARKS[2], "clear"))
 NO_MARKS = "No marks yet. Press n to add one here. clew also sets marks automatically, such as before you go back."
 
 
 async def agreed(
-    app: "ClewApp", title: str, *ways: Way, yes: str, words: str = "", easy: bool = False, for_good: bool = False
+    app: "ClewApp",
+    title: str,
+    *ways: ImpactChoice,
+    yes: str,
+    words: str = "",
+    easy: bool = False,
+    for_good: bool = False,
 ) -> "Plan | None":
     """Ask with the impact in words; what was agreed to is done, and handed back. `for_good`: whatever it erases."""
     chat, backstage = app.chat, app.backstage
@@ -83,8 +89,8 @@ async def delete_message(app: "ClewApp", message: Message) -> None:
     plan = await agreed(
         app,
         f"Delete “{cut(message.text or 'erased', 48)}” permanently?",
-        Way("this message only", lambda: service.plans.delete(turn)),
-        Way(other, lambda: service.plans.delete(turn, exchange=True)),
+        ImpactChoice("this message only", lambda: service.plans.delete(turn)),
+        ImpactChoice(other, lambda: service.plans.delete(turn, exchange=True)),
         yes="delete permanently",
     )
     if plan is not None:
@@ -114,7 +120,7 @@ async def hide(app: "ClewApp", turn: str, words: str) -> bool:
     """Hide a message with these words, once it is agreed to what goes with it; whether it was done."""
     assert app.chat is not None
     service = app.chat.service
-    way = Way("hide", lambda: service.plans.hide(turn))
+    way = ImpactChoice("hide", lambda: service.plans.hide(turn))
     if await agreed(app, f"Hide “{cut(words or 'erased', 48)}”?", way, yes="hide") is None:
         return False
     app.chat.hidden(turn, hidden=True)
@@ -185,9 +191,9 @@ async def _choose_mark(app: "ClewApp") -> None:
     told = {mark.id: await _told(service, mark, app.backstage.failures) for mark in listed}
     idle: set[str] = set()  # those at which everything stands already
 
-    async def preview(mark: "Mark") -> Words:
+    async def preview(mark: "Mark") -> PageText:
         if not await service.history.restores(mark.id):
-            return Words(plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED))
+            return PageText(plain(f"{NOTHING_BACK}. {AS_IT_WAS}", MUTED))
         return preview_of(await service.history.plan_restore(mark.id))
 
     async def look(redraw: Callable[[], None]) -> None:
@@ -229,7 +235,7 @@ async def _restore(app: "ClewApp", mark: "Mark") -> None:
     if not await service.history.restores(mark.id):
         app.say(f"{NOTHING_BACK}: {AS_IT_WAS[0].lower()}{AS_IT_WAS[1:]}")
         return
-    way = Way("restore", lambda: service.history.plan_restore(mark.id))
+    way = ImpactChoice("restore", lambda: service.history.plan_restore(mark.id))
     words = "Messages sent since stay available as other versions (/tree)."
     if await agreed(app, f"Restore {_name(mark)}?", way, yes="restore", words=words) is not None:
         await refresh(app)

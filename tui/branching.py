@@ -12,11 +12,11 @@ from tui.leaving import answers_here
 from tui.places import REWIND, TREE
 from tui.replies import question_of
 from tui.text import MUTED, cut, in_chat, one_line, plain
-from tui.widgets.chooser import Chooser, Key
-from tui.widgets.forking import ForkScreen, Wanted
-from tui.widgets.impact import ImpactScreen, Way, preview_of
+from tui.widgets.chooser import Chooser, ChooserKey
+from tui.widgets.forking import ForkRequest, ForkScreen
+from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
 from tui.widgets.message import Answer, Message, Said
-from tui.widgets.pages import Words
+from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
     from agent.plans import Plan
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 NO_CHAT = "This chat has no messages yet."
 NONE_OF_YOURS = "There is no message of yours to go back to here."
 HOW_TO_GO_BACK = "/undo undoes this."
-REWIND_KEYS = (Key(REWIND[0], "before"), Key(REWIND[1], "after"))
-TREE_KEYS = (Key(TREE[0], "go"), Key(TREE[1], "ego"))
+REWIND_KEYS = (ChooserKey(REWIND[0], "before"), ChooserKey(REWIND[1], "after"))
+TREE_KEYS = (ChooserKey(TREE[0], "go"), ChooserKey(TREE[1], "ego"))
 WHAT_IF = ("what-if", "--what-if", "whatif")
 
 
@@ -145,7 +145,7 @@ def left_with(plan: "Plan", later: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class RewindStop:
     """One of the person's turns on the path, where the chat stands `before` it, and where after its answer."""
 
     turn: "Turn"
@@ -163,11 +163,11 @@ async def rewind(app: "ClewApp", argument: str) -> None:
         app.say(NONE_OF_YOURS)
         return
 
-    async def preview(stop: Stop) -> Words:
+    async def preview(stop: RewindStop) -> PageText:
         return preview_of(await chat.service.branches.plan_rewind(session, stop.before))
 
     chosen = await app.push_screen_wait(
-        Chooser[Stop](
+        Chooser[RewindStop](
             "Go back to one of your messages",
             stops,
             paint=_stop_row,
@@ -177,7 +177,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
             failures=app.backstage.failures,
         )
     )
-    if chosen is None or not isinstance(chosen.item, Stop):
+    if chosen is None or not isinstance(chosen.item, RewindStop):
         return
     stop = chosen.item
     before = chosen.answer == "before"
@@ -187,7 +187,7 @@ async def rewind(app: "ClewApp", argument: str) -> None:
     await _go_back(app, chat, session, stop.before if before else stop.after, stop, before=before)
 
 
-def stops_of(thread: "list[Turn]") -> list[Stop]:
+def stops_of(thread: "list[Turn]") -> list[RewindStop]:
     """The person's turns on a path, the newest first."""
     stops = []
     after = thread[-1].id if thread else ""
@@ -195,13 +195,15 @@ def stops_of(thread: "list[Turn]") -> list[Stop]:
         turn = thread[place]
         before = thread[place - 1].id if place else None
         if turn.role == "user" and not turn.queued and not turn.hidden:
-            stops.append(Stop(turn, before, after))
+            stops.append(RewindStop(turn, before, after))
         if turn.role == "user":
             after = before or ""
     return stops
 
 
-async def _go_back(app: "ClewApp", chat: "Chat", session: str, turn: str | None, stop: Stop, *, before: bool) -> None:
+async def _go_back(
+    app: "ClewApp", chat: "Chat", session: str, turn: str | None, stop: RewindStop, *, before: bool
+) -> None:
     await chat.service.branches.rewind(session, turn)
     app.transcript.follow = True
     await chat.reread()
@@ -218,7 +220,7 @@ def _quoted(text: str | None) -> str:
     return cut(text or "erased", 40).rstrip(".")
 
 
-def _stop_row(stop: Stop, width: int) -> list[Content]:
+def _stop_row(stop: RewindStop, width: int) -> list[Content]:
     text = "erased" if stop.turn.text is None else one_line(stop.turn.text[: 4 * width])
     return [plain(text), plain(when(stop.turn.at, datetime.now().astimezone()), MUTED)]
 
@@ -292,7 +294,7 @@ async def _go_on_from(app: "ClewApp", chat: "Chat", session: str, row: "TreeRow"
         return
     assert app.backstage is not None
     turn = row.branch.turn
-    way = Way("continue from there", lambda: chat.service.branches.plan_rewind(session, turn))
+    way = ImpactChoice("continue from there", lambda: chat.service.branches.plan_rewind(session, turn))
     screen = ImpactScreen(
         f"Continue from “{cut(row.branch.text or 'erased', 44)}”?",
         [way],
@@ -320,7 +322,7 @@ async def fork(app: "ClewApp", argument: str) -> None:
     what_if = word.lower() in WHAT_IF
     name = (rest if what_if else argument).strip() or None
     if (found := chat_of(app)) is not None:
-        await _fork(app, *found, None, Wanted(what_if, name))
+        await _fork(app, *found, None, ForkRequest(what_if, name))
 
 
 async def fork_at(app: "ClewApp", message: Message) -> None:
@@ -334,17 +336,17 @@ async def fork_at(app: "ClewApp", message: Message) -> None:
             app.say("Private chats are not saved, so they cannot be forked.")
             return
         asked = ForkScreen(f"Fork from “{cut(message.text or 'erased', 44)}”")
-        wanted: Wanted | None = await app.push_screen_wait(asked)
+        wanted: ForkRequest | None = await app.push_screen_wait(asked)
         if wanted is not None:
             await _fork(app, *found, message.turn, wanted)
 
 
-async def _fork(app: "ClewApp", chat: "Chat", session: str, at: str | None, wanted: Wanted) -> None:
+async def _fork(app: "ClewApp", chat: "Chat", session: str, at: str | None, wanted: ForkRequest) -> None:
     """Make it and show it; where it left the other, one comes back to."""
-    from tui.trail import Place
+    from tui.trail import ChatPlace
 
     made = await chat.service.branches.fork(session, at=at, what_if=wanted.what_if, name=wanted.name)
-    app.trail.leave(Place(session, app.transcript.top_turn))
+    app.trail.leave(ChatPlace(session, app.transcript.top_turn))
     await app.open_session(made)
     app.composer.focus()
     kind = "This is a what-if: other chats never see it" if wanted.what_if else "This is a new chat with the same past"

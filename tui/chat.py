@@ -32,7 +32,7 @@ from agent.events import (
 from tui import toolwords
 from tui.backstage import Choice
 from tui.fold import fold
-from tui.reading import READ, Reading, answer_to
+from tui.reading import READ, ChatReader, answer_to
 from tui.state import State, activity, model_label
 from tui.widgets.message import Answer, Said, how_it_ended
 from tui.widgets.tool import ToolBlock
@@ -48,7 +48,7 @@ SLOWEST_PAINT_S = 1.0
 CORE_SHARE = 8  # a paint waits until this many times what the last one cost has passed
 
 
-class Chat(Reading):
+class Chat(ChatReader):
     """One chat at a time on the screen.
 
     It calls `changed` when the state did, `ended` and `failed` on those events (with the text that was not taken, and

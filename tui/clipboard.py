@@ -11,31 +11,31 @@ TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ClipboardTool:
     """A clipboard command that reads the text from its standard input."""
 
     name: str
     command: tuple[str, ...]
 
 
-def native_tool(environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> Tool | None:
+def native_tool(environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> ClipboardTool | None:
     """The clipboard tool of this desktop, if there is a desktop and one is installed."""
     environment = os.environ if environment is None else environment
-    candidates: list[Tool] = []
+    candidates: list[ClipboardTool] = []
     if platform == "darwin":
-        candidates.append(Tool("pbcopy", ("pbcopy",)))
+        candidates.append(ClipboardTool("pbcopy", ("pbcopy",)))
     if environment.get("WAYLAND_DISPLAY"):
-        candidates.append(Tool("wl-copy", ("wl-copy",)))
+        candidates.append(ClipboardTool("wl-copy", ("wl-copy",)))
     if environment.get("DISPLAY"):
-        candidates.append(Tool("xclip", ("xclip", "-selection", "clipboard")))
-        candidates.append(Tool("xsel", ("xsel", "--clipboard", "--input")))
+        candidates.append(ClipboardTool("xclip", ("xclip", "-selection", "clipboard")))
+        candidates.append(ClipboardTool("xsel", ("xsel", "--clipboard", "--input")))
     if environment.get("WSL_DISTRO_NAME"):
-        candidates.append(Tool("clip.exe", ("clip.exe",)))
+        candidates.append(ClipboardTool("clip.exe", ("clip.exe",)))
     path = environment.get("PATH")
     return next((tool for tool in candidates if shutil.which(tool.command[0], path=path)), None)
 
 
-async def copy_native(text: str, tool: Tool) -> bool:
+async def copy_native(text: str, tool: ClipboardTool) -> bool:
     """Hand `text` to the tool; False if it fails or takes longer than TIMEOUT_S."""
     quiet = asyncio.subprocess.DEVNULL  # xclip stays behind as the clipboard's owner: a pipe would never close
     try:

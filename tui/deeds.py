@@ -12,7 +12,7 @@ from tui.message_keys import copy_text
 from tui.text import cut, one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Reader
-from tui.widgets.impact import Way
+from tui.widgets.impact import ImpactChoice
 
 if TYPE_CHECKING:
     from tui.app import ClewApp
@@ -252,7 +252,7 @@ async def delete_session(app: "ClewApp", session: str) -> None:
     service = app.chat.service
     about = await service.chats.get(session)
     title = f"Delete the chat “{cut(about.name or 'New chat', 48)}” permanently?"
-    way = Way("the chat", lambda: service.plans.delete_session(session))
+    way = ImpactChoice("the chat", lambda: service.plans.delete_session(session))
     agreed = await altering.agreed(app, title, way, yes="delete permanently", words=DELETE_WORDS, for_good=True)
     if agreed is None:
         return

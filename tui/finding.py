@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tui.text import one_line
-from tui.trail import Place
+from tui.trail import ChatPlace
 from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
 from tui.widgets.search import SearchScreen
@@ -45,7 +45,7 @@ async def go_to(app: "ClewApp", session: str, turn: str) -> None:
     chat = app.chat
     if chat is None:
         return
-    app.trail.leave(Place(chat.session, app.transcript.top_turn))
+    app.trail.leave(ChatPlace(chat.session, app.transcript.top_turn))
     if session != chat.session:
         await app.open_session(session)
     if not await chat.show_turn(turn):

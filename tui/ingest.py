@@ -8,7 +8,7 @@ from tui import altering
 from tui.finding import NOT_YET
 from tui.text import by_ending, cut
 from tui.widgets.dialogs import Reader
-from tui.widgets.impact import Way
+from tui.widgets.impact import ImpactChoice
 
 if TYPE_CHECKING:
     from agent.ingesting.ingester import IngestReport
@@ -70,7 +70,7 @@ class Ingest:
         if len(missing) == 1:
             gone, are, them, stay = "1 file no longer exists", "It was", "it", "document stays"
         title = f"{gone}. Remove {them} from the memory?"
-        way = Way("", lambda: service.plans.take_out(missing))
+        way = ImpactChoice("", lambda: service.plans.take_out(missing))
         taken = await altering.agreed(app, title, way, yes="remove")
         kept = f"Nothing was changed. The {stay} in the memory."
         app.say(kept if taken is None else f"{are} removed from the memory. /undo undoes this.")

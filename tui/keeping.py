@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tui import finding
 from tui.ingest import Ingest
 from tui.text import cut, one_line
-from tui.trail import Place
+from tui.trail import ChatPlace
 from tui.widgets.composer import Composer
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import Answer, Message, Said
@@ -201,7 +201,7 @@ class Keeping:
                 app.writing.private_failed()
         app.drafts.keep_off_disk(session)
         app.chat.begun_private(session)
-        app.trail.leave(Place(app.chat.session, app.transcript.top_turn))
+        app.trail.leave(ChatPlace(app.chat.session, app.transcript.top_turn))
         await app.open_session(session)
         app.composer.focus()
         app.say("Private chat: nothing is saved or learned, and it is gone when you quit. Press Alt+← to leave it.")

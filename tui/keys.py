@@ -14,7 +14,7 @@ Sign = tuple[str, str]  # a key as people call it, and what it does in a word or
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KeyRow:
     """A line of the help: how the keys are called, and what they do. `binds` are what Textual calls them and does.
 
     `foot` is what the foot of the place says of them, in a word or two, `sign` how it calls them where that is shorter;
@@ -29,11 +29,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyContext:
     """A part of the screen that has keys of its own; `title` is its heading in the help."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[KeyRow, ...]
 
 
 def bind(keys: str, action: str, *, priority: bool = False) -> Binding:
@@ -41,7 +41,7 @@ def bind(keys: str, action: str, *, priority: bool = False) -> Binding:
     return Binding(keys, action, show=False, priority=priority)
 
 
-def bindings(*places: Sequence[Row]) -> list[BindingType]:
+def bindings(*places: Sequence[KeyRow]) -> list[BindingType]:
     """All that a widget binds, for its BINDINGS; a key that does one thing tells the palette what, as its tooltip."""
     return [
         replace(binding, tooltip=row.words if len(row.binds) == 1 else "")
@@ -51,12 +51,12 @@ def bindings(*places: Sequence[Row]) -> list[BindingType]:
     ]
 
 
-def actions_of(rows: Iterable[Row]) -> dict[str, str]:
+def actions_of(rows: Iterable[KeyRow]) -> dict[str, str]:
     """What each key runs, for who hears the keys itself."""
     return {key: binding.action for row in rows for binding in row.binds for key in binding.key.split(",")}
 
 
-def signs(rows: Iterable[Row]) -> tuple[Sign, ...]:
+def signs(rows: Iterable[KeyRow]) -> tuple[Sign, ...]:
     """What a foot shows of these rows."""
     return tuple((row.sign or row.label, row.foot) for row in rows if row.foot)
 
@@ -89,7 +89,7 @@ def button(label: str, place: int, chosen: int) -> Content:
     return words.stylize(Style.from_meta({"@click": f"press_at({place})"}))
 
 
-def letters_of(rows: Iterable[Row]) -> frozenset[str]:
+def letters_of(rows: Iterable[KeyRow]) -> frozenset[str]:
     """The letters among the keys of these rows."""
     return frozenset(key for key in actions_of(rows) if len(key) == 1)
 

@@ -8,7 +8,7 @@ from tui import altering
 from tui.finding import NOT_YET
 from tui.text import MUTED, counted, cut, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
-from tui.widgets.impact import Way
+from tui.widgets.impact import ImpactChoice
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation
@@ -111,7 +111,7 @@ async def _forget(app: "ClewApp", found: "Observation") -> None:
     words = FORGET_WORDS
     if app.keeping.is_private(app.chat.session):
         words = f"{words} This chat is private, but a memory you forget is forgotten in all chats."
-    way = Way("forget", lambda: service.plans.forget(found.id))
+    way = ImpactChoice("forget", lambda: service.plans.forget(found.id))
     if await altering.agreed(app, "Forget this permanently?", way, yes="forget permanently", words=words) is not None:
         app.say("Forgotten permanently.")
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PackItem:
     """One thing recalled or pinned: where it stands, what it says, and why it is here."""
 
     turn: str
@@ -28,7 +28,7 @@ class Pack:
 
     title: str = ""
     world: str = ""  # what the what-if it is of is called; empty for the main world
-    recalled: tuple[Item, ...] = ()
-    pinned: tuple[Item, ...] = ()
+    recalled: tuple[PackItem, ...] = ()
+    pinned: tuple[PackItem, ...] = ()
     more_pinned: int = 0
     note: str = ""

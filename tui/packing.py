@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.quoting import excerpt
 from tui.dates import when
-from tui.pack import Item, Pack
+from tui.pack import Pack, PackItem
 from tui.reasons import shared, who, why
 from tui.text import cut, one_line
 
@@ -37,7 +37,7 @@ LOOKING = "Searching the memory …"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PanelRequest:
     """What the panel is asked to show: the reply of that id (None: the one in the making) to the message `turn`.
 
     `query` is what was looked for by hand instead; then there is no reply.
@@ -51,13 +51,13 @@ class Wanted:
     query: str | None = None
 
 
-def title_of(wanted: Wanted) -> str:
+def title_of(wanted: PanelRequest) -> str:
     """What the items below were recalled for."""
     said = wanted.query if wanted.query is not None else wanted.said
     return f"for “{cut(said, 60)}”" if said.strip() else ""
 
 
-def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> Item:
+def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> PackItem:
     """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
     words = excerpt(one_line(hit.text), asked, LONGEST - 2)  # and a mark at either end
     match hit.kind:
@@ -70,21 +70,21 @@ def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned
                 (when(hit.at, now), who(hit.role, hit.speaker), _chat(hit.session_name, cut(hit.text, LONGEST)))
             )
     whole = hit.text if hit.kind == "chunk" else ""
-    return Item(hit.id, hit.session, head, words, why(hit, tied), pinned, hidden, hit.kind, whole)
+    return PackItem(hit.id, hit.session, head, words, why(hit, tied), pinned, hidden, hit.kind, whole)
 
 
-def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> Item:
+def item_of_pin(turn: "Turn", now: datetime, names: Mapping[str, str | None], *, hidden: bool) -> PackItem:
     """A pinned turn as an item."""
     words = "erased" if turn.text is None else cut(turn.text, LONGEST)
     parts = (when(turn.at, now), who(turn.role, turn.speaker), _chat(names.get(turn.session), words))
-    return Item(turn.id, turn.session, _joined(parts), words, "", pinned=True, hidden=hidden or turn.hidden)
+    return PackItem(turn.id, turn.session, _joined(parts), words, "", pinned=True, hidden=hidden or turn.hidden)
 
 
-def item_of_belief(observation: "Observation", now: datetime) -> Item:
+def item_of_belief(observation: "Observation", now: datetime) -> PackItem:
     """A pinned observation as an item."""
     words = "erased" if observation.text is None else cut(observation.text, LONGEST)
     head = _joined((when(observation.at, now), "learned"))
-    return Item(observation.id, "", head, words, "", pinned=True, kind="observation")
+    return PackItem(observation.id, "", head, words, "", pinned=True, kind="observation")
 
 
 def _chat(name: str | None, words: str) -> str:
@@ -98,7 +98,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def pack_of(
-    wanted: Wanted,
+    wanted: PanelRequest,
     hits: "Sequence[Hit]",
     pins: "Sequence[Turn]",
     *,
@@ -146,7 +146,7 @@ def keep_hidden(pack: Pack, before: Pack, hidden: Collection[str]) -> Pack:
     return replace(pack, recalled=tuple(items), note="" if items and not pack.recalled else pack.note)
 
 
-def note_of(wanted: Wanted, found: bool, state: "State", *, recall_on: bool, missed: str = "") -> str:
+def note_of(wanted: PanelRequest, found: bool, state: "State", *, recall_on: bool, missed: str = "") -> str:
     """Why there is nothing to see, or what the search could not use; empty where nothing needs saying."""
     recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
     if wanted.query is None and wanted.reply is None and wanted.turn is None:

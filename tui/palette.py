@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.actions import ACTIONS, Action, Group, key_name
+from tui.actions import ACTIONS, Action, ActionGroup, key_name
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NOTHING = "No matching command."
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PaletteEntry:
     """Something that can be done: how it is called, with which command or keys too, and what does it."""
 
     title: str
@@ -46,29 +46,29 @@ class ActionProvider(Provider):
         if not found:
             yield Hit(1.0, plain(NOTHING, MUTED), _nothing, NOTHING)
 
-    def _offers(self) -> Iterator[Offer]:
+    def _offers(self) -> Iterator[PaletteEntry]:
         app = cast("ClewApp", self.app)
         base, above = app.screen_stack[0], [each for each in app.screen_stack[1:] if not _is_palette(each)]
         if self.screen is base:
             for action in ACTIONS:
                 if action.name != "palette":
-                    yield Offer(action.title, _aside(action), partial(app.perform, action.name))
+                    yield PaletteEntry(action.title, _aside(action), partial(app.perform, action.name))
             return
         yield from self._own()
         for action in ACTIONS:
             if action.name in ANYWHERE:
-                yield Offer(action.title, f"/{action.slash}", partial(app.perform, action.name))
-            elif len(above) == 1 and action.group is not Group.CHAT and action.name not in HERE_ONLY:
-                yield Offer(action.title, f"/{action.slash}, in the chat", partial(self._away, action.name))
+                yield PaletteEntry(action.title, f"/{action.slash}", partial(app.perform, action.name))
+            elif len(above) == 1 and action.group is not ActionGroup.CHAT and action.name not in HERE_ONLY:
+                yield PaletteEntry(action.title, f"/{action.slash}, in the chat", partial(self._away, action.name))
 
-    def _own(self) -> Iterator[Offer]:
+    def _own(self) -> Iterator[PaletteEntry]:
         """What the keys of the screen do, each once."""
         seen: set[str] = set()
         for key, (node, binding, enabled, *_) in self.screen.active_bindings.items():
             if enabled and binding.tooltip and binding.tooltip not in seen:
                 seen.add(binding.tooltip)
                 title = binding.tooltip[0].upper() + binding.tooltip[1:]
-                yield Offer(title, key_name(key), partial(self.app.run_action, binding.action, node))
+                yield PaletteEntry(title, key_name(key), partial(self.app.run_action, binding.action, node))
 
     async def _away(self, name: str) -> None:
         """Close the screen, and do it where it is seen."""
@@ -91,5 +91,5 @@ def _aside(action: Action) -> str:
     return f"/{action.slash}{keys}"
 
 
-def _row(offer: Offer) -> Content:
+def _row(offer: PaletteEntry) -> Content:
     return Content.assemble(plain(offer.title), plain(f"  {offer.aside}", MUTED))

@@ -30,7 +30,7 @@ READ = 60  # turns read at a time
 Places = tuple[str, tuple[str, ...]]  # a session, and turns of it
 
 
-class Reading:
+class ChatReader:
     """The chat `session` in the transcript. It calls `changed` when the state did."""
 
     def __init__(self, service: "Agent", transcript: Transcript, changed: Callable[[], None]) -> None:

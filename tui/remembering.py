@@ -11,7 +11,7 @@ from tui.deeds import stop_reply
 from tui.latest import Latest
 from tui.listing import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
 from tui.pack import Pack
-from tui.packing import MOST_PINNED, Wanted, keep_hidden, pack_of
+from tui.packing import MOST_PINNED, PanelRequest, keep_hidden, pack_of
 from tui.replies import answer_at, question_of, said_in
 from tui.text import cut
 from tui.walking import walk_from
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graph.hits import Hit
     from tui.app import ClewApp
     from tui.chat import Chat
-    from tui.pack import Item
+    from tui.pack import PackItem
 
 RECALLED_BY_HAND = 12  # items of /recall
 DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden from recall", "unhide": "Unhidden"}
@@ -45,10 +45,10 @@ class Remembering:
         self._app = app
         self._message: str | None = None  # the turn of the message in focus; None: the newest reply
         self._query: str | None = None
-        self._held: Wanted | None = None  # stays on the panel while the reader goes from item to item
-        self._done: list[tuple[str, Item, int]] = []  # what was done here, to be undone with u: its change's number
+        self._held: PanelRequest | None = None  # stays on the panel while the reader goes from item to item
+        self._done: list[tuple[str, PackItem, int]] = []  # what was done here, to be undone with u: its change's number
         self._hidden: set[str] = set()  # turns hidden here: they stay on the panel, to be brought back
-        self._latest: Latest[Wanted, tuple[Pack, str]] = Latest(self._read, self._show)
+        self._latest: Latest[PanelRequest, tuple[Pack, str]] = Latest(self._read, self._show)
 
     @property
     def panel(self) -> MemoryPanel | None:
@@ -139,32 +139,32 @@ class Remembering:
 
     # Which reply
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> PanelRequest:
         """What the panel is to show now."""
         if self._held is not None:
             return self._held
         if self._query is not None:
-            return Wanted(query=self._query)
+            return PanelRequest(query=self._query)
         chat = self._app.chat
         if chat is None:
-            return Wanted()
+            return PanelRequest()
         reply, waiting = chat.state.reply_in(chat.session), chat.state.waiting_in(chat.session)
         messages = self._app.transcript.messages
         place = next((place for place, each in enumerate(messages) if each.turn == self._message), None)
         if place is None:
             if reply is not None:
-                return Wanted(None, reply.turn, said_in(messages, reply.turn))
+                return PanelRequest(None, reply.turn, said_in(messages, reply.turn))
             if waiting:
-                return Wanted(None, waiting[0].turn, waiting[0].text)
+                return PanelRequest(None, waiting[0].turn, waiting[0].text)
             place = len(messages) - 1
         answer = answer_at(messages, place)
         if answer is None:
-            return Wanted()
+            return PanelRequest()
         said = question_of(messages, messages.index(answer))
         turn = said.turn if said is not None else None
         newest = answer is answer_at(messages, len(messages) - 1)
         own = None if answer.writing else answer.turn
-        return Wanted(own, turn, said.text if said is not None else "", answer.recalled, newest)
+        return PanelRequest(own, turn, said.text if said is not None else "", answer.recalled, newest)
 
     def _walk(self, step: int) -> None:
         """To the reply before or after the one that is shown."""
@@ -181,7 +181,7 @@ class Remembering:
 
     # Reading
 
-    async def _read(self, wanted: Wanted) -> tuple[Pack, str]:
+    async def _read(self, wanted: PanelRequest) -> tuple[Pack, str]:
         """The pack, and what failed while it was read."""
         app, backstage = self._app, self._app.backstage
         if app.chat is None or backstage is None:
@@ -191,7 +191,7 @@ class Remembering:
         except backstage.failures as error:
             return Pack(note=str(error)), str(error)
 
-    async def _pack(self, chat: "Chat", wanted: Wanted) -> Pack:
+    async def _pack(self, chat: "Chat", wanted: PanelRequest) -> Pack:
         service = chat.service
         hits = await self._hits(chat, wanted)
         missed = await service.search.missed(wanted.reply) if wanted.reply is not None and not hits else ""
@@ -224,7 +224,7 @@ class Remembering:
         except self._app.backstage.failures:
             return ()
 
-    async def _hits(self, chat: "Chat", wanted: Wanted) -> "Sequence[Hit]":
+    async def _hits(self, chat: "Chat", wanted: PanelRequest) -> "Sequence[Hit]":
         if wanted.query is not None:
             from graph.hits import Filters
 
@@ -235,14 +235,14 @@ class Remembering:
             return await chat.service.search.context(wanted.reply)
         return recall.hits if recall is not None else ()
 
-    def _show(self, wanted: Wanted, answer: tuple[Pack, str]) -> None:
+    def _show(self, wanted: PanelRequest, answer: tuple[Pack, str]) -> None:
         panel = self.panel
         if panel is not None:
             panel.show(answer[0])
 
     # The panel's keys
 
-    async def asked(self, what: str, item: "Item | None") -> None:
+    async def asked(self, what: str, item: "PackItem | None") -> None:
         """A key in the panel."""
         match what:
             case "leave" if stop_reply(self._app):
@@ -278,7 +278,7 @@ class Remembering:
             case "hide" if item is not None:
                 await self._do("unhide" if item.hidden else "hide", item)
 
-    async def _read_chunk(self, item: "Item") -> None:
+    async def _read_chunk(self, item: "PackItem") -> None:
         """The piece of a document whole, under the name of its file."""
         assert self._app.chat is not None
         documents = await self._app.chat.service.documents.all()
@@ -318,7 +318,7 @@ class Remembering:
         self._app.say(f"{DONE[UNDOES[what]]}.")
         await self.refresh()
 
-    async def _do(self, what: str, item: "Item") -> None:
+    async def _do(self, what: str, item: "PackItem") -> None:
         chat = self._app.chat
         if chat is None or (what in PINNING and not await self._sure(what, item.words)):
             return
@@ -341,7 +341,7 @@ class Remembering:
         title = f"{what.capitalize()} “{cut(text or 'erased', 48)}”?"
         return await self._app.push_screen_wait(Confirm(title, PINNING[what], yes=what))
 
-    def _note(self, chat: "Chat", what: str, item: "Item") -> None:
+    def _note(self, chat: "Chat", what: str, item: "PackItem") -> None:
         """What is hidden here stays on the panel, and says so in the chat."""
         if what in ("hide", "unhide"):
             (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)

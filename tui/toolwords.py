@@ -43,7 +43,7 @@ _ARGUMENT = re.compile(r'(\w+)=(?:"([^"]*)"|([^,]*))')
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A tool call as it is shown; `found` is how many items it answered with, `done` is False while it runs."""
 
     tool: str
@@ -55,32 +55,32 @@ class Call:
     steps: tuple[int, int] | None = None  # how far it is, of how many, where it tells
 
 
-def asked(event: "ToolAsked") -> Call:
+def asked(event: "ToolAsked") -> ToolCall:
     """A call that was just made."""
-    return Call(event.tool, dict(event.arguments), done=False)
+    return ToolCall(event.tool, dict(event.arguments), done=False)
 
 
-def under_way(call: Call, event: "ToolProgress") -> Call:
+def under_way(call: ToolCall, event: "ToolProgress") -> ToolCall:
     """The call as far as it has come."""
     return replace(call, steps=(event.done, event.total))
 
 
-def answered(call: Call, event: "ToolDone") -> Call:
+def answered(call: ToolCall, event: "ToolDone") -> ToolCall:
     """The call with what came of it."""
     return replace(call, result=event.result, error=event.error, found=_listed(event.result), done=True)
 
 
-def read_call(turn: "Turn") -> Call:
+def read_call(turn: "Turn") -> ToolCall:
     """The call that a stored turn of role tool tells of: how it was spelled on the first line, the answer below it."""
     if turn.text is None:
-        return Call("", result="erased")
+        return ToolCall("", result="erased")
     head, _, result = turn.text.partition("\n")
     spelled = _SPELLED.fullmatch(head.strip())
     if spelled is None:
-        return Call("", result=turn.text, error=turn.error, found=_listed(turn.text))
+        return ToolCall("", result=turn.text, error=turn.error, found=_listed(turn.text))
     found = _ARGUMENT.findall(spelled[2])
     arguments = {name: _number(plain) or quoted or plain for name, quoted, plain in found if plain != "None"}
-    return Call(spelled[1], arguments, result, turn.error or _failure(result), _listed(result))
+    return ToolCall(spelled[1], arguments, result, turn.error or _failure(result), _listed(result))
 
 
 def _number(word: str) -> int | None:
@@ -97,12 +97,12 @@ def _failure(result: str) -> str | None:
     return result.removeprefix(ERROR) if result.startswith(ERROR) else None
 
 
-def line_of(call: Call) -> str:
+def line_of(call: ToolCall) -> str:
     """The folded block: `searched memory for “tide pools” · 3 found`."""
     return f"{_what(call)} · {_outcome(call)}"
 
 
-def _what(call: Call) -> str:
+def _what(call: ToolCall) -> str:
     if not call.tool:
         return "looked something up"
     doing = DOING.get(call.tool, f"called {one_line(call.tool)}")
@@ -114,7 +114,7 @@ def _what(call: Call) -> str:
     return f"{doing} for “{words}”" if call.tool == "search_memory" else f"{doing} “{words}”"
 
 
-def _outcome(call: Call) -> str:
+def _outcome(call: ToolCall) -> str:
     if not call.done:
         return f"{call.steps[0]} of {call.steps[1]} …" if call.steps is not None else "…"
     if call.error == STOPPED:
@@ -128,7 +128,7 @@ def _outcome(call: Call) -> str:
     return "nothing found" if call.found == 0 else "done"
 
 
-def whole(call: Call) -> str:
+def whole(call: ToolCall) -> str:
     """The unfolded block: what the tool was given and what it answered, the end of a very long answer left out."""
     given = "\n".join(f"{name}: {value}" for name, value in call.arguments.items() if value is not None)
     result = call.result or call.error or ""

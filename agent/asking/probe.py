@@ -31,7 +31,7 @@ SECONDS = 5.0  # that a query may take
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class QueryTask:
     """A question, and the rows that answer it: each with these values, in any order, among others."""
 
     question: str
@@ -42,19 +42,19 @@ def _rows(*rows: Any) -> frozenset[frozenset[Any]]:
     return frozenset(frozenset(row if isinstance(row, tuple) else (row,)) for row in rows)
 
 
-TASKS: tuple[Task, ...] = (
-    Task("Which people are named in messages that also name Bodø?", _rows("Tora")),
-    Task("Which places did I mention in April 2026?", _rows("Bodø", "Senja")),
-    Task("How many memories are there of each kind?", _rows(("fact", 2), ("plan", 1))),
-    Task("Which memories are about Tora? Give their texts.", _rows("Tora is a vet.", "Tora has goats.")),
-    Task("Which memories have a confidence below 0.5? Give their texts.", _rows("The user will sail to Senja.")),
-    Task("In which chat is Ask mentioned? Give its name.", _rows("Boats")),
-    Task("How many messages mention Tora?", _rows(3)),
-    Task("How many chats are there?", _rows(2)),
+TASKS: tuple[QueryTask, ...] = (
+    QueryTask("Which people are named in messages that also name Bodø?", _rows("Tora")),
+    QueryTask("Which places did I mention in April 2026?", _rows("Bodø", "Senja")),
+    QueryTask("How many memories are there of each kind?", _rows(("fact", 2), ("plan", 1))),
+    QueryTask("Which memories are about Tora? Give their texts.", _rows("Tora is a vet.", "Tora has goats.")),
+    QueryTask("Which memories have a confidence below 0.5? Give their texts.", _rows("The user will sail to Senja.")),
+    QueryTask("In which chat is Ask mentioned? Give its name.", _rows("Boats")),
+    QueryTask("How many messages mention Tora?", _rows(3)),
+    QueryTask("How many chats are there?", _rows(2)),
 )
 
 
-async def probe(generator: Generator, foreground: Foreground, tasks: Sequence[Task] = TASKS) -> float:
+async def probe(generator: Generator, foreground: Foreground, tasks: Sequence[QueryTask] = TASKS) -> float:
     """The share of the questions that the model's queries answer right; stops where the bar is out of reach.
 
     Raises TooSlow or EngineClosed, and then nothing is known about the model.
@@ -68,7 +68,7 @@ async def probe(generator: Generator, foreground: Foreground, tasks: Sequence[Ta
     return right / len(tasks)
 
 
-async def _answers(generator: Generator, foreground: Foreground, memory: Memory, task: Task) -> bool:
+async def _answers(generator: Generator, foreground: Foreground, memory: Memory, task: QueryTask) -> bool:
     async def validate(cypher: str) -> None:
         await asyncio.to_thread(memory.validate, cypher)
 
@@ -82,7 +82,7 @@ async def _answers(generator: Generator, foreground: Foreground, memory: Memory,
     return passes(task, answer.rows)
 
 
-def passes(task: Task, rows: Sequence[Sequence[Any]]) -> bool:
+def passes(task: QueryTask, rows: Sequence[Sequence[Any]]) -> bool:
     """Whether rows are the right ones: as many, and each with the values of another one that is expected."""
     left = list(task.rows)
     for row in rows:

@@ -10,7 +10,7 @@ from agent.clock import local_zone
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
 from agent.foreground import Foreground
-from agent.graph import Graph
+from agent.graph import GraphReader
 from agent.home import Home
 from agent.model_host import ModelHost
 from agent.reflection.trust import Trusts, trusted
@@ -44,7 +44,7 @@ class Queries:
         self,
         memory: Memory,
         home: Home,
-        graph: Graph,
+        graph: GraphReader,
         models: ModelHost,
         foreground: Foreground,
         *,

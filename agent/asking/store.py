@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines(Generic[T]):
+class StoredLines(Generic[T]):
     """What was read, and how many lines of the file say nothing that can be read."""
 
     entries: list[T]
@@ -70,17 +70,17 @@ class QueryStore:
             return False
         return True
 
-    def history(self, limit: int = MOST) -> Lines[Ran]:
+    def history(self, limit: int = MOST) -> StoredLines[Ran]:
         """What was run, the newest first."""
         found = _read(self.history_file, _as_ran)
-        return Lines(found.entries[::-1][: max(0, min(limit, MOST))], found.damaged)
+        return StoredLines(found.entries[::-1][: max(0, min(limit, MOST))], found.damaged)
 
     # -- saved queries --------------------------------------------------------------------------------------------
 
-    def saved(self) -> Lines[Saved]:
+    def saved(self) -> StoredLines[Saved]:
         """The saved queries by name."""
         found = _read(self.saved_file, _as_saved)
-        return Lines(sorted(found.entries, key=lambda each: each.name.casefold()), found.damaged)
+        return StoredLines(sorted(found.entries, key=lambda each: each.name.casefold()), found.damaged)
 
     def save(self, saved: Saved) -> None:
         """Save a query; one of that name, in any case, is replaced. Raises QueriesUnwritable."""
@@ -234,19 +234,19 @@ def _lines_of(path: Path, *, torn: bool = False) -> list[bytes]:
     return [line + b"\n" for line in (*whole, *([last] if torn and last else []))]
 
 
-def _read(path: Path, make: Callable[[dict[str, Any]], T]) -> Lines[T]:
+def _read(path: Path, make: Callable[[dict[str, Any]], T]) -> StoredLines[T]:
     entries: list[T] = []
     damaged = 0
     try:
         lines = _lines_of(path)
     except OSError:
-        return Lines([], 1)
+        return StoredLines([], 1)
     for line in lines:
         try:
             entries.append(make(json.loads(line)))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
             damaged += bool(line.strip())
-    return Lines(entries, damaged)
+    return StoredLines(entries, damaged)
 
 
 def _line(values: Mapping[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graph.events import Role
 
-from .chats import SPEAKERS, Chat, Message, name
+from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
 from .times import moment
 
 FORMAT = "chatgpt"
@@ -40,7 +40,7 @@ class Content(BaseModel):
     text: str | None = None
 
 
-class Said(BaseModel):
+class ChatGptMessage(BaseModel):
     """A message of the export."""
 
     model_config = ConfigDict(extra="ignore")
@@ -54,22 +54,22 @@ class Said(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-class Node(BaseModel):
+class ChatGptNode(BaseModel):
     """A place in the tree."""
 
     model_config = ConfigDict(extra="ignore")
 
-    message: Said | None = None
+    message: ChatGptMessage | None = None
     parent: str | None = None
     children: list[str] = Field(default_factory=list)
 
 
-class Conversation(BaseModel):
+class ChatGptChat(BaseModel):
     """One conversation of the export."""
 
     model_config = ConfigDict(extra="ignore")
 
-    mapping: dict[str, Node]
+    mapping: dict[str, ChatGptNode]
     id: str | None = None
     conversation_id: str | None = None
     title: Any = None
@@ -78,12 +78,12 @@ class Conversation(BaseModel):
     is_archived: Any = None
 
 
-def parse(value: Any) -> Chat:
+def parse(value: Any) -> ImportedChat:
     """One conversation. Raises pydantic's ValidationError for a value that is none."""
-    conversation = Conversation.model_validate(value)
+    conversation = ChatGptChat.model_validate(value)
     began = moment(conversation.create_time)
     skipped: Counter[str] = Counter()
-    messages: list[Message] = []
+    messages: list[ImportedMessage] = []
     stands_for: dict[str, str | None] = {}  # by node: the last message up to it that stays
     keys: set[str] = set()
     for node_id, node in _oldest_first(conversation.mapping, skipped):
@@ -105,11 +105,11 @@ def parse(value: Any) -> Chat:
         at = moment(node.message.create_time)
         role = ROLES[node.message.author.role]
         model = (node.message.metadata or {}).get("model_slug") if role is Role.ASSISTANT else None
-        messages.append(Message(key, parent, role, SPEAKERS[role], text, at.ms if at else None, name(model)))
+        messages.append(ImportedMessage(key, parent, role, SPEAKERS[role], text, at.ms if at else None, name(model)))
         stands_for[node_id] = key
     stand_in = f"{began.ms if began else ''}"
     id = conversation.conversation_id or conversation.id
-    return Chat(
+    return ImportedChat(
         FORMAT,
         id or stand_in,
         tuple(messages),
@@ -122,7 +122,7 @@ def parse(value: Any) -> Chat:
     )
 
 
-def _oldest_first(mapping: Mapping[str, Node], skipped: Counter[str]) -> Iterator[tuple[str, Node]]:
+def _oldest_first(mapping: Mapping[str, ChatGptNode], skipped: Counter[str]) -> Iterator[tuple[str, ChatGptNode]]:
     """Every node after the one it follows; those on a circle, which follow themselves, are left out."""
     children: dict[str | None, list[str]] = {}
     for id, node in mapping.items():
@@ -142,7 +142,7 @@ def _oldest_first(mapping: Mapping[str, Node], skipped: Counter[str]) -> Iterato
         skipped["in a circular chain of messages"] += len(mapping) - count
 
 
-def _left_out(message: Said) -> str | None:
+def _left_out(message: ChatGptMessage) -> str | None:
     """Why a message does not come along, None if it does."""
     metadata = message.metadata or {}
     if message.author.role == "system":
@@ -158,7 +158,7 @@ def _left_out(message: Said) -> str | None:
     return None
 
 
-def _text(message: Said) -> str:
+def _text(message: ChatGptMessage) -> str:
     content = message.content
     parts = [_part(part) for part in content.parts or []]
     lines = [part for part in parts if part.strip()]

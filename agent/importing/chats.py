@@ -23,7 +23,7 @@ HIGHLIGHTS = re.compile("[\ue200-\ue206]")  # where what is cited begins and end
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ImportedMessage:
     """One message; `at` is UTC milliseconds as the export has it, None if it has none.
 
     `key` is unique in the chat: an id of the export, or the position where it has none (then not `identified`).
@@ -41,7 +41,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
+class ImportedChat:
     """One conversation, or the next part of one. Messages come after those they follow.
 
     `head` is the key of the message at which the conversation stands. `skipped` counts what was left out by why;
@@ -53,7 +53,7 @@ class Chat:
 
     format: str
     id: str
-    messages: tuple[Message, ...]
+    messages: tuple[ImportedMessage, ...]
     title: str | None = None
     titled_by_content: bool = True  # by the words of its messages, not by who took part
     at: int | None = None
@@ -67,12 +67,12 @@ class Chat:
     naive: int = 0
 
 
-def chat_source(chat: Chat, variant: int = 1) -> str:
+def chat_source(chat: ImportedChat, variant: int = 1) -> str:
     """The source key of a chat; `variant` tells apart those whose stand-in for an id is the same."""
     return _key(chat.format, _id(chat, variant))
 
 
-def message_source(chat: Chat, message: Message, variant: int = 1, *, same: int = 1) -> str:
+def message_source(chat: ImportedChat, message: ImportedMessage, variant: int = 1, *, same: int = 1) -> str:
     """The source key of a message; `same` tells apart different texts at one position."""
     parts = [chat.format, _id(chat, variant), message.key, message.role, "" if message.at is None else str(message.at)]
     return _key(*parts, *([str(same)] if same > 1 else []))
@@ -109,7 +109,7 @@ def _shown_for(mark: re.Match[str]) -> str:
     return ""
 
 
-def _id(chat: Chat, variant: int) -> str:
+def _id(chat: ImportedChat, variant: int) -> str:
     return chat.id if variant == 1 else f"{chat.id}\0{variant}"
 
 

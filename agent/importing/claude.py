@@ -14,14 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.text import fenced
 from graph.events import Role
 
-from .chats import SPEAKERS, Chat, Message, name
+from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
 from .times import moment
 
 FORMAT = "claude"
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
 
 
-class Said(BaseModel):
+class ClaudeMessage(BaseModel):
     """A message of the export."""
 
     model_config = ConfigDict(extra="ignore")
@@ -36,24 +36,24 @@ class Said(BaseModel):
     files: list[Any] | None = None
 
 
-class Conversation(BaseModel):
+class ClaudeChat(BaseModel):
     """One conversation of the export."""
 
     model_config = ConfigDict(extra="ignore")
 
-    chat_messages: list[Said]
+    chat_messages: list[ClaudeMessage]
     uuid: str | None = None
     name: Any = None
     created_at: Any = None
     current_leaf_message_uuid: str | None = Field(default=None)
 
 
-def parse(value: Any) -> Chat:
+def parse(value: Any) -> ImportedChat:
     """One conversation. Raises pydantic's ValidationError for a value that is none."""
-    conversation = Conversation.model_validate(value)
+    conversation = ClaudeChat.model_validate(value)
     began = moment(conversation.created_at)
     skipped: Counter[str] = Counter()
-    messages: list[Message] = []
+    messages: list[ImportedMessage] = []
     stands_for: dict[str, str | None] = {}  # by uuid: the last message up to it that stays
     artifacts: dict[str, str] = {}
     naive = 0
@@ -76,10 +76,12 @@ def parse(value: Any) -> Chat:
         at = moment(said.created_at)
         naive += at is not None and at.naive
         messages.append(
-            Message(key, parent, role, SPEAKERS[role], text, at.ms if at else None, identified=said.uuid is not None)
+            ImportedMessage(
+                key, parent, role, SPEAKERS[role], text, at.ms if at else None, identified=said.uuid is not None
+            )
         )
         stands_for[key] = last = key
-    return Chat(
+    return ImportedChat(
         FORMAT,
         conversation.uuid or f"{began.ms if began else ''}",
         tuple(messages),
@@ -97,7 +99,7 @@ def _is_root(uuid: str | None) -> bool:
     return uuid is not None and not set(uuid) - set("048-")
 
 
-def _text(said: Said, artifacts: dict[str, str], skipped: Counter[str]) -> str:
+def _text(said: ClaudeMessage, artifacts: dict[str, str], skipped: Counter[str]) -> str:
     """What a message says, with what goes along with it; `artifacts` are the titles of those there are, by id."""
     lines: list[str] = []
     image = False

@@ -18,7 +18,7 @@ from graph.brought import FORMAT, Brought, Unknown, Whole, read
 from graph.errors import LogDamaged
 from graph.events import TurnSaid
 
-from .reading import MOST, SAFE, Source, line_of, lines
+from .reading import MOST, SAFE, ExportSource, line_of, lines
 
 NAME = "clew's export"
 TRIED = 20  # first lines that may be broken, or stand elsewhere
@@ -39,7 +39,7 @@ class Where(NamedTuple):
 class ClewExport:
     """An export that was read through: what it says as a whole, where its events are, and which lines were broken."""
 
-    source: Source
+    source: ExportSource
     whole: Whole = field(default_factory=Whole)
     order: list[Where] = field(default_factory=list)
     turns: int = 0
@@ -75,12 +75,12 @@ class ClewExport:
             ) from error
 
 
-def is_one(source: Source) -> bool:
+def is_one(source: ExportSource) -> bool:
     """Whether a file is such an export, by its first lines."""
     return any(_is_header(line.value) or _is_event(line.value) for line in islice(lines(source), TRIED))
 
 
-def open_clew(source: Source) -> ClewExport:
+def open_clew(source: ExportSource) -> ClewExport:
     """Read an export through. Raises ExportUnreadable for one of a newer clew, and then nothing is imported."""
     export = ClewExport(source)
     logs: dict[str, int] = {}
@@ -102,7 +102,7 @@ def open_clew(source: Source) -> ClewExport:
     return export
 
 
-def _log(source: Source, header: dict[str, Any], logs: dict[str, int]) -> int:
+def _log(source: ExportSource, header: dict[str, Any], logs: dict[str, int]) -> int:
     """The number of the log that a header names. Raises ExportUnreadable."""
     form = header.get("format")
     if isinstance(form, int) and form > FORMAT:
@@ -134,7 +134,7 @@ def _add(export: ClewExport, where: Where, value: Any, error: str | None) -> Non
     export.order.append(where._replace(seq=brought.seq))
 
 
-def _newer(source: Source, why: str) -> ExportUnreadable:
+def _newer(source: ExportSource, why: str) -> ExportUnreadable:
     return ExportUnreadable(f"{source.name} was written by a newer clew: {why}. {SAFE} Update clew.")
 
 

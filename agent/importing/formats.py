@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from agent.errors import ExportUnreadable
 
 from . import chatgpt, claude, clew, locomo
-from .chats import Chat
-from .lines import Lines, looks_like_one
-from .reading import SAFE, Line, Source, document, lines, sources, text
+from .chats import ImportedChat
+from .lines import JsonLines, looks_like_one
+from .reading import SAFE, ExportLine, ExportSource, document, lines, sources, text
 from .times import LATEST_MS
 
 KNOWN = (
@@ -28,7 +28,7 @@ KNOWN = (
 )
 TRIED = 20  # first lines that may be broken in a file of lines
 NOT_UNDERSTOOD = "in a chat that was not understood"
-Parser = Callable[[Any], Iterator[Chat]]
+Parser = Callable[[Any], Iterator[ImportedChat]]
 
 
 @dataclass(slots=True)
@@ -37,18 +37,18 @@ class Export:
 
     format: str
     total: int
-    parts: list[tuple[Source, Parser | None]]  # without a parser: lines
+    parts: list[tuple[ExportSource, Parser | None]]  # without a parser: lines
     array: bool = False  # of messages, where others have lines
     bad: list[tuple[int, str]] = field(default_factory=list)
     bad_count: int = 0
     times: list[dict[str | None, int]] = field(default_factory=list)  # of each part that is lines, see there
 
-    def chats(self) -> Iterator[Chat]:
+    def chats(self) -> Iterator[ImportedChat]:
         """Every chat, some in several parts. Raises ExportUnreadable if the file changed meanwhile."""
         times = iter(self.times)
         for source, parser in self.parts:
             if parser is None:
-                yield from Lines(next(times)).chats(_messages(source) if self.array else lines(source))
+                yield from JsonLines(next(times)).chats(_messages(source) if self.array else lines(source))
             else:
                 yield from _parsed(source, parser)
 
@@ -68,7 +68,7 @@ def open_export(path: Path, latest: int = LATEST_MS) -> Export:
     export = Export(found[0][1], 0, [(source, parser) for source, _, parser, _ in found], array=found[0][3])
     for source, parser in export.parts:
         if parser is None:
-            read = Lines(latest=latest)
+            read = JsonLines(latest=latest)
             for chat in read.chats(_messages(source) if export.array else lines(source)):
                 export.total += len(chat.messages)
             export.bad, export.bad_count = read.bad, read.bad_count
@@ -78,7 +78,7 @@ def open_export(path: Path, latest: int = LATEST_MS) -> Export:
     return export
 
 
-def _detect(source: Source) -> tuple[str, Parser | None, bool]:
+def _detect(source: ExportSource) -> tuple[str, Parser | None, bool]:
     """The format's name, its parser, and whether it is an array of messages. Raises ExportUnreadable."""
     start = _start(source)
     if not start.startswith("["):
@@ -104,11 +104,11 @@ def _detect(source: Source) -> tuple[str, Parser | None, bool]:
     )
 
 
-def _chatgpt(value: Any) -> Iterator[Chat]:
+def _chatgpt(value: Any) -> Iterator[ImportedChat]:
     yield chatgpt.parse(value)
 
 
-def _claude(value: Any) -> Iterator[Chat]:
+def _claude(value: Any) -> Iterator[ImportedChat]:
     yield claude.parse(value)
 
 
@@ -119,21 +119,21 @@ FORMATS: tuple[tuple[str, Callable[[dict[str, Any]], bool], Parser], ...] = (
 )
 
 
-def _parsed(source: Source, parser: Parser) -> Iterator[Chat]:
+def _parsed(source: ExportSource, parser: Parser) -> Iterator[ImportedChat]:
     """The chats of a document; one that is not as it should be is counted, and the others are read."""
     for value in document(source):
         try:
             yield from parser(value)
         except ValidationError:
-            yield Chat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}))
+            yield ImportedChat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}))
 
 
-def _messages(source: Source) -> Iterator[Line]:
+def _messages(source: ExportSource) -> Iterator[ExportLine]:
     for number, value in enumerate(document(source), start=1):
-        yield Line(number, value)
+        yield ExportLine(number, value)
 
 
-def _start(source: Source) -> str:
+def _start(source: ExportSource) -> str:
     """The first characters that are no space. Raises ExportUnreadable where there are none."""
     for piece in text(source):
         if stripped := piece.lstrip():

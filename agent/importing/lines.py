@@ -14,8 +14,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from graph.events import Role
 
-from .chats import SPEAKERS, Chat, Message, name
-from .reading import Line, in_words
+from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
+from .reading import ExportLine, in_words
 from .times import LATEST_MS, moment
 
 FORMAT = "lines"
@@ -53,12 +53,12 @@ class Record(BaseModel):
 
 
 @dataclass(slots=True)
-class Part:
+class LinePart:
     """What has been read of a chat and not given on yet."""
 
     session: str | None
     continues: bool = False
-    messages: list[Message] = field(default_factory=list)
+    messages: list[ImportedMessage] = field(default_factory=list)
     title: str | None = None
     skipped: Counter[str] = field(default_factory=Counter)
     naive: int = 0
@@ -68,7 +68,7 @@ class Part:
         return not self.messages and not self.skipped
 
 
-class Lines:
+class JsonLines:
     """The chats of a file of lines; `bad` are the first broken lines and `bad_count` is how many there were.
 
     `times` are the first ones of each session, up to `latest`: known before where the file was read through before.
@@ -83,9 +83,9 @@ class Lines:
         self._ids: dict[str | None, set[str]] = {}
         self._stand_in = ""
 
-    def chats(self, lines: Iterable[Line]) -> Iterator[Chat]:
+    def chats(self, lines: Iterable[ExportLine]) -> Iterator[ImportedChat]:
         """The chats, in parts, in the order of the lines."""
-        part = Part(None)
+        part = LinePart(None)
         for line in lines:
             record = self._record(line)
             if record is None:
@@ -93,12 +93,12 @@ class Lines:
             if record.session != part.session or len(part.messages) >= MOST_MESSAGES:
                 if not part.empty:
                     yield self._chat(part, more=True)
-                part = Part(record.session, record.session in self._last)
+                part = LinePart(record.session, record.session in self._last)
             self._add(part, line.number, record)
         if not part.empty:
             yield self._chat(part)
 
-    def _record(self, line: Line) -> Record | None:
+    def _record(self, line: ExportLine) -> Record | None:
         try:
             if line.error is None:
                 return Record.model_validate(line.value)
@@ -110,7 +110,7 @@ class Lines:
             self.bad.append((line.number, why))
         return None
 
-    def _add(self, part: Part, number: int, record: Record) -> None:
+    def _add(self, part: LinePart, number: int, record: Record) -> None:
         part.title = part.title or name(record.title)
         said_as = (record.role or "user").strip().lower()
         role = ROLES.get(said_as)
@@ -133,13 +133,15 @@ class Lines:
         parent = self._last.get(record.session)
         speaker = name(record.speaker) or SPEAKERS[role]
         part.messages.append(
-            Message(key, parent, role, speaker, record.text, at.ms if at else None, identified=record.id is not None)
+            ImportedMessage(
+                key, parent, role, speaker, record.text, at.ms if at else None, identified=record.id is not None
+            )
         )
         self._last[record.session] = key
 
-    def _chat(self, part: Part, *, more: bool = False) -> Chat:
+    def _chat(self, part: LinePart, *, more: bool = False) -> ImportedChat:
         at = next((message.at for message in part.messages if message.at is not None), None)
-        return Chat(
+        return ImportedChat(
             FORMAT,
             part.session if part.session is not None else self._stand_in,
             tuple(part.messages),

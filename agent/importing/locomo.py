@@ -13,14 +13,14 @@ from pydantic import BaseModel, ConfigDict
 
 from graph.events import Role
 
-from .chats import SPEAKERS, Chat, Message, message_source, name
+from .chats import SPEAKERS, ImportedChat, ImportedMessage, message_source, name
 from .times import moment
 
 FORMAT = "locomo"
 SESSION = "session_"
 
 
-class Said(BaseModel):
+class LocomoTurn(BaseModel):
     """A turn of a session."""
 
     model_config = ConfigDict(extra="ignore")
@@ -32,10 +32,10 @@ class Said(BaseModel):
     query: Any = None  # what the photo was found by
 
 
-class Session(BaseModel):
+class LocomoSession(BaseModel):
     """The turns of one session."""
 
-    turns: list[Said]
+    turns: list[LocomoTurn]
 
 
 def is_one(value: Any) -> bool:
@@ -43,7 +43,7 @@ def is_one(value: Any) -> bool:
     return isinstance(value, dict) and bool(_numbers(_conversation(value)))
 
 
-def parse(value: Any) -> Iterator[Chat]:
+def parse(value: Any) -> Iterator[ImportedChat]:
     """The sessions of one conversation, in their order. Raises pydantic's ValidationError where one is none."""
     conversation = _conversation(value)
     people = [name(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
@@ -54,7 +54,7 @@ def parse(value: Any) -> Iterator[Chat]:
         nearest = sorted(range(len(begun)), key=lambda other, place=place: abs(other - place))  # type: ignore[misc]
         sample = value.get("sample_id")
         stand_in = f"{'+'.join(person or '' for person in people)} {began.ms if began else ''}"
-        session = Session.model_validate({"turns": conversation[f"{SESSION}{number}"]})
+        session = LocomoSession.model_validate({"turns": conversation[f"{SESSION}{number}"]})
         yield _chat(
             session,
             id=f"{sample if sample is not None else stand_in}/{SESSION}{number}",
@@ -75,7 +75,7 @@ def sources_of(value: Any) -> dict[str, str]:
 
 
 def _chat(
-    session: Session,
+    session: LocomoSession,
     *,
     id: str,
     identified: bool,
@@ -83,9 +83,9 @@ def _chat(
     naive: bool,
     title: str | None,
     times: tuple[int, ...],
-) -> Chat:
+) -> ImportedChat:
     skipped: Counter[str] = Counter()
-    messages: list[Message] = []
+    messages: list[ImportedMessage] = []
     keys: set[str] = set()
     for place, said in enumerate(session.turns):
         key = said.dia_id or str(place)
@@ -96,8 +96,8 @@ def _chat(
         keys.add(key)
         parent = messages[-1].key if messages else None
         speaker = name(said.speaker) or SPEAKERS[Role.USER]
-        messages.append(Message(key, parent, Role.USER, speaker, text, at, identified=said.dia_id is not None))
-    return Chat(
+        messages.append(ImportedMessage(key, parent, Role.USER, speaker, text, at, identified=said.dia_id is not None))
+    return ImportedChat(
         FORMAT,
         id,
         tuple(messages),
@@ -112,7 +112,7 @@ def _chat(
     )
 
 
-def _photo(said: Said) -> str | None:
+def _photo(said: LocomoTurn) -> str | None:
     """A line for a turn's photo: its caption, and the words it was found by, which name what that only describes."""
     caption, words = name(said.blip_caption), name(said.query)
     if caption is None:

@@ -30,7 +30,7 @@ TOO_DEEP = "Values nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExportSource:
     """A file, or a member of a zip file."""
 
     path: Path
@@ -68,7 +68,7 @@ class Source:
             return archive.getinfo(self.member).file_size
 
 
-def sources(path: Path) -> list[Source]:
+def sources(path: Path) -> list[ExportSource]:
     """The files to read: the one given, or the conversations in the .zip of an export.
 
     Raises ExportMissing or ExportUnreadable.
@@ -77,7 +77,7 @@ def sources(path: Path) -> list[Source]:
         inside = path / f"{CONVERSATIONS}.json"
         give = f"the file in it, {inside}" if inside.is_file() else "a file"
         raise ExportUnreadable(f"{path} is a folder. {SAFE} Use {give}.")
-    source = Source(path)
+    source = ExportSource(path)
     with source.open() as file:
         start = file.read(4)
     if not start:
@@ -95,7 +95,7 @@ def sources(path: Path) -> list[Source]:
     if not members:
         some = ", ".join(sorted(names)[:5]) or "nothing"
         raise ExportUnreadable(f"{path.name} has no conversations.json in it, but {some}. {SAFE}")
-    return [Source(path, member) for member in members]
+    return [ExportSource(path, member) for member in members]
 
 
 def _has_conversations(name: PurePosixPath) -> bool:
@@ -103,7 +103,7 @@ def _has_conversations(name: PurePosixPath) -> bool:
     return name.suffix == ".json" and (name.stem == CONVERSATIONS or name.stem.startswith(f"{CONVERSATIONS}-"))
 
 
-def text(source: Source) -> Iterator[str]:
+def text(source: ExportSource) -> Iterator[str]:
     """The file's text, piece by piece, without a byte order mark. Raises ExportUnreadable where it is not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     at = 0
@@ -125,10 +125,10 @@ def text(source: Source) -> Iterator[str]:
                 return
 
 
-class Window:
+class ReadWindow:
     """A growing piece of a text, and where in the whole it begins."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ExportSource) -> None:
         self._source = source
         self._pieces = text(source)
         self._text = ""
@@ -202,9 +202,9 @@ class Window:
 DECODER = json.JSONDecoder()
 
 
-def document(source: Source) -> Iterator[Any]:
+def document(source: ExportSource) -> Iterator[Any]:
     """The elements of a JSON array, or the one other value that the document is. Raises ExportUnreadable."""
-    window = Window(source)
+    window = ReadWindow(source)
     if window.peek() != "[":
         yield window.value()
     else:
@@ -225,7 +225,7 @@ def document(source: Source) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExportLine:
     """One line of JSON Lines: its number from 1, and its value, or what is wrong with it."""
 
     number: int
@@ -233,7 +233,7 @@ class Line:
     error: str | None = None
 
 
-def lines(source: Source) -> Iterator[Line]:
+def lines(source: ExportSource) -> Iterator[ExportLine]:
     """Every line that is not blank. A line that is broken is told as such, and the next one is as good as ever.
 
     Raises ExportUnreadable where the file cannot be read.
@@ -248,18 +248,18 @@ def lines(source: Source) -> Iterator[Line]:
                 yield line_of(number, data)
 
 
-def line_of(number: int, data: bytes) -> Line:
+def line_of(number: int, data: bytes) -> ExportLine:
     """A line of a file, in bytes."""
     try:
-        return Line(number, DECODER.decode(data.decode().strip(SPACE)))
+        return ExportLine(number, DECODER.decode(data.decode().strip(SPACE)))
     except UnicodeDecodeError as error:
-        return Line(number, error=f"not UTF-8 text (byte {error.start})")
+        return ExportLine(number, error=f"not UTF-8 text (byte {error.start})")
     except json.JSONDecodeError as error:
-        return Line(number, error=f"{error.msg}, column {error.colno}")
+        return ExportLine(number, error=f"{error.msg}, column {error.colno}")
     except RecursionError:
-        return Line(number, error=TOO_DEEP)
+        return ExportLine(number, error=TOO_DEEP)
     except ValueError:
-        return Line(number, error=TOO_LONG)
+        return ExportLine(number, error=TOO_LONG)
 
 
 def in_words(value: Any) -> str:

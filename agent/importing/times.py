@@ -10,14 +10,14 @@ LOCOMO = re.compile(r"\s*(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(\d{1,2})\s+([
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-class Moment(NamedTuple):
+class SaidAt(NamedTuple):
     """UTC milliseconds; `naive` if the text named no offset, so that UTC was taken."""
 
     ms: int
     naive: bool = False
 
 
-def moment(value: object) -> Moment | None:
+def moment(value: object) -> SaidAt | None:
     """The time that a JSON value means; None for one that means none, or that is before 1970."""
     if isinstance(value, bool):
         return None
@@ -28,14 +28,14 @@ def moment(value: object) -> Moment | None:
     return None
 
 
-def _of_number(value: float) -> Moment | None:
+def _of_number(value: float) -> SaidAt | None:
     if not -LATEST_MS <= value <= LATEST_MS:  # not a number is neither
         return None
     ms = round(value * 1000) if abs(value) < SECONDS_BELOW else round(value)
-    return Moment(ms) if 0 < ms <= LATEST_MS else None
+    return SaidAt(ms) if 0 < ms <= LATEST_MS else None
 
 
-def _of_text(text: str) -> Moment | None:
+def _of_text(text: str) -> SaidAt | None:
     stripped = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", stripped) and len(stripped) > 8:  # 20230508 is a date
         return _of_number(float(stripped))
@@ -45,7 +45,7 @@ def _of_text(text: str) -> Moment | None:
         return None
     aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at
     ms = round(aware.timestamp() * 1000)
-    return Moment(ms, at.tzinfo is None) if 0 < ms <= LATEST_MS else None
+    return SaidAt(ms, at.tzinfo is None) if 0 < ms <= LATEST_MS else None
 
 
 def _locomo(text: str) -> datetime | None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting import sections
-from agent.ingesting.pieces import Piece, Section, pieces
+from agent.ingesting.pieces import Section, TextPiece, pieces
 
 Kind = Literal["markdown", "text", "code", "pdf"]
 
@@ -37,19 +37,19 @@ PASSED_BY = {"node_modules", "__pycache__", "venv", "site-packages", "target", "
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadFile:
     """What a file says."""
 
     path: Path
     kind: Kind
     title: str
     size: int  # bytes
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     guessed: bool = False  # it is not UTF-8, and was read as Windows-1252, which Latin-1 is a part of
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFiles:
     """What a folder holds, in order: its documents, the files that are none, and what cannot be read, with why."""
 
     files: list[Path] = field(default_factory=list)
@@ -62,12 +62,12 @@ def kind_of(path: Path) -> Kind | None:
     return KINDS.get(path.suffix.lower().lstrip(".")) or NAMES.get(path.name.lower())
 
 
-def find(folder: Path) -> Found:
+def find(folder: Path) -> FoundFiles:
     """What is below a folder; hidden files are passed by, and what tools put there.
 
     Links to folders are not followed, so that no loop of them is walked; a link to a file counts as that file once.
     """
-    found = Found()
+    found = FoundFiles()
     seen: set[Path] = set()
 
     def refused(error: OSError) -> None:
@@ -121,7 +121,7 @@ def unreadable(path: Path | str, error: OSError) -> str:
     return f"{path} cannot be read: {error.strerror or error}. {SAFE}"
 
 
-def read(path: Path) -> Reading:
+def read(path: Path) -> ReadFile:
     """What a file says. Raises DocumentUnreadable, whose message says why and what to do."""
     kind = kind_of(path) or "text"
     data = _bytes(path)
@@ -132,7 +132,7 @@ def read(path: Path) -> Reading:
         text, guessed = _text(path, data)
         parts = {"markdown": sections.markdown, "code": sections.code, "text": sections.plain}[kind](text)
         title = ""
-    found: list[Piece] = []
+    found: list[TextPiece] = []
     headings: list[str] = []
     for piece in pieces(_watched(parts, headings)):
         found.append(piece)
@@ -141,7 +141,7 @@ def read(path: Path) -> Reading:
     if not found:
         raise DocumentUnreadable(f"{path.name} contains no text. {SAFE}")
     title = title or (headings[0] if headings and kind == "markdown" else "") or path.name
-    return Reading(path, kind, " ".join(title.split())[:120], len(data), tuple(found), guessed)
+    return ReadFile(path, kind, " ".join(title.split())[:120], len(data), tuple(found), guessed)
 
 
 def _watched(parts: Iterator[Section], headings: list[str]) -> Iterator[Section]:

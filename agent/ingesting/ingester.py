@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.errors import DocumentMissing, DocumentUnreadable
-from agent.ingesting.files import SAFE, Reading, find, is_gone, kind_of, locate, read
-from agent.ingesting.pieces import Piece
+from agent.ingesting.files import SAFE, ReadFile, find, is_gone, kind_of, locate, read
+from agent.ingesting.pieces import TextPiece
 from graph.beliefs import Document
 from graph.contents import hash_of
 from graph.events import ChunkRead, DocumentRead, Event
@@ -130,7 +130,7 @@ class Ingester:
             "`clew ingest` lists the documents, `clew delete ID` erases one."
         )
 
-    def _take(self, reading: Reading, report: IngestReport) -> None:
+    def _take(self, reading: ReadFile, report: IngestReport) -> None:
         """Make the memory say what a file says."""
         path = str(reading.path)
         known = self._known.get(path)
@@ -152,7 +152,7 @@ class Ingester:
             report.stopped = True
 
     def _chunks(
-        self, document: str, parts: Iterable[Piece], ids: dict[bytes, str]
+        self, document: str, parts: Iterable[TextPiece], ids: dict[bytes, str]
     ) -> tuple[list[str], list[ChunkRead]]:
         """The ids of a document's pieces in their order, each once, and the events of those that are new."""
         known, chunks = dict(ids), list[str]()
@@ -177,7 +177,7 @@ class Ingester:
         return True
 
     def _reading(
-        self, document: str, reading: Reading, chunks: Sequence[str], known: Document | None, *, ingest: str | None
+        self, document: str, reading: ReadFile, chunks: Sequence[str], known: Document | None, *, ingest: str | None
     ) -> DocumentRead:
         """A reading; without a project or tags of its own a document keeps those it has."""
         return DocumentRead(

@@ -22,19 +22,19 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A piece as it is kept: its words under `headings` lines of headings."""
 
     headings: int
     text: str
 
 
-def pieces(sections: Iterable[Section]) -> Iterator[Piece]:
+def pieces(sections: Iterable[Section]) -> Iterator[TextPiece]:
     """The pieces of a document, in its order; sections without words give none."""
     for section in sections:
         headings = [_heading(each) for each in section.headings if each.strip()][-DEEPEST:]
         for words in _packed(section.paragraphs):
-            yield Piece(len(headings), "\n".join([*headings, words]))
+            yield TextPiece(len(headings), "\n".join([*headings, words]))
 
 
 def _packed(paragraphs: Iterable[str]) -> Iterator[str]:

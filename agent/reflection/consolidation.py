@@ -101,7 +101,7 @@ most 5 actions, and only facts that the messages state word for word. If unsure,
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NumberedLine:
     """A message as it is shown: a person's own words, or (not `evidence`) the reply that they belong with."""
 
     speaker: str
@@ -125,7 +125,7 @@ class Listed:
         return f"{proofs}, {self.confidence:.0%} sure".replace("%", " %") + ("" if self.in_use else ", under review")
 
 
-def words_for(lines: Sequence[Line], known: Sequence[Listed]) -> str:
+def words_for(lines: Sequence[NumberedLine], known: Sequence[Listed]) -> str:
     """What the model reads: the list, then the messages, the people's own numbered in their order from 1."""
     listed = [
         f"({number}) {neutral(each.text)} [{each.standing}]" for number, each in enumerate(known[:MOST_SHOWN], start=1)
@@ -144,7 +144,7 @@ def words_for(lines: Sequence[Line], known: Sequence[Listed]) -> str:
 
 
 def question(
-    generator: Generator, lines: Sequence[Line], known: Sequence[Listed], *, stricter: bool = False
+    generator: Generator, lines: Sequence[NumberedLine], known: Sequence[Listed], *, stricter: bool = False
 ) -> list[int]:
     """The prompt of a consolidation, for `Generator.structured` with `Actions`."""
     return [

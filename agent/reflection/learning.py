@@ -11,7 +11,7 @@ from models.protocols import Generator
 
 from .applying import Applier
 from .asking import within
-from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Line, Listed, question, usable
+from .consolidation import MOST_SHOWN, MOST_TOKENS, Action, Actions, Listed, NumberedLine, question, usable
 from .extractor import keep_statements
 from .likeness import Embed, cosine
 from .making import Draft, Review
@@ -168,14 +168,14 @@ def fitting(generator: Generator, material: Material, known: list[Listed], **how
     lines = lines_of(material)
     prompt: list[int] = []
     for longest in (None, 400, 100):
-        cut = [Line(line.speaker, line.text[:longest], line.evidence) for line in lines]
+        cut = [NumberedLine(line.speaker, line.text[:longest], line.evidence) for line in lines]
         prompt = question(generator, cut, known, **how)
         if len(prompt) < room:
             break
     return prompt
 
 
-def lines_of(material: Material) -> list[Line]:
+def lines_of(material: Material) -> list[NumberedLine]:
     """The exchange as it is shown: people's words, then the replies."""
-    said = [Line(turn.speaker, turn.text or "") for turn in material.said]
-    return said + [Line(turn.speaker, turn.text or "", evidence=False) for turn in material.replies]
+    said = [NumberedLine(turn.speaker, turn.text or "") for turn in material.said]
+    return said + [NumberedLine(turn.speaker, turn.text or "", evidence=False) for turn in material.replies]

@@ -8,7 +8,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.home import Home
-from agent.prompt import Mark, PromptLog
+from agent.prompt import PromptLog, PromptMark
 from agent.shelf import to_note
 from graph.events import (
     Event,
@@ -71,15 +71,15 @@ def written() -> Written:
         said("looked up", QUOTING, "question", Role.TOOL, "open_turn()\nA secret.", "secret"),
         said("harmless", OTHER, None, Role.USER, "Hello."),
     )
-    made.save(OTHER, PromptLog([1], [(0, "")], [Mark("harmless", 0)]))
+    made.save(OTHER, PromptLog([1], [(0, "")], [PromptMark("harmless", 0)]))
     return made
 
 
 LOGS = {
-    "in a frame": PromptLog([1], [(0, "")], [Mark("secret", 0)]),
-    "quoted": PromptLog([1], [(0, "")], [Mark("question", 0)], quoted={"question": ["secret"]}),
-    "pinned": PromptLog([1], [(0, "")], [Mark("question", 0)], pins=["secret"]),
-    "quoted by a tool": PromptLog([1], [(0, "")], [Mark("question", 0), Mark("looked up", 0)]),
+    "in a frame": PromptLog([1], [(0, "")], [PromptMark("secret", 0)]),
+    "quoted": PromptLog([1], [(0, "")], [PromptMark("question", 0)], quoted={"question": ["secret"]}),
+    "pinned": PromptLog([1], [(0, "")], [PromptMark("question", 0)], pins=["secret"]),
+    "quoted by a tool": PromptLog([1], [(0, "")], [PromptMark("question", 0), PromptMark("looked up", 0)]),
 }
 REMOVALS: list[Event] = [TurnHidden(turn="secret"), TurnDeleted(turn="secret"), SessionDeleted(session=OLD)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.errors import ExportMissing, ExportUnreadable
 from agent.importing import reading
 from agent.importing.formats import open_export
-from agent.importing.reading import Source, document, lines
+from agent.importing.reading import ExportSource, document, lines
 
 CHATGPT = {
     "conversation_id": "c",
@@ -104,7 +104,7 @@ def test_a_broken_document_says_where(
         pytest.skip("the same, but slow")
     monkeypatch.setattr(reading, "PIECE", piece)
     with pytest.raises(ExportUnreadable, match=place):
-        list(document(Source(write(tmp_path, text))))
+        list(document(ExportSource(write(tmp_path, text))))
 
 
 JSON = st.recursive(
@@ -122,7 +122,7 @@ def test_a_document_comes_out_as_it_is_whatever_pieces_it_is_read_in(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "PIECE", piece)
         for text in (json.dumps(values, indent=1), json.dumps(values, ensure_ascii=False).replace(", ", "\n,\t")):
-            assert list(document(Source(write(folder, text)))) == json.loads(text)
+            assert list(document(ExportSource(write(folder, text)))) == json.loads(text)
 
 
 def test_memory_holds_one_value_at_a_time_and_not_the_file(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_memory_holds_one_value_at_a_time_and_not_the_file(tmp_path: Path) -> No
     with path.open("w") as file:
         file.write("[" + ",".join(json.dumps({"chat_messages": [], "pad": "x" * 100_000}) for _ in range(300)) + "]")
     tracemalloc.start()
-    count = sum(1 for _ in document(Source(path)))
+    count = sum(1 for _ in document(ExportSource(path)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (count, path.stat().st_size > 30_000_000) == (300, True)
@@ -142,7 +142,7 @@ def test_memory_holds_one_value_at_a_time_and_not_the_file(tmp_path: Path) -> No
 def test_lines_are_good_or_bad_each_for_itself(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n{"a"\n\xff\xfe\n[' + b"[" * 100_000 + b"\n7\r\n" + b"9" * 5000)
-    found = list(lines(Source(path)))
+    found = list(lines(ExportSource(path)))
     assert [(line.number, line.value) for line in found if line.error is None] == [(1, {"a": 1}), (6, 7)]
     assert [(line.number, line.error and line.error[:9]) for line in found if line.error is not None] == [
         (3, "Expecting"),
@@ -164,7 +164,7 @@ def test_what_is_not_utf8_is_told_with_the_byte(tmp_path: Path, data: bytes, say
     path = tmp_path / "x.json"
     path.write_bytes(data)
     with pytest.raises(ExportUnreadable, match=says):
-        list(document(Source(path)))
+        list(document(ExportSource(path)))
 
 
 def zipped(path: Path, **members: str) -> Path:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from agent.importing import chatgpt, claude, locomo
-from agent.importing.chats import Chat, chat_source, message_source, name, unmarked
-from agent.importing.lines import Lines
-from agent.importing.reading import Line
+from agent.importing.chats import ImportedChat, chat_source, message_source, name, unmarked
+from agent.importing.lines import JsonLines
+from agent.importing.reading import ExportLine
 from agent.importing.times import moment
 from graph.events import Role
 
@@ -17,7 +17,7 @@ def ms(*parts: int) -> int:
     return int(datetime(*parts, tzinfo=UTC).timestamp() * 1000)  # type: ignore[misc,arg-type]
 
 
-def told(chat: Chat) -> list[tuple[str, str | None, str, str]]:
+def told(chat: ImportedChat) -> list[tuple[str, str | None, str, str]]:
     return [(each.key, each.parent, each.role.value, each.text) for each in chat.messages]
 
 
@@ -292,9 +292,9 @@ def test_locomos_evidence_can_be_found_by_its_dia_id() -> None:
 # -- lines ------------------------------------------------------------------------------------------------------------
 
 
-def parsed(*values: Any) -> tuple[list[Chat], Lines]:
-    reader = Lines()
-    return list(reader.chats(Line(number, value) for number, value in enumerate(values, 1))), reader
+def parsed(*values: Any) -> tuple[list[ImportedChat], JsonLines]:
+    reader = JsonLines()
+    return list(reader.chats(ExportLine(number, value) for number, value in enumerate(values, 1))), reader
 
 
 def test_lines_are_chats_by_session_and_go_on_where_the_session_was() -> None:

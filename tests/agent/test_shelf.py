@@ -12,9 +12,9 @@ from agent import prompt
 from agent.agent import Agent
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home
-from agent.prompt import Limits, Mark, PromptLog
+from agent.prompt import Limits, PromptLog, PromptMark
 from agent.settings import Settings
-from agent.shelf import IDLE_TOKENS, Key, Shelf, from_note, to_note
+from agent.shelf import IDLE_TOKENS, Shelf, StateKey, from_note, to_note
 from graph.events import Sampling
 from graph.values import Turn
 from models import states
@@ -48,7 +48,7 @@ async def restarted(agent: Agent, make_agent: MakeAgent) -> tuple[Agent, FakeGen
 
 
 def test_a_prompt_log_comes_back_as_it_was() -> None:
-    log = PromptLog([1, 2, 3], [(0, "sys")], [Mark("t", 1)], {"t": 4})
+    log = PromptLog([1, 2, 3], [(0, "sys")], [PromptMark("t", 1)], {"t": 4})
     assert from_note(to_note(log)) == log
     assert from_note({"tokens": "no"}) is None
 
@@ -165,7 +165,7 @@ async def test_a_turn_that_was_taken_out_leaves_no_state_until_the_log_is_withou
     assert len(files()) == 1
     await agent._prompts.forget_turns({first.turn})
     assert files() == []
-    agent._prompts.shelf.used(Key(first.session, agent._host.current))  # type: ignore[arg-type]
+    agent._prompts.shelf.used(StateKey(first.session, agent._host.current))  # type: ignore[arg-type]
     await agent._prompts.shelf.leave()
     await agent._prompts.shelf.written()
     assert files() == []  # its log still has the turn
@@ -196,7 +196,7 @@ async def test_what_is_forgotten_while_it_is_copied_out_is_not_written(tmp_path:
     model = FakeGenerator()
     tokens = list(range(100))
     shelf = Shelf(KVStates(tmp_path / "kv", limit=1 << 30), lambda _: (tokens, {"marks": ["t"]}))
-    key = Key("S", model)
+    key = StateKey("S", model)
     model.kv = list(tokens)
     shelf.used(key)
     await shelf.leave()  # copied out, not written yet
@@ -211,7 +211,7 @@ async def test_a_chat_left_alone_is_saved_if_much_is_new(tmp_path: Path) -> None
     states = KVStates(tmp_path / "kv", limit=1 << 30)
     shelf = Shelf(states, lambda _: (list(tokens), {}))
     shelf.idle_s = 0
-    key = Key("S", model)
+    key = StateKey("S", model)
 
     async def left_alone() -> bool:
         model.kv = list(tokens)
@@ -232,7 +232,7 @@ async def test_a_state_the_model_refuses_is_removed(tmp_path: Path) -> None:
     tokens = list(range(20, 220))
     log = PromptLog(tokens, [(0, "system")])
     states.save("S", model.state_key, KVState(tuple(tokens), memoryview(b"not its own")), to_note(log))
-    await Shelf(states, lambda _: None).bring_back(Key("S", model), log)
+    await Shelf(states, lambda _: None).bring_back(StateKey("S", model), log)
     assert model.kv == []
     assert states.find("S", model.state_key) is None
 

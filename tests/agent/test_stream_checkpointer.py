@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.reply import Reply, stream_reply
+from agent.reply import PartialReply, stream_reply
 from agent.stream_checkpointer import StreamCheckpointer
 from graph.errors import LogUnwritable
 from models.protocols import SamplingParams
@@ -38,7 +38,7 @@ class Disk:
 
 
 async def test_the_last_words_before_a_pause_are_saved_without_waiting_for_more() -> None:
-    disk, generator, reply = Disk(), FakeGenerator("one two three"), Reply()
+    disk, generator, reply = Disk(), FakeGenerator("one two three"), PartialReply()
     stream = stream_reply(
         reply,
         generator=generator,

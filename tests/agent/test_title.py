@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.title import Title, grounded, propose_title, verbatim
+from agent.title import GeneratedTitle, grounded, propose_title, verbatim
 from graph.titles import LONGEST
 from tests.fakes import FakeGenerator
 
@@ -41,4 +41,4 @@ async def test_a_title_says_what_was_asked_and_not_what_the_reply_is_full_of() -
 
 def test_the_schema_the_model_is_held_to_bounds_the_length() -> None:
     with pytest.raises(ValueError):
-        Title(title="x" * 61)
+        GeneratedTitle(title="x" * 61)

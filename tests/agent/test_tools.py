@@ -14,7 +14,7 @@ from agent.quoting import ANSWERED, mark_of
 from agent.settings import Settings
 from agent.steps import CancelToken
 from agent.themes import CAPABLE_BYTES
-from agent.tools import GUIDE, MOST_STEPS, Answer, SearchMemory, Step, in_use, spelled
+from agent.tools import GUIDE, MOST_STEPS, AnswerNow, SearchMemory, ToolChoice, in_use, spelled
 from models.generator import load_generator
 from models.protocols import ModelInfo
 from tests.agent.conftest import MakeAgent, collect
@@ -105,7 +105,7 @@ async def test_a_call_that_was_answered_already_ends_the_steps(make_agent: MakeA
 async def test_what_is_no_call_of_a_tool_there_is_calls_nothing(make_agent: MakeAgent, step: str) -> None:
     agent, model, _ = await with_a_fact(make_agent)
     with pytest.raises(ValidationError):
-        Step.model_validate_json(step)
+        ToolChoice.model_validate_json(step)
     events = await ask(agent, model, "hello there", step)
     assert calls(events) == []
     assert only(events, ReplyEnded).text == "noted"
@@ -220,7 +220,7 @@ def test_tools_are_for_models_of_a_billion_parameters_unless_told_otherwise() ->
 def test_a_call_is_spelled_on_one_line() -> None:
     call = SearchMemory(tool="search_memory", query='a"\nb', limit=3)
     assert spelled(call) == 'search_memory(query="a\' b", limit=3)'
-    assert isinstance(Step.model_validate(ANSWER).root, Answer)
+    assert isinstance(ToolChoice.model_validate(ANSWER).root, AnswerNow)
 
 
 async def test_what_is_stopped_is_cancelled_and_what_fails_is_raised() -> None:

@@ -10,7 +10,7 @@ from tests.contract.command_line import kind_of
 from tui.actions import ACTIONS, FIRST
 from tui.app import ClewApp
 from tui.egos import keys as egos
-from tui.keys import Place, Row, actions_of
+from tui.keys import KeyContext, KeyRow, actions_of
 from tui.places import FOCUSED
 from tui.queries import keys as queries
 from tui.widgets.help import PLACES
@@ -70,10 +70,10 @@ def settings_file() -> str:
     return CONFIG_TEXT
 
 
-def _headings(places: tuple[Place, ...]) -> list[str]:
+def _headings(places: tuple[KeyContext, ...]) -> list[str]:
     return [place.title for place in places]
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: KeyRow) -> dict[str, Any]:
     told = {"label": row.label, "words": row.words, "foot": row.foot, "sign": row.sign, "keys": actions_of((row,))}
     return {name: value for name, value in told.items() if value}

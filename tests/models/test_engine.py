@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from models.engine import Call, Engine, Rank, Task, shared_engine
+from models.engine import Engine, EngineCall, EngineTask, Rank, shared_engine
 from models.errors import EngineClosed
 
 
-class Steps(Task):
+class Steps(EngineTask):
     """Runs until `steps` calls were made, waiting each time for the gate or an interruption."""
 
     def __init__(
@@ -67,7 +67,7 @@ async def test_the_background_keeps_its_order_when_interrupted(engine: Engine) -
     engine.submit(first)
     engine.submit(second)
     await asyncio.to_thread(first.entered.wait)
-    engine.submit(Call(lambda: None))
+    engine.submit(EngineCall(lambda: None))
     first.gate.set()
     second.gate.set()
     await asyncio.gather(first.outcome, second.outcome)
@@ -83,7 +83,7 @@ async def test_a_cancelled_job_is_dropped_where_it_waits_and_ended_where_it_runs
     engine.submit(waiting)
     engine.cancel(waiting)
     engine.cancel(running)
-    done = Call(lambda: "done", rank=Rank.BACKGROUND)
+    done = EngineCall(lambda: "done", rank=Rank.BACKGROUND)
     engine.submit(done)
     assert await asyncio.wait_for(done.outcome, 5) == "done"
     engine.shutdown()
@@ -109,7 +109,7 @@ async def test_a_brief_job_comes_into_a_long_foreground_one_and_before_all_that_
     engine.submit(talk)
     await asyncio.to_thread(talk.entered.wait)
     engine.submit(next_one)
-    brief = Call(lambda: ran.append("brief"), rank=Rank.BRIEF)
+    brief = EngineCall(lambda: ran.append("brief"), rank=Rank.BRIEF)
     engine.submit(brief)
     await brief.outcome
     assert not talk.outcome.done()
@@ -139,11 +139,11 @@ async def test_a_job_that_raises_fails_alone(engine: Engine) -> None:
     def broken() -> None:
         raise ZeroDivisionError("a defect")
 
-    call = Call(broken)
+    call = EngineCall(broken)
     engine.submit(call)
     with pytest.raises(ZeroDivisionError):
         await call.outcome
-    after = Call(lambda: "alive")
+    after = EngineCall(lambda: "alive")
     engine.submit(after)
     assert await after.outcome == "alive"
     engine.shutdown()
@@ -171,13 +171,13 @@ async def test_a_shut_down_engine_frees_what_it_owns_and_fails_what_waits(engine
     with pytest.raises(EngineClosed):
         await waiting.outcome
     with pytest.raises(EngineClosed):
-        engine.submit(Call(lambda: None))
+        engine.submit(EngineCall(lambda: None))
     running.outcome.cancel()
 
 
 def test_a_job_whose_event_loop_is_gone_is_given_up(engine: Engine) -> None:
-    async def start() -> Call:
-        call = Call(gate.wait)
+    async def start() -> EngineCall:
+        call = EngineCall(gate.wait)
         engine.submit(call)
         return call
 

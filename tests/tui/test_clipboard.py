@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.clipboard import Tool, copy_native, native_tool
+from tui.clipboard import ClipboardTool, copy_native, native_tool
 
 
 def script(folder: Path, name: str, body: str) -> Path:
@@ -33,12 +33,12 @@ def test_the_tool_of_the_desktop_is_found(tmp_path: Path) -> None:
 @pytest.mark.process
 async def test_the_text_reaches_the_tool(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", f'cat > "{tmp_path}/out"')
-    assert await copy_native("häh\n", Tool("copy", (str(tool),)))
+    assert await copy_native("häh\n", ClipboardTool("copy", (str(tool),)))
     assert (tmp_path / "out").read_text() == "häh\n"
 
 
 @pytest.mark.process
 async def test_a_tool_that_fails_or_is_gone_is_told(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", "exit 3")
-    assert not await copy_native("x", Tool("copy", (str(tool),)))
-    assert not await copy_native("x", Tool("gone", (str(tmp_path / "gone"),)))
+    assert not await copy_native("x", ClipboardTool("copy", (str(tool),)))
+    assert not await copy_native("x", ClipboardTool("gone", (str(tmp_path / "gone"),)))

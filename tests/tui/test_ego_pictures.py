@@ -15,7 +15,7 @@ from tests.tui.conftest import make_app, screen_text, settled, wait_until
 from tests.tui.fake_agent import FakeAgent
 from tui.app import ClewApp
 from tui.egos.screen import EgoScreen
-from tui.egos.walk import Walk
+from tui.egos.walk import NodeWalk
 
 Compare = Callable[..., bool]
 NOON = datetime(2024, 3, 2, 12, tzinfo=UTC)
@@ -89,7 +89,7 @@ def opened(app: ClewApp, *keys: str, shows: str) -> Callable[[Pilot[int]], Await
     async def run(pilot: Pilot[int]) -> None:
         await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
         graph: Any = FakeGraph()
-        walk = Walk(graph, await graph.ego(MEMORY.ref))
+        walk = NodeWalk(graph, await graph.ego(MEMORY.ref))
         await app.push_screen(EgoScreen(graph, (), walk, {"w": "Atlantis"}))
         await wait_until(pilot, lambda: "itself" in screen_text(app) or "Esc" in screen_text(app))
         await pilot.press(*keys)

@@ -12,7 +12,7 @@ from textual.screen import Screen
 import tui
 from tui import altering, branching, places
 from tui.app import ClewApp
-from tui.keys import Place, Row, actions_of, bind, bindings, foot, signs
+from tui.keys import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
 from tui.message_keys import DEEDS
 from tui.queries import choosers
 from tui.widgets.answers import Answers
@@ -44,7 +44,7 @@ def own_widgets() -> list[type[DOMNode]]:
     return found
 
 
-def pairs(rows: Iterable[Row]) -> set[tuple[str, str]]:
+def pairs(rows: Iterable[KeyRow]) -> set[tuple[str, str]]:
     return {(key, binding.action) for row in rows for binding in row.binds for key in binding.key.split(",")}
 
 
@@ -120,9 +120,9 @@ def test_a_foot_drops_what_has_no_room_from_the_right_and_never_the_way_back() -
 
 def test_rows_become_bindings_and_signs() -> None:
     rows = (
-        Row("↑ or k", "up", (bind("up,k", "move(-1)"),), "move", "↑"),
-        Row("type", "what is looked for"),
+        KeyRow("↑ or k", "up", (bind("up,k", "move(-1)"),), "move", "↑"),
+        KeyRow("type", "what is looked for"),
     )
     assert [binding.key for binding in bindings(rows) if isinstance(binding, Binding)] == ["up,k"]
-    assert actions_of(Place("Here", rows).rows) == {"up": "move(-1)", "k": "move(-1)"}
+    assert actions_of(KeyContext("Here", rows).rows) == {"up": "move(-1)", "k": "move(-1)"}
     assert signs(rows) == (("↑", "move"),)

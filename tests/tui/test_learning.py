@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from agent.events import ApprovalWanted, Learned, Reflecting, ReplyStarted, ToolDone
 from agent.ingesting import ingester
-from agent.ingesting.files import Reading, read
+from agent.ingesting.files import ReadFile, read
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
@@ -204,7 +204,7 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
         (notes / f"{name}.md").write_text(f"# {name}\n\nThe {name} note.\n", encoding="utf-8")
     go = threading.Event()
 
-    def slowly(path: Path) -> Reading:
+    def slowly(path: Path) -> ReadFile:
         if path.name == "second.md":
             go.wait()
         return read(path)

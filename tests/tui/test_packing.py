@@ -11,7 +11,7 @@ from graph.values import Turn
 from tui import packing
 from tui.fold import fold
 from tui.pack import Pack
-from tui.packing import Wanted, pack_of
+from tui.packing import PanelRequest, pack_of
 from tui.state import State
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
@@ -20,14 +20,14 @@ HIT = Hit(
     "turn", "T1", "S1", "Crete", "user", "you", "Tide\npools " + "at dawn " * 200, AT, 1.0, (Reason("lexical", 1, 1.0),)
 )
 READY = fold(State(), GraphProgress("ready"))
-ASKED = Wanted(None, "Q", "what about the tide pools?")
+ASKED = PanelRequest(None, "Q", "what about the tide pools?")
 
 
 def pinned(number: int) -> Turn:
     return Turn(f"P{number}", "S1", None, 0, "user", "you", f"pin {number}", AT, "chat", pinned=True)
 
 
-def made(wanted: Wanted, *hits: Hit, state: State = READY, on: bool = True, **more: Any) -> Pack:
+def made(wanted: PanelRequest, *hits: Hit, state: State = READY, on: bool = True, **more: Any) -> Pack:
     pins = more.pop("pins", [])
     return pack_of(wanted, hits, pins, state=state, recall_on=on, now=NOW, names={"S1": "Crete"}, **more)
 
@@ -48,11 +48,11 @@ def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -
     rows = [f"Row {number} of the export." for number in range(9000)]
     rows[4000] = "The ferry to Naxos leaves at dawn."
     long = Hit("turn", "T1", "S1", "Crete", "user", "you", "\n".join(rows), AT, 1.0)
-    item = made(Wanted("R", "Q", "when does the ferry to Naxos leave?"), long).recalled[0]
+    item = made(PanelRequest("R", "Q", "when does the ferry to Naxos leave?"), long).recalled[0]
     assert "ferry to Naxos leaves at dawn" in item.words
     assert item.words.startswith("…")
     assert len(item.words) <= packing.LONGEST
-    assert made(Wanted(query="ferry Naxos"), long).recalled[0].words == item.words
+    assert made(PanelRequest(query="ferry Naxos"), long).recalled[0].words == item.words
 
 
 def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
@@ -70,24 +70,24 @@ def test_what_recall_leaves_out_is_marked() -> None:
 @pytest.mark.parametrize(
     ("wanted", "state", "on", "words"),
     [
-        (Wanted(), READY, True, packing.NO_REPLY),
-        (Wanted(), READY, False, packing.RECALL_OFF),
+        (PanelRequest(), READY, True, packing.NO_REPLY),
+        (PanelRequest(), READY, False, packing.RECALL_OFF),
         (ASKED, READY, False, packing.RECALL_OFF),
         (ASKED, READY, True, packing.LOOKING),
         (ASKED, recalled(), True, packing.NOTHING_FITS),
         (ASKED, recalled("Nothing is older than this chat."), True, "Nothing is older than this chat."),
-        (Wanted("R", "T", "old"), READY, True, packing.NOTHING_FITS),
-        (Wanted("R", "T", "old", newest=False), READY, True, packing.NOTHING_THEN),
-        (Wanted("R", "T", "old", recalled=2), READY, True, packing.GONE),
-        (Wanted(query="tide"), READY, False, packing.NOTHING_FITS),
+        (PanelRequest("R", "T", "old"), READY, True, packing.NOTHING_FITS),
+        (PanelRequest("R", "T", "old", newest=False), READY, True, packing.NOTHING_THEN),
+        (PanelRequest("R", "T", "old", recalled=2), READY, True, packing.GONE),
+        (PanelRequest(query="tide"), READY, False, packing.NOTHING_FITS),
     ],
 )
-def test_where_there_is_nothing_it_says_why(wanted: Wanted, state: State, on: bool, words: str) -> None:
+def test_where_there_is_nothing_it_says_why(wanted: PanelRequest, state: State, on: bool, words: str) -> None:
     assert made(wanted, state=state, on=on).note == words
 
 
 def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() -> None:
-    old = Wanted("R", "T", "old", newest=False)
+    old = PanelRequest("R", "T", "old", newest=False)
     note = packing.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.")
     assert note.endswith("11-19.")
 
@@ -107,9 +107,9 @@ def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: lis
     state = State()
     for notice in notices:
         state = fold(state, notice)
-    assert words in made(Wanted(query="tide"), HIT, state=state).note
-    assert words in made(Wanted(query="tide"), state=state).note
-    assert made(Wanted("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
+    assert words in made(PanelRequest(query="tide"), HIT, state=state).note
+    assert words in made(PanelRequest(query="tide"), state=state).note
+    assert made(PanelRequest("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
 
 
 def test_another_way_of_looking_is_said() -> None:
@@ -124,6 +124,6 @@ def test_a_chat_named_by_the_very_words_is_not_named_again() -> None:
 
 def test_words_of_the_memory_can_do_nothing_to_the_screen() -> None:
     bad = Hit("turn", "T1", "S1", "[red]a\x1b]0;x\x07", "user", "\u202eyou", "\x1b[2J[bold]", AT, 1.0)
-    item = made(Wanted(query="\x1b[31m"), bad).recalled[0]
-    title = made(Wanted(query="\x1b[31m"), bad).title
+    item = made(PanelRequest(query="\x1b[31m"), bad).recalled[0]
+    title = made(PanelRequest(query="\x1b[31m"), bad).title
     assert not any(mark in item.head + item.words + title for mark in "\x1b\x07\u202e")

@@ -12,7 +12,7 @@ from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui import terminal
 from tui.pasting import PasteParser
-from tui.widgets.dialogs import AskText, Lines
+from tui.widgets.dialogs import AskText, LinesInput
 
 START, END = "\x1b[200~", "\x1b[201~"
 NASTY = "\x1b[32mgreen\x1b[0m\n\x11\x03\x1b\x1b[A\x1b[200~\x1b[48;1;2;3;4t\x1b[I\x1b"
@@ -85,7 +85,7 @@ async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without
         app.composer.put("")
         app.perform("system", "")
         await wait_until(pilot, lambda: isinstance(app.screen, AskText))
-        app.screen.query_one(Lines).post_message(events.Paste("\x1b[31mred"))
+        app.screen.query_one(LinesInput).post_message(events.Paste("\x1b[31mred"))
         await wait_until(pilot, lambda: "␛[31mred" in screen_text(app))
         assert "\x1b" not in screen_text(app)
         await pilot.press("escape")

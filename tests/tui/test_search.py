@@ -10,7 +10,7 @@ from graph.events import HeadMoved, Role, TurnHidden
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.trail import LONGEST, Place, Trail
+from tui.trail import LONGEST, ChatPlace, Trail
 from tui.widgets.dialogs import Reader
 from tui.widgets.message import Message
 from tui.widgets.rows import Rows
@@ -224,8 +224,8 @@ def test_the_trail_leads_back_step_by_step_and_does_not_grow_for_ever() -> None:
     trail = Trail()
     assert trail.back() is None
     for number in range(2 * LONGEST):
-        trail.leave(Place("S", f"T{number}"))
-        trail.leave(Place("S", f"T{number}"))
+        trail.leave(ChatPlace("S", f"T{number}"))
+        trail.leave(ChatPlace("S", f"T{number}"))
     found = []
     while (place := trail.back()) is not None:
         found.append(place.turn)

@@ -16,7 +16,7 @@ from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
 from tests.tui.test_memory_panel import ASKED, agent_that_recalls
 from tui.app import ClewApp
-from tui.toolwords import SHOWN_RESULT, Call, answered, asked, line_of, read_call, under_way, whole
+from tui.toolwords import SHOWN_RESULT, ToolCall, answered, asked, line_of, read_call, under_way, whole
 from tui.widgets.message import Answer
 from tui.widgets.tool import ToolBlock
 
@@ -116,10 +116,12 @@ def test_whatever_is_stored_becomes_one_line(text: str | None, line: str) -> Non
 
 
 def test_a_failure_is_told_and_a_huge_answer_is_cut() -> None:
-    call = answered(Call("about", {"name": "x" * 500}), ToolDone("S", "T", "C", "about", "Error: no", error="no\nno"))
+    call = answered(
+        ToolCall("about", {"name": "x" * 500}), ToolDone("S", "T", "C", "about", "Error: no", error="no\nno")
+    )
     assert line_of(call).endswith("…” · failed: no no")
     assert len(line_of(call)) < 120
-    assert len(whole(Call("about", {}, "x" * 100_000))) < SHOWN_RESULT + 100
+    assert len(whole(ToolCall("about", {}, "x" * 100_000))) < SHOWN_RESULT + 100
 
 
 async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds_it(chat: Running) -> None:

@@ -53,13 +53,13 @@ def ask(
     from agent.settings import load_settings
     from agent.text import clean_message
     from models.quiet import guard_descriptors
-    from tui.commands.asking import Question, Tongue, run_question
+    from tui.commands.asking import AskRequest, Tongue, run_question
 
     clean_message(text)  # an empty message is refused before anything is opened
     home = home_of(ctx)
     settings = load_settings(home.config, **({"model": model} if model is not None else {}))
     guard_descriptors(home.native_log)
-    question = Question(
+    question = AskRequest(
         text,
         session=session,
         project=clean(project) if project is not None else None,

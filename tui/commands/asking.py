@@ -58,7 +58,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskRequest:
     """What to ask and where; `session` may be the beginning of an id, or `last`; None begins a new one."""
 
     text: str
@@ -200,7 +200,7 @@ class Interrupts:
 
 
 def run_question(
-    home: Home, settings: Settings, question: Question, tongue: Tongue, *, loader: Loader | None = None
+    home: Home, settings: Settings, question: AskRequest, tongue: Tongue, *, loader: Loader | None = None
 ) -> ExitCode:
     """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
     if question.model is not None and loader is None:
@@ -284,7 +284,7 @@ async def _break_silence(tongue: Tongue) -> None:
         tongue.silent()
 
 
-async def _session(agent: Agent, question: Question) -> str | None:
+async def _session(agent: Agent, question: AskRequest) -> str | None:
     """The session to go on with, its settings changed as asked; None for a new one without any."""
     if question.session is None:
         if question.system is None:

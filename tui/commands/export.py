@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-class Format(StrEnum):
+class ExportFormat(StrEnum):
     """What an export is written as."""
 
     JSONL = "jsonl"
@@ -34,8 +34,8 @@ def export(
     session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Export only this chat.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Export everything (the default).")] = False,
     format_: Annotated[
-        Format, typer.Option("--format", help="jsonl for another clew, or markdown to read.")
-    ] = Format.JSONL,
+        ExportFormat, typer.Option("--format", help="jsonl for another clew, or markdown to read.")
+    ] = ExportFormat.JSONL,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
@@ -67,11 +67,11 @@ def export(
         reader.close()
 
 
-def _pieces(reader: "LogReader", session: str | None, form: Format) -> "Iterator[str]":
+def _pieces(reader: "LogReader", session: str | None, form: ExportFormat) -> "Iterator[str]":
     from agent.exporting import as_jsonl, as_markdown
     from tui.version import VERSION
 
     wanted = session_of(reader, session).id if session is not None else None
-    if form is Format.JSONL:
+    if form is ExportFormat.JSONL:
         return as_jsonl(reader, clew=VERSION, session=wanted)
     return as_markdown(reader, session=wanted)

@@ -39,7 +39,7 @@ IN_WORLD = "What $world stands for in the query, by its id or a chat of it; main
 IN_WORDS = "CYPHER is a question in plain words: who did I mention most in March?"
 
 
-class Format(StrEnum):
+class QueryFormat(StrEnum):
     """How the rows are written."""
 
     TABLE = "table"
@@ -55,7 +55,9 @@ def query(
     ctx: typer.Context,
     cypher: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH … RETURN …; `-` reads it.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help=PARAM)] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")] = Format.TABLE,
+    format: Annotated[
+        QueryFormat, typer.Option("--format", "-f", help="How the rows are written.")
+    ] = QueryFormat.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     ask: Annotated[bool, typer.Option("--ask", help=IN_WORDS)] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
@@ -110,7 +112,7 @@ def query(
     except (QueryFailed, NotUnderstood) as error:
         complain(error)
         raise typer.Exit(ExitCode.USAGE) from error
-    _put(answer, Format.JSON if as_json else format, at, of)
+    _put(answer, QueryFormat.JSON if as_json else format, at, of)
     say(summary(answer))
 
 
@@ -174,9 +176,9 @@ def summary(answer: "Answer") -> str:
     return f"{told}, {answer.took_ms:.0f} ms{why[answer.cut]}"
 
 
-def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: str) -> None:
+def _put(answer: "Answer", format: QueryFormat, at: "datetime | int | None", world: str) -> None:
     match format:
-        case Format.JSON:
+        case QueryFormat.JSON:
             told: dict[str, object] = {
                 "columns": list(answer.columns),
                 "rows": [dict(zip(answer.columns, row, strict=True)) for row in answer.rows],
@@ -189,9 +191,9 @@ def _put(answer: "Answer", format: Format, at: "datetime | int | None", world: s
             if at is not None:
                 told["as_of"] = at if isinstance(at, int) else instant(at)
             put_json(told)
-        case Format.CSV:
+        case QueryFormat.CSV:
             put(as_csv(answer), end="")
-        case Format.TABLE:
+        case QueryFormat.TABLE:
             for line in as_table(answer, width()):
                 put(line)
 

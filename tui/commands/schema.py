@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui.commands.output import Narration
 
 
-class Format(StrEnum):
+class SchemaFormat(StrEnum):
     """Output format."""
 
     TABLE = "table"
@@ -34,7 +34,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def schema(
     ctx: typer.Context,
-    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TABLE,
+    format: Annotated[SchemaFormat, typer.Option("--format", "-f", help="Output format.")] = SchemaFormat.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
 ) -> None:
@@ -48,7 +48,7 @@ def schema(
     at = when(as_of)
     LogReader.open(home_of(ctx, writing=False).memory).close()  # a question about nothing makes no memory
     found = _asked(home_of(ctx), at)
-    if as_json or format is Format.JSON:
+    if as_json or format is SchemaFormat.JSON:
         put_json(as_values(found, at))
         return
     for line in as_lines(found):

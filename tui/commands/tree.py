@@ -27,7 +27,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TreeLine:
     """A turn of the tree: what is drawn before it and before what belongs to it, and its place among its like."""
 
     branch: "Branch"
@@ -69,9 +69,9 @@ def tree(
         say("Nothing was said in this chat yet.")
 
 
-def lines_of(branches: "tuple[Branch, ...]") -> list[Line]:
+def lines_of(branches: "tuple[Branch, ...]") -> list[TreeLine]:
     """The turns in the order in which they are drawn; however deep the tree is, nothing calls itself."""
-    found: list[Line] = []
+    found: list[TreeLine] = []
     left = [*reversed(_siblings(branches, None, ""))]
     while left:
         line = left.pop()
@@ -80,7 +80,7 @@ def lines_of(branches: "tuple[Branch, ...]") -> list[Line]:
     return found
 
 
-def _siblings(branches: "tuple[Branch, ...]", parent: str | None, indent: str) -> list[Line]:
+def _siblings(branches: "tuple[Branch, ...]", parent: str | None, indent: str) -> list[TreeLine]:
     """What follows one turn, each on its line: set in where it is more than one."""
     among, before = Counter(branch.role for branch in branches), Counter[str]()
     lines = []
@@ -92,11 +92,11 @@ def _siblings(branches: "tuple[Branch, ...]", parent: str | None, indent: str) -
         lead, below = (indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "))
         if len(branches) == 1 or len(below) > DEEPEST:
             lead = below = indent
-        lines.append(Line(branch, parent, lead, below, place))
+        lines.append(TreeLine(branch, parent, lead, below, place))
     return lines
 
 
-def _drawn(line: Line) -> str:
+def _drawn(line: TreeLine) -> str:
     branch = line.branch
     dot = "●" if branch.on_path else "○"
     words = "(hidden)" if branch.hidden else branch.text if branch.text is not None else "(erased)"
@@ -107,14 +107,14 @@ def _drawn(line: Line) -> str:
     return paint(head, "36" if branch.on_path else "2") + text + paint(tail, "1")
 
 
-def _fork(reader: "LogReader", line: Line, fork: str, world: str) -> str:
+def _fork(reader: "LogReader", line: TreeLine, fork: str, world: str) -> str:
     about = reader.session(fork)
     kind = "fork" if about.world == world else "what-if"
     lead = f"{line.below}  ↳ {kind} {one_line(fork)}  "
     return paint(lead + fit(about.name or "(no title yet)", max(12, width() - len(lead))), "35")
 
 
-def _json(reader: "LogReader", line: Line) -> dict[str, object]:
+def _json(reader: "LogReader", line: TreeLine) -> dict[str, object]:
     branch = line.branch
     forks = [reader.session(fork) for fork in branch.forks]
     return {

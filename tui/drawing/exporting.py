@@ -13,7 +13,7 @@ from tui.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedDrawing:
     """What became of it, in words; `path` is None if nothing was written."""
 
     path: Path | None
@@ -24,7 +24,7 @@ class Kept:
         return self.path is None
 
 
-def save(layout: Layout, path: Path, *, dark: bool = True) -> Kept:
+def save(layout: Layout, path: Path, *, dark: bool = True) -> SavedDrawing:
     """Write a drawing to `path`, as PNG if its name ends so, else as SVG. Blocking.
 
     Nodes that the terminal had no room for are on it. A PNG that cannot be made becomes an SVG beside it, and that is
@@ -35,15 +35,15 @@ def save(layout: Layout, path: Path, *, dark: bool = True) -> Kept:
         if path.suffix.lower() == ".png":
             try:
                 write(path, iter([to_png(layout, dark=dark)]))
-                return Kept(path, f"Drawing saved to {one_line(str(path))}.")
+                return SavedDrawing(path, f"Drawing saved to {one_line(str(path))}.")
             except (NoFont, TooLarge) as error:
                 why, path = f" as SVG, not PNG: {error}", path.with_suffix(".svg")
         write(path, iter([to_svg(layout, dark=dark).encode("utf-8")]))
     except ExportFailed as error:
-        return Kept(None, str(error))
-    return Kept(path, f"Drawing saved to {one_line(str(path))}{why or '.'}")
+        return SavedDrawing(None, str(error))
+    return SavedDrawing(path, f"Drawing saved to {one_line(str(path))}{why or '.'}")
 
 
-def keep(layout: Layout, *, dark: bool = True) -> Kept:
+def keep(layout: Layout, *, dark: bool = True) -> SavedDrawing:
     """Write a drawing as PNG to the current folder, under a name made of the time. Blocking."""
     return save(layout, Path.cwd() / f"clew-graph-{datetime.now():%Y%m%d-%H%M%S}.png", dark=dark)

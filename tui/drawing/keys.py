@@ -1,9 +1,9 @@
 """The keys of a drawn graph."""
 
-from tui.keys import Row, bind
+from tui.keys import KeyRow, bind
 
 VIEW = (
-    Row(
+    KeyRow(
         "← → ↑ ↓, Tab",
         "drawing: next node in that direction, next node",
         (
@@ -14,14 +14,14 @@ VIEW = (
         "next node",
         "Tab",
     ),
-    Row("Enter", "drawing: explore the selected node", (bind("enter", "choose"),), "walk"),
-    Row(
+    KeyRow("Enter", "drawing: explore the selected node", (bind("enter", "choose"),), "walk"),
+    KeyRow(
         "+ - 0",
         "zoom in, zoom out, fit",
         (bind("plus,equals_sign", "zoom(1)"), bind("minus", "zoom(-1)"), bind("0", "fit")),
         "zoom",
     ),
-    Row(
+    KeyRow(
         "Shift+arrows",
         "move the drawing",
         (
@@ -32,6 +32,6 @@ VIEW = (
         ),
         "move",
     ),
-    Row("l", "switch layout: force or layered", (bind("l", "other_layout"),), "layout"),
-    Row("s", "save the drawing as a picture", (bind("s", "save"),), "save"),
+    KeyRow("l", "switch layout: force or layered", (bind("l", "other_layout"),), "layout"),
+    KeyRow("s", "save the drawing as a picture", (bind("s", "save"),), "save"),
 )

@@ -7,7 +7,7 @@ from typing import Literal
 from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.cells import cell_len, cut_to, label_of
 from tui.drawing.labels import placed_labels
-from tui.drawing.lines import Box, Cell, Way, way_between
+from tui.drawing.lines import Box, Cell, DrawnLine, way_between
 from tui.drawing.room import Room
 from tui.drawing.settling import settle
 from tui.drawing.swapping import swapped
@@ -46,14 +46,14 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JoinedEdges:
     """All edges between two nodes, by their place in `spots`: the names of those that lead onwards, and back."""
 
     start: int
     end: int
     onward: tuple[str, ...]
     back: tuple[str, ...]
-    way: Way
+    way: DrawnLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Layout:
     width: int
     height: int
     spots: tuple[Spot, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[JoinedEdges, ...] = ()
     loops: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # names of the edges from a node to itself
     more_nodes: int = 0
     more_edges: int = 0
@@ -191,19 +191,19 @@ def _directions(joint: _Joint) -> list[tuple[int, int]]:
 
 def _routed(
     joints: Sequence[_Joint], spots: Sequence[Spot], width: int, height: int, *, level: bool
-) -> tuple[Line, ...]:
+) -> tuple[JoinedEdges, ...]:
     """The lines with their ways; no arrow head covers a sign or a label. `level`: rather from the sides."""
     covered = Room(width, height)
     for spot in spots:
         covered.take(spot.y, spot.box.start, spot.box.end)
-    lines: list[Line] = []
+    lines: list[JoinedEdges] = []
     heads: dict[Cell, str] = {}
     for joint in joints:
         ends = spots[joint.start].box, spots[joint.end].box
         way = way_between(
             *ends, onward=bool(joint.onward), back=bool(joint.back), level=level, covered=covered, heads=heads
         )
-        lines.append(Line(joint.start, joint.end, joint.onward, joint.back, way))
+        lines.append(JoinedEdges(joint.start, joint.end, joint.onward, joint.back, way))
     return tuple(lines)
 
 

@@ -25,7 +25,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class DrawnLine:
     """A line from dot to dot, and its arrow heads: their cells and triangles."""
 
     start: Point
@@ -35,14 +35,14 @@ class Way:
 
 def way_between(
     start: Box, end: Box, *, onward: bool, back: bool, level: bool, covered: Room, heads: MutableMapping[Cell, str]
-) -> Way:
+) -> DrawnLine:
     """The way of a line with a head at its end (`onward`), its start (`back`) or both, `level` if they can be.
 
     Heads cover no sign or label (`covered`) and no other head (`heads`, to which they are added).
     """
     to = _port(end, start, level, covered, heads) if onward else None
     come = _port(start, end, level, covered, heads) if back else None
-    return Way(
+    return DrawnLine(
         dot_of(come[0] if come else (start.x, start.y)),
         dot_of(to[0] if to else (end.x, end.y)),
         tuple(port for port in (to, come) if port is not None),

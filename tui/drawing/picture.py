@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tui.drawing.braille import Dots
 from tui.drawing.cells import cell_len, cut_to
-from tui.drawing.layout import Layout, Line, Spot
+from tui.drawing.layout import JoinedEdges, Layout, Spot
 from tui.drawing.lines import cells_of
 from tui.drawing.room import Room
 from tui.drawing.signs import kind_of, sign_of
@@ -17,7 +17,7 @@ PLACES = (0.5, 0.4, 0.6, 0.3, 0.7)  # of a name on its line, the best first
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PicturePart:
     """Text at a cell. `role` says how it looks: line, lit (of the chosen node), name, sign …, label, near, chosen."""
 
     x: int
@@ -32,7 +32,7 @@ class Picture:
 
     layout: Layout
     chosen: int | None
-    pieces: tuple[tuple[Piece, ...], ...]  # of each row, from left to right
+    pieces: tuple[tuple[PicturePart, ...], ...]  # of each row, from left to right
     dots: tuple[str, ...]
     lit: tuple[str, ...]
 
@@ -65,14 +65,14 @@ def paint(layout: Layout, chosen: int | None = None) -> Picture:
     covered, pieces = Room(layout.width, layout.height), []
     for place, spot in enumerate(layout.spots):
         role = "chosen" if place == chosen else "near" if place in near else "label"
-        pieces.append(Piece(spot.x, spot.y, sign_of(spot.node), f"sign {kind_of(spot.node.ref.table).colour}"))
-        pieces.append(Piece(spot.text_x, spot.y, spot.text, role))
-        pieces += (Piece(x, spot.y, " ", "blank") for x in _blanks(spot, layout.width))
+        pieces.append(PicturePart(spot.x, spot.y, sign_of(spot.node), f"sign {kind_of(spot.node.ref.table).colour}"))
+        pieces.append(PicturePart(spot.text_x, spot.y, spot.text, role))
+        pieces += (PicturePart(x, spot.y, " ", "blank") for x in _blanks(spot, layout.width))
         covered.take(spot.y, min(spot.x, spot.text_x - 1), max(spot.x + 1, spot.text_end + 1))
     heads = {cell: (head, "line") for line in layout.lines for cell, head in line.way.heads}
     heads |= {cell: (head, "lit") for line in lit for cell, head in line.way.heads}
     pieces = [piece for piece in pieces if piece.role != "blank" or (piece.x, piece.y) not in heads]
-    pieces += (Piece(x, y, head, role) for (x, y), (head, role) in heads.items())
+    pieces += (PicturePart(x, y, head, role) for (x, y), (head, role) in heads.items())
     for x, y in heads:
         covered.take(y, x, x + 1)
     others = [line for line in layout.lines if line not in lit] if len(layout.lines) <= NAMED else []
@@ -81,13 +81,13 @@ def paint(layout: Layout, chosen: int | None = None) -> Picture:
         if piece is not None:
             pieces.append(piece)
             covered.take(piece.y, piece.x, piece.x + cell_len(piece.text))
-    rows: list[list[Piece]] = [[] for _ in range(layout.height)]
+    rows: list[list[PicturePart]] = [[] for _ in range(layout.height)]
     for piece in sorted(pieces, key=lambda piece: piece.x):
         rows[piece.y].append(piece)
     return Picture(layout, chosen, tuple(map(tuple, rows)), _rows(layout, layout.lines), _rows(layout, lit))
 
 
-def names_of(line: Line) -> str:
+def names_of(line: JoinedEdges) -> str:
     """What joins two nodes, in words; of what leads back after a slash."""
     onward, back = (", ".join(in_words(name) for name in names) for names in (line.onward, line.back))
     return f"{onward} / {back}" if onward and back and onward != back else onward or back
@@ -103,14 +103,14 @@ def _blanks(spot: Spot, width: int) -> list[int]:
     return [x for x in (spot.text_x - 1, spot.text_end) if 0 <= x < width and x != spot.x]
 
 
-def _rows(layout: Layout, lines: Sequence[Line]) -> tuple[str, ...]:
+def _rows(layout: Layout, lines: Sequence[JoinedEdges]) -> tuple[str, ...]:
     dots = Dots(layout.width, layout.height)
     for line in lines:
         dots.line(line.way.start, line.way.end)
     return tuple(dots.lines())
 
 
-def _name(layout: Layout, line: Line, covered: Room, role: str) -> Piece | None:
+def _name(layout: Layout, line: JoinedEdges, covered: Room, role: str) -> PicturePart | None:
     """The name of a line where it covers nothing but lines; None where there is no such place."""
     text = cut_to(names_of(line), LONGEST_NAME)
     cells = cell_len(text) + 2
@@ -118,5 +118,5 @@ def _name(layout: Layout, line: Line, covered: Room, role: str) -> Piece | None:
     for share in PLACES:
         x, y = way[int(share * (len(way) - 1))]
         if covered.free(y, x - cells // 2, x - cells // 2 + cells):
-            return Piece(x - cells // 2, y, f" {text} ", role)
+            return PicturePart(x - cells // 2, y, f" {text} ", role)
     return None

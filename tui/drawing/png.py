@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui.drawing.colours import colours
 from tui.drawing.fonts import Fonts, folders
 from tui.drawing.layout import Layout
-from tui.drawing.shapes import ACROSS, DOWN, Point, Shape, Stroke, Words, paper, shapes
+from tui.drawing.shapes import ACROSS, DOWN, Point, Shape, ShapeText, Stroke, paper, shapes
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -49,7 +49,7 @@ class _Pen:
     fonts: Fonts
     scale: int  # pixels for each unit
 
-    def draw(self, shape: Stroke | Shape | Words) -> None:
+    def draw(self, shape: Stroke | Shape | ShapeText) -> None:
         colour, ground = self.palette[shape.colour], self.palette["background"]
         match shape:
             case Stroke(start, end, width=width):
@@ -57,7 +57,7 @@ class _Pen:
             case Shape(points, filled=filled):
                 at = [self._at(point) for point in points]
                 self.on.polygon(at, fill=colour if filled else ground, outline=colour, width=self.scale)
-            case Words((x, y), text, width):
+            case ShapeText((x, y), text, width):
                 box = [self._at((x - 3, y - DOWN * 0.45)), self._at((x + width + 3, y + DOWN * 0.45))]
                 self.on.rectangle(box, fill=ground)
                 self._write(text, self._at((x, y)), width * self.scale, colour)

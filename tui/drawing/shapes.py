@@ -7,10 +7,10 @@ from math import cos, hypot, pi, sin
 
 from tui.drawing.cells import cell_len
 from tui.drawing.foot import left_out
-from tui.drawing.layout import Layout, Line
+from tui.drawing.layout import JoinedEdges, Layout
 from tui.drawing.lines import cells_of
 from tui.drawing.picture import in_words, paint
-from tui.drawing.signs import Kind, kind_of
+from tui.drawing.signs import NodeSign, kind_of
 
 Point = tuple[float, float]
 ACROSS, DOWN = 10.0, 22.0
@@ -55,7 +55,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ShapeText:
     """Text from `at`, the left end of its middle line, as wide as its cells; `ground`: the ground shows behind it."""
 
     at: Point
@@ -71,7 +71,7 @@ def paper(layout: Layout) -> tuple[int, int]:
     return round(layout.width * ACROSS + 2 * MARGIN), round((layout.height + 2) * DOWN + 2 * MARGIN)
 
 
-def shapes(layout: Layout) -> Iterator[Stroke | Shape | Words]:
+def shapes(layout: Layout) -> Iterator[Stroke | Shape | ShapeText]:
     """All that is drawn, from the back to the front."""
     for line in layout.lines:
         yield from _line(line)
@@ -85,7 +85,7 @@ def shapes(layout: Layout) -> Iterator[Stroke | Shape | Words]:
     yield from _legend(layout)
 
 
-def _legend(layout: Layout) -> Iterator[Shape | Words]:
+def _legend(layout: Layout) -> Iterator[Shape | ShapeText]:
     """What the signs mean and what is left out, below the picture; as much as fits."""
     at, row = 0, layout.height + 1
     kinds = dict.fromkeys(kind_of(spot.node.ref.table) for spot in layout.spots)
@@ -105,17 +105,17 @@ def _at(x: float, y: float) -> Point:
     return MARGIN + x * ACROSS, MARGIN + y * DOWN
 
 
-def _words(x: int, y: int, text: str, colour: str) -> Words:
-    return Words(_at(x, y + 0.5), text, cell_len(text) * ACROSS, colour)
+def _words(x: int, y: int, text: str, colour: str) -> ShapeText:
+    return ShapeText(_at(x, y + 0.5), text, cell_len(text) * ACROSS, colour)
 
 
-def _sign(kind: Kind, x: int, y: int, *, filled: bool) -> Shape:
+def _sign(kind: NodeSign, x: int, y: int, *, filled: bool) -> Shape:
     x_middle, y_middle = _at(x + 0.5, y + 0.5)
     points = tuple((x_middle + RADIUS * across, y_middle + RADIUS * down) for across, down in SIGNS[kind.sign])
     return Shape(points, kind.colour, filled=filled)
 
 
-def _line(line: Line) -> Iterator[Stroke | Shape]:
+def _line(line: JoinedEdges) -> Iterator[Stroke | Shape]:
     """The line, ending within its arrow heads, and the heads, turned as the line is."""
     tips = {cell: _tip(cell, head) for cell, head in line.way.heads}
     ends = [cells_of(end, end)[0] for end in (line.way.start, line.way.end)]

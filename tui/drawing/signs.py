@@ -6,7 +6,7 @@ from graph.subgraphs import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class NodeSign:
     """A kind of node: its word, its sign, the hollow sign, and the name of its colour in the theme."""
 
     word: str
@@ -16,22 +16,22 @@ class Kind:
 
 
 KINDS = {
-    "Turn": Kind("message", "●", "○", "secondary"),
-    "Observation": Kind("memory", "◆", "◇", "primary"),
-    "Entity": Kind("name", "▲", "△", "accent"),
-    "Session": Kind("chat", "■", "□", "warning"),
-    "Document": Kind("document", "▮", "▯", "warning"),
-    "Chunk": Kind("passage", "▪", "▫", "warning"),
-    "World": Kind("world", "★", "☆", "error"),
-    "Project": Kind("project", "▼", "▽", "error"),
-    "CoreBlock": Kind("core block", "•", "◦", "foreground"),
-    "Wording": Kind("version", "•", "◦", "foreground"),
+    "Turn": NodeSign("message", "●", "○", "secondary"),
+    "Observation": NodeSign("memory", "◆", "◇", "primary"),
+    "Entity": NodeSign("name", "▲", "△", "accent"),
+    "Session": NodeSign("chat", "■", "□", "warning"),
+    "Document": NodeSign("document", "▮", "▯", "warning"),
+    "Chunk": NodeSign("passage", "▪", "▫", "warning"),
+    "World": NodeSign("world", "★", "☆", "error"),
+    "Project": NodeSign("project", "▼", "▽", "error"),
+    "CoreBlock": NodeSign("core block", "•", "◦", "foreground"),
+    "Wording": NodeSign("version", "•", "◦", "foreground"),
 }
 
 
-def kind_of(table: str) -> Kind:
+def kind_of(table: str) -> NodeSign:
     """The kind that a table holds; one that people rarely see is called as its table is."""
-    return KINDS.get(table) or Kind(table, "•", "◦", "foreground")
+    return KINDS.get(table) or NodeSign(table, "•", "◦", "foreground")
 
 
 def sign_of(node: Node) -> str:

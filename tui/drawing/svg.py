@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from tui.drawing.colours import colours
 from tui.drawing.layout import Layout
-from tui.drawing.shapes import ACROSS, DOWN, Shape, Stroke, Words, paper, shapes
+from tui.drawing.shapes import ACROSS, DOWN, Shape, ShapeText, Stroke, paper, shapes
 
 _NOT_IN_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono', 'Noto Sans CJK JP', monospace"
@@ -26,7 +26,7 @@ def to_svg(layout: Layout, *, dark: bool = True) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _element(shape: Stroke | Shape | Words, palette: dict[str, str]) -> str:
+def _element(shape: Stroke | Shape | ShapeText, palette: dict[str, str]) -> str:
     colour, ground = palette[shape.colour], palette["background"]
     match shape:
         case Stroke(start, end, width=width):
@@ -36,7 +36,7 @@ def _element(shape: Stroke | Shape | Words, palette: dict[str, str]) -> str:
             at = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             fill = colour if filled else ground
             return f'<polygon points="{at}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>'
-        case Words((x, y), text, width):
+        case ShapeText((x, y), text, width):
             box = f'x="{x - 3:.1f}" y="{y - DOWN * 0.45:.1f}" width="{width + 6:.1f}" height="{DOWN * 0.9:.1f}"'
             words = escape(_NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text))
             exact = f'textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"' if width else ""

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from graph.subgraphs import Node, Ref, Subgraph
 from tui.drawing.choosing import Direction, at_cell, nearest, next_one
-from tui.drawing.exporting import Kept, keep
+from tui.drawing.exporting import SavedDrawing, keep
 from tui.drawing.foot import about_node, about_picture
 from tui.drawing.keys import VIEW
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
@@ -29,7 +29,7 @@ LOW = 8  # rows: with fewer the foot has one line, and below 3 none
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LayoutRequest:
     """What a layout is made for."""
 
     subgraph: Subgraph
@@ -99,7 +99,7 @@ class GraphView(ScrollView, can_focus=True):
     class Saved(Message):
         """What became of the picture that was to be written."""
 
-        def __init__(self, kept: Kept) -> None:
+        def __init__(self, kept: SavedDrawing) -> None:
             super().__init__()
             self.kept = kept
 
@@ -111,7 +111,7 @@ class GraphView(ScrollView, can_focus=True):
         self._chosen: Ref | None = None
         self._kind: LayoutKind = "force"
         self._zoom = 0
-        self._made: Wanted | None = None  # what `picture` shows
+        self._made: LayoutRequest | None = None  # what `picture` shows
         self._working = False
         self._strips: dict[int, Strip] = {}
         self._styles: dict[str, Style] = {}
@@ -153,14 +153,14 @@ class GraphView(ScrollView, can_focus=True):
         return 2 if self.size.height >= LOW else 1 if self.size.height >= 3 else 0
 
     @property
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self) -> LayoutRequest | None:
         width, height = self.size.width, self.size.height - self._foot
         if self._subgraph is None or not self.size.area:
             return None
         if width < NARROWEST or height < LOWEST:  # a list, however large one had it before
-            return Wanted(self._subgraph, self._focus, "list", width, height)
+            return LayoutRequest(self._subgraph, self._focus, "list", width, height)
         zoom = ZOOMS[self._zoom]
-        return Wanted(self._subgraph, self._focus, self._kind, round(width * zoom), round(height * zoom))
+        return LayoutRequest(self._subgraph, self._focus, self._kind, round(width * zoom), round(height * zoom))
 
     def _lay_out(self) -> None:
         if self.is_attached and not self._working and self._wanted not in (None, self._made):

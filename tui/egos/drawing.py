@@ -15,7 +15,7 @@ from tui.text import MUTED, in_chat, plain
 if TYPE_CHECKING:
     from agent.agent import Agent
     from graph.subgraphs import Node, Ref, Side, Subgraph
-    from tui.drawing.exporting import Kept
+    from tui.drawing.exporting import SavedDrawing
     from tui.drawing.view import GraphView
 
 FEW, MANY = 40, 160  # nodes in a small drawing, and in the largest
@@ -23,7 +23,7 @@ CELLS = 60  # of the screen for one node
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DrawingRequest:
     """A node to be drawn with what is around it, or with these neighbours alone, which are so many in all."""
 
     ref: "Ref"
@@ -43,7 +43,7 @@ class Drawing(Vertical):
     class Saved(Message):
         """What became of the picture that was to be written."""
 
-        def __init__(self, kept: "Kept") -> None:
+        def __init__(self, kept: "SavedDrawing") -> None:
             super().__init__()
             self.kept = kept
 
@@ -59,7 +59,7 @@ class Drawing(Vertical):
         self._view: GraphView | None = None
         self._service: Agent | None = None
         self._failures: tuple[type[Exception], ...] = ()
-        self._latest: Latest[Wanted, Subgraph | str] = Latest(self._look, self._show)
+        self._latest: Latest[DrawingRequest, Subgraph | str] = Latest(self._look, self._show)
 
     def compose(self) -> ComposeResult:
         yield Static("", markup=False)
@@ -85,17 +85,17 @@ class Drawing(Vertical):
             self._view = GraphView()
             await self.mount(self._view)
         if only is None:
-            await self._latest.ask(Wanted(ref))
+            await self._latest.ask(DrawingRequest(ref))
         else:
             refs = dict.fromkeys(node.ref for side in only for node in side.nodes)
-            await self._latest.ask(Wanted(ref, tuple(refs), sum(side.total for side in only)))
+            await self._latest.ask(DrawingRequest(ref, tuple(refs), sum(side.total for side in only)))
 
     def take_focus(self) -> None:
         """The keys go to the drawing."""
         if self._view is not None:
             self._view.focus()
 
-    async def _look(self, wanted: Wanted) -> "Subgraph | str":
+    async def _look(self, wanted: DrawingRequest) -> "Subgraph | str":
         assert self._service is not None
         most = max(FEW, min(MANY, self.app.size.width * self.app.size.height // CELLS))
         try:
@@ -106,7 +106,7 @@ class Drawing(Vertical):
         except self._failures as error:
             return in_chat(str(error))
 
-    def _show(self, wanted: Wanted, found: "Subgraph | str") -> None:
+    def _show(self, wanted: DrawingRequest, found: "Subgraph | str") -> None:
         if not self.is_mounted or self._view is None:
             return
         note = self.query_one(Static)

@@ -16,14 +16,14 @@ async def open_ego(app: "ClewApp", ref: "Ref") -> bool:
     Answers whether it led anywhere. Raises NotFound or GraphFailure before anything is shown.
     """
     from tui.egos.screen import EgoScreen
-    from tui.egos.walk import Walk
+    from tui.egos.walk import NodeWalk
 
     chat, backstage = app.chat, app.backstage
     if chat is None or backstage is None:
         app.say(finding.NOT_YET)
         return False
     service = chat.service
-    walk = Walk(service, await service.graph.ego(ref))
+    walk = NodeWalk(service, await service.graph.ego(ref))
     what_ifs = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
     worlds = {world.id: (await named(chat.service, world)).short for world in what_ifs}
     home = await app.push_screen_wait(EgoScreen(service, backstage.failures, walk, worlds))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class NeighbourRow:
     """A row. `centre` and `node` have a node, `heading`, `node` and `more` the side they are of."""
 
     kind: Literal["centre", "gap", "heading", "node", "more"]
@@ -34,25 +34,25 @@ class Item:
         return self.kind in ("centre", "node", "more")
 
 
-def items_of(ego: "Ego", sides: "Iterable[Side]") -> list[Item]:
+def items_of(ego: "Ego", sides: "Iterable[Side]") -> list[NeighbourRow]:
     """The rows of a node with these of its neighbours."""
-    items = [Item("centre", node=ego.node)]
+    items = [NeighbourRow("centre", node=ego.node)]
     for side in sides:
-        items += [Item("gap", side), Item("heading", side)]
-        items += [Item("node", side, node) for node in side.nodes]
+        items += [NeighbourRow("gap", side), NeighbourRow("heading", side)]
+        items += [NeighbourRow("node", side, node) for node in side.nodes]
         if len(side.nodes) < side.total:
-            items.append(Item("more", side))
+            items.append(NeighbourRow("more", side))
     return items
 
 
-class NeighbourList(LongList[Item]):
+class NeighbourList(LongList[NeighbourRow]):
     """Rows of one line; the mark passes headings by."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(self._line, lambda item: item.identity, height=1, id=id)
         self.worlds: words.Worlds = {}
 
-    def _line(self, item: Item, width: int) -> Sequence[Content]:
+    def _line(self, item: NeighbourRow, width: int) -> Sequence[Content]:
         match item.kind:
             case "centre" if item.node is not None:
                 noun = words.NOUNS.get(item.node.ref.table, (item.node.ref.table, ""))[0]

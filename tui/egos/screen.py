@@ -17,8 +17,8 @@ from tui.egos import words
 from tui.egos.drawing import Drawing
 from tui.egos.field import WordsInput
 from tui.egos.keys import ALWAYS, EGO, HELP, foot_of
-from tui.egos.rows import Item, NeighbourList, items_of
-from tui.egos.walk import GONE, Walk
+from tui.egos.rows import NeighbourList, NeighbourRow, items_of
+from tui.egos.walk import GONE, NodeWalk
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
 from tui.text import MUTED, in_chat, one_line, plain
@@ -64,7 +64,7 @@ class EgoScreen(Screen["Ref | None"]):
     BINDINGS: ClassVar[list[BindingType]] = bindings(EGO)
 
     def __init__(
-        self, service: "Agent", failures: tuple[type[Exception], ...], walk: Walk, worlds: words.Worlds
+        self, service: "Agent", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: words.Worlds
     ) -> None:
         super().__init__()
         self.service = service
@@ -220,7 +220,7 @@ class EgoScreen(Screen["Ref | None"]):
         else:
             self.action_home()
 
-    async def _more(self, item: Item) -> None:
+    async def _more(self, item: NeighbourRow) -> None:
         place = self.rows.place
         if item.side is not None and not await self.walk.more(item.side):
             self.say("Not all are shown. Press / to filter.")

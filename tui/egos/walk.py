@@ -16,14 +16,14 @@ GONE = "It has been deleted."
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class WalkStop:
     """A node one came by, and the row that was chosen there."""
 
     node: "Node"
     chosen: str | None
 
 
-class Walk:
+class NodeWalk:
     """Where one stands. Every step asks the memory first: one that fails leaves everything as it is."""
 
     def __init__(self, service: "Agent", ego: "Ego") -> None:
@@ -31,13 +31,13 @@ class Walk:
         self.ego = ego
         self.sides = ego.sides  # as they are shown: with more of them read, or only those with `text`
         self.text = ""
-        self.trail: list[Stop] = []
+        self.trail: list[WalkStop] = []
 
     async def to(self, ref: "Ref", chosen: str | None) -> None:
         """Stand at another node; `chosen` is the row that is left. Raises NotFound or GraphFailure."""
         ego = await self._service.graph.ego(ref)
         if ego.node.ref != self.ego.node.ref:
-            self.trail.append(Stop(self.ego.node, chosen))
+            self.trail.append(WalkStop(self.ego.node, chosen))
         self._stand(ego)
 
     async def back(self) -> tuple[bool, str | None]:

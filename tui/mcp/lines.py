@@ -12,7 +12,7 @@ MOST_BYTES = 4 << 20  # of one message
 TOO_LONG = "{"  # what a line that is too long is read as: no JSON, which is answered as such
 
 
-class Lines:
+class WireLines:
     """An async iterator over the lines of a stream, as text; one that is too long comes as TOO_LONG."""
 
     def __init__(self, stream: asyncio.StreamReader, transport: asyncio.BaseTransport | None = None) -> None:
@@ -21,7 +21,7 @@ class Lines:
         self._ended = False
 
     @classmethod
-    async def of_stdin(cls) -> "Lines":
+    async def of_stdin(cls) -> "WireLines":
         """Over descriptor 0. Raises OSError or ValueError if that is a file."""
         stream = asyncio.StreamReader(limit=MOST_BYTES)
         protocol = asyncio.StreamReaderProtocol(stream)

@@ -19,7 +19,7 @@ from agent.home import Home
 from graph.errors import MemoryFailure, MemoryHeld
 from models.errors import ModelError
 from tui.mcp import shapes
-from tui.mcp.lines import Lines
+from tui.mcp.lines import WireLines
 from tui.mcp.telling import as_text
 from tui.mcp.tools import Tools
 from tui.mcp.visits import Visits
@@ -44,7 +44,7 @@ BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ListedTool:
     """A tool as it is listed."""
 
     name: str
@@ -55,7 +55,7 @@ class Tool:
 
 
 TOOLS = (
-    Tool(
+    ListedTool(
         "recall",
         "Recall",
         "Find what was said or learned before that matters for a question: by words, by meaning and by what is "
@@ -63,7 +63,7 @@ TOOLS = (
         "it was found. Use it when the user refers to anything from before.",
         shapes.RecallArguments,
     ),
-    Tool(
+    ListedTool(
         "recent",
         "Recent exchanges",
         "List what the user and the assistant talked about lately, or in a time, the newest first. Use it for "
@@ -71,14 +71,14 @@ TOOLS = (
         "of the memory: what was learned, who was named, documents, chats.",
         shapes.RecentArguments,
     ),
-    Tool(
+    ListedTool(
         "about",
         "About somebody or something",
         "Tell what there is about a person, place or project: how often and since when it comes up, in which chats, "
         "and the newest messages that name it.",
         shapes.AboutArguments,
     ),
-    Tool(
+    ListedTool(
         "remember",
         "Propose a memory",
         "Propose one lasting statement about the user or their world to be remembered. It waits for the user's review "
@@ -87,7 +87,7 @@ TOOLS = (
         shapes.RememberArguments,
         reads=False,
     ),
-    Tool(
+    ListedTool(
         "relations",
         "Relations",
         "List what a person, place, thing, message, memory, chat or document is directly related to in the memory's "
@@ -95,7 +95,7 @@ TOOLS = (
         "another answer.",
         shapes.RelationsArguments,
     ),
-    Tool(
+    ListedTool(
         "query",
         "Query the graph",
         "Ask the memory's graph one Cypher query that only reads (Kuzu's dialect). Node tables: Turn (id, session, "
@@ -135,9 +135,9 @@ async def _serve(home: Home, project: str | None, wire: TextIOWrapper) -> None:
         await visits.close()
 
 
-async def _stdin() -> Lines | None:
+async def _stdin() -> WireLines | None:
     try:
-        return await Lines.of_stdin()
+        return await WireLines.of_stdin()
     except (OSError, ValueError):
         return None  # a file, which never keeps anybody waiting
 
@@ -161,7 +161,7 @@ def make_server(tools: Tools) -> "Server[Any]":
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool {params.name[:80]!r}. Available tools: {known}.")
         try:
             asked = tool.takes.model_validate(params.arguments or {})
-            work: Callable[..., Awaitable[shapes.Answer]] = getattr(tools, tool.name)
+            work: Callable[..., Awaitable[shapes.AnswerShape]] = getattr(tools, tool.name)
             return _answered(await (work(asked) if tool.reads else work(asked, by=_caller(context))))
         except ValidationError as error:
             return _failed(_misfit(error))
@@ -181,7 +181,7 @@ def make_server(tools: Tools) -> "Server[Any]":
     )
 
 
-def _listed(tool: Tool) -> "types.Tool":
+def _listed(tool: ListedTool) -> "types.Tool":
     import mcp_types as types
 
     return types.Tool(
@@ -199,7 +199,7 @@ def _listed(tool: Tool) -> "types.Tool":
     )
 
 
-def _answered(answer: shapes.Answer) -> "types.CallToolResult":
+def _answered(answer: shapes.AnswerShape) -> "types.CallToolResult":
     """The answer as JSON in a text, which every client reads: as a structure beside it, all of it would go twice."""
     import mcp_types as types
 

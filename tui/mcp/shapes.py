@@ -112,7 +112,7 @@ class QueryArguments(Arguments):
     project: Project = None
 
 
-class Answer(BaseModel):
+class AnswerShape(BaseModel):
     """What a tool answers; `records` are its lists, in the order in which they are cut where it grows too long."""
 
     records: ClassVar[tuple[str, ...]] = ()
@@ -133,7 +133,7 @@ class Quoted(BaseModel):
     session_title: str | None = None
 
 
-class Hit(Quoted):
+class HitShape(Quoted):
     """Something recalled."""
 
     score: float
@@ -141,15 +141,15 @@ class Hit(Quoted):
     sources: Annotated[list[str], Field(description="Of a memory: ids of the messages that prove it.")] = []
 
 
-class Hits(Answer):
+class Hits(AnswerShape):
     """What `recall` answers, the best first."""
 
     records = ("hits",)
-    hits: list[Hit]
+    hits: list[HitShape]
     by_meaning: Annotated[bool, Field(description="Looked for by meaning too; else by words alone.")]
 
 
-class Exchange(BaseModel):
+class ExchangeShape(BaseModel):
     """A message and the reply to it, if there is one."""
 
     said: Quoted
@@ -157,21 +157,21 @@ class Exchange(BaseModel):
     project: str | None = None
 
 
-class Exchanges(Answer):
+class Exchanges(AnswerShape):
     """What `recent` answers, the newest first."""
 
     records = ("exchanges",)
-    exchanges: list[Exchange]
+    exchanges: list[ExchangeShape]
 
 
-class Newest(Answer):
+class NewestShape(AnswerShape):
     """What `recent` answers where kinds are asked for, the newest first."""
 
     records = ("items",)
-    items: "list[Item]"
+    items: "list[ItemShape]"
 
 
-class Chat(BaseModel):
+class ChatShape(BaseModel):
     """A chat in which somebody or something comes up."""
 
     id: str
@@ -179,7 +179,7 @@ class Chat(BaseModel):
     messages: int
 
 
-class About(Answer):
+class AboutShape(AnswerShape):
     """What `about` answers; messages the newest first."""
 
     records = ("chats", "messages")
@@ -189,11 +189,11 @@ class About(Answer):
     mentioned: Annotated[int, Field(description="Messages of others that name it.")]
     first_at: str | None = None
     last_at: str | None = None
-    chats: list[Chat]
+    chats: list[ChatShape]
     messages: list[Quoted]
 
 
-class Remembered(Answer):
+class RememberedShape(AnswerShape):
     """What became of a proposal."""
 
     note: str = ""
@@ -203,7 +203,7 @@ class Remembered(Answer):
     text: str
 
 
-class Item(BaseModel):
+class ItemShape(BaseModel):
     """A node of the graph."""
 
     id: str
@@ -217,19 +217,19 @@ class Relation(BaseModel):
 
     relation: str
     leads: Annotated[Literal["out", "in"], Field(description="out: from what was asked about to these.")]
-    items: list[Item]
+    items: list[ItemShape]
     more: Annotated[bool, Field(description="There may be more than these.")]
 
 
-class Relations(Answer):
+class Relations(AnswerShape):
     """What `relations` answers."""
 
     records = ("relations",)
-    of: Item
+    of: ItemShape
     relations: list[Relation]
 
 
-class Rows(Answer):
+class RowsShape(AnswerShape):
     """What `query` answers."""
 
     records = ("rows",)

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tui.commands.output import instant
-from tui.mcp.shapes import MOST_ANSWER, MOST_TEXT, Answer, Hit, Item, Quoted
+from tui.mcp.shapes import MOST_ANSWER, MOST_TEXT, AnswerShape, HitShape, ItemShape, Quoted
 from tui.reasons import why
 from tui.text import shown
 
@@ -29,7 +29,7 @@ def may_be_told(turn: "Turn | None") -> bool:
     return turn is not None and turn.text is not None and not (turn.hidden or turn.withheld or turn.deleted)
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: AnswerShape) -> str:
     """An answer as JSON of at most MOST_ANSWER characters, which says what it leaves out of its lists.
 
     What could hide words in it or reorder them is replaced or gone, as on a screen.
@@ -102,10 +102,10 @@ def told(turn: "Turn", title: str | None) -> Quoted:
     )
 
 
-def told_hit(hit: "hits.Hit", tied: "Shared") -> Hit:
+def told_hit(hit: "hits.Hit", tied: "Shared") -> HitShape:
     """Something recalled."""
     text, cut = bounded(hit.text)
-    return Hit(
+    return HitShape(
         id=hit.id,
         kind=KINDS[hit.kind],
         text=text,
@@ -120,15 +120,15 @@ def told_hit(hit: "hits.Hit", tied: "Shared") -> Hit:
     )
 
 
-def told_node(node: "Node") -> Item:
+def told_node(node: "Node") -> ItemShape:
     """A node of the graph."""
     at = instant(node.at) if node.at is not None else None
-    return Item(id=node.ref.id, kind=node.ref.table, text=shown(node.title), at=at)
+    return ItemShape(id=node.ref.id, kind=node.ref.table, text=shown(node.title), at=at)
 
 
-def told_newest(node: "Newest") -> Item:
+def told_newest(node: "Newest") -> ItemShape:
     """A node that is live, on one line."""
-    return Item(id=node.id, kind=node.kind.capitalize(), text=shown(node.text), at=instant(node.at))
+    return ItemShape(id=node.id, kind=node.kind.capitalize(), text=shown(node.text), at=instant(node.at))
 
 
 def in_force(node: "Node") -> bool:

@@ -67,12 +67,12 @@ class Tools:
             hits = await agent.search.recall(asked.query, limit=asked.limit, filters=filters)
         return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
 
-    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges | shapes.Newest:
+    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges | shapes.NewestShape:
         """The newest exchanges, or nodes of some kinds."""
         project = await asyncio.to_thread(self._project, asked.project)
         if asked.kinds:
             found = await self._newest(asked, project)
-            return shapes.Newest(items=[told_newest(each) for each in found])
+            return shapes.NewestShape(items=[told_newest(each) for each in found])
         return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until), project)
 
     async def _newest(self, asked: shapes.RecentArguments, project: str | None) -> "list[Newest]":
@@ -84,12 +84,12 @@ class Tools:
                 return await agent.search.newest(asked.kinds, asked.limit, **within)
         return await asyncio.to_thread(self._of_the_log, asked.kinds, asked.limit, within)
 
-    async def about(self, asked: shapes.AboutArguments) -> shapes.About:
+    async def about(self, asked: shapes.AboutArguments) -> shapes.AboutShape:
         """What there is about somebody or something."""
         project = await asyncio.to_thread(self._project, asked.project)
         return await asyncio.to_thread(self._about, asked.name, asked.limit, project)
 
-    async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.Remembered:
+    async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.RememberedShape:
         """Propose something to be remembered."""
         from agent.settings import load_settings
         from graph.events import ObservationKind
@@ -107,7 +107,7 @@ class Tools:
                 asked.text, by=by, kind=kind, project=project, in_use=settings.mcp_remember == "active"
             )
         outcome, words = OUTCOMES[made.outcome]
-        return shapes.Remembered.model_validate(
+        return shapes.RememberedShape.model_validate(
             {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
         )
 
@@ -149,7 +149,7 @@ class Tools:
                 )
         return shapes.Relations(of=told_node(ego.node), relations=relations)
 
-    async def query(self, asked: shapes.QueryArguments) -> shapes.Rows:
+    async def query(self, asked: shapes.QueryArguments) -> shapes.RowsShape:
         """Ask the graph a query that only reads, of what is live."""
         project = await asyncio.to_thread(self._project, asked.project)
         async with self._visits.agent() as agent:
@@ -161,7 +161,7 @@ class Tools:
                 live_only=True,
                 project=project,
             )
-        return shapes.Rows(
+        return shapes.RowsShape(
             columns=list(answer.columns),
             rows=[list(row) for row in answer.rows],
             total=answer.total,
@@ -210,7 +210,7 @@ class Tools:
             found = reader.recent("exchange", limit, since=since, until=until, project=project)
             return shapes.Exchanges(
                 exchanges=[
-                    shapes.Exchange(
+                    shapes.ExchangeShape(
                         said=told(each.turn, reader.session(each.turn.session).name),
                         reply=told(each.reply, None) if each.reply is not None and may_be_told(each.reply) else None,
                         project=each.project,
@@ -228,7 +228,7 @@ class Tools:
         with closing(LogReader.open(self._home.memory)) as reader:
             return reader.newest(kinds, limit, **within)
 
-    def _about(self, name: str, limit: int, project: str | None) -> shapes.About:
+    def _about(self, name: str, limit: int, project: str | None) -> shapes.AboutShape:
         from graph.reading import LogReader
 
         wanted = " ".join(name.split())
@@ -237,20 +237,20 @@ class Tools:
         try:
             reader = LogReader.open(self._home.memory)
         except MemoryMissing:
-            return shapes.About(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
+            return shapes.AboutShape(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
         try:
             found = reader.about(wanted, limit=limit, project=project)
         finally:
             reader.close()
         titles = {id: title for id, title, _ in found.sessions}
-        return shapes.About(
+        return shapes.AboutShape(
             name=found.name,
             kind=found.kind,
             said=found.said,
             mentioned=found.mentioned,
             first_at=instant(found.first_at) if found.first_at else None,
             last_at=instant(found.last_at) if found.last_at else None,
-            chats=[shapes.Chat(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
+            chats=[shapes.ChatShape(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
             messages=[told(turn, titles.get(turn.session)) for turn in found.turns if may_be_told(turn)],
         )
 

@@ -26,7 +26,7 @@ REMOVE_WORDS = "You can add it again later."
 MOST_READ = 400_000  # characters of a document on its page
 
 
-class Documents(Vertical):
+class DocumentsPage(Vertical):
     """The documents at the left, the chosen one's particulars at the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(DOCUMENTS)

@@ -31,7 +31,7 @@ HEAD = 14  # cells before a bar, and behind it for its count
 Bar = tuple[int, int]  # significance, turns
 
 
-class Bars(LongList[Bar]):
+class RatingBars(LongList[Bar]):
     """The four bars; Enter or → leads to their turns."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(BARS)
@@ -71,13 +71,13 @@ class Ratings(Vertical):
         self._most = 1
 
     def compose(self) -> ComposeResult:
-        yield Bars(self._bar, lambda bar: f"{bar[0]}", height=1, id="bars")
+        yield RatingBars(self._bar, lambda bar: f"{bar[0]}", height=1, id="bars")
         yield Static("", classes="memories-note", markup=False)
         yield Turns(_turn_row, lambda turn: turn.id, id="bar-turns", ticks=True)
 
     @property
-    def rows(self) -> Bars:
-        return self.query_one(Bars)
+    def rows(self) -> RatingBars:
+        return self.query_one(RatingBars)
 
     @property
     def turns(self) -> Turns:

@@ -16,7 +16,7 @@ from tui.keys import bindings, signs
 from tui.latest import is_there
 from tui.memories import where
 from tui.memories.blocks import Blocks
-from tui.memories.documents import Documents
+from tui.memories.documents import DocumentsPage
 from tui.memories.doing import Doing
 from tui.memories.keys import SCREEN, UNDO
 from tui.memories.observations import Observations
@@ -28,7 +28,7 @@ from tui.text import MUTED, in_chat, one_line, plain
 from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot
-from tui.widgets.impact import Way
+from tui.widgets.impact import ImpactChoice
 from tui.widgets.said import Said
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SHORT_NAMES = ("Memories", "Review", "Blocks", "Ratings", "Documents")
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
 MINE = tuple(row for row in SCREEN if row.foot)
 ALWAYS = signs(MINE[1:])  # help, and the way back
-Page = Observations | Blocks | Ratings | Documents
+Page = Observations | Blocks | Ratings | DocumentsPage
 Goal = tuple[str, str]  # the session and the turn to go to
 
 
@@ -93,7 +93,7 @@ class MemoriesScreen(Screen[Goal | None]):
             yield Observations(self, review=True)
             yield Blocks(self)
             yield Ratings(self)
-            yield Documents(self)
+            yield DocumentsPage(self)
         yield Said(id="memories-said")
         yield Foot((), always=ALWAYS, id="memories-keys")
 
@@ -246,7 +246,7 @@ class MemoriesScreen(Screen[Goal | None]):
         return await self.app.push_screen_wait(AskText(title, value, words=words))
 
     async def agree(self, title: str, plan: "Callable[[], Awaitable[Plan]]", *, yes: str, words: str = "") -> bool:
-        return await altering.agreed(self._clew, title, Way("", plan), yes=yes, words=words) is not None
+        return await altering.agreed(self._clew, title, ImpactChoice("", plan), yes=yes, words=words) is not None
 
     async def confirm(self, title: str, words: str, *, yes: str) -> bool:
         return await self.app.push_screen_wait(Confirm(title, words, yes=yes))

@@ -25,7 +25,7 @@ ROWS_TO = "Write all rows (.csv or .json) to"
 DRAWING_TO = "Write the drawing (.svg, .png), or all rows (.csv, .json), to"
 
 
-class Answering:
+class AnswerActions:
     """The deeds on the answer that one screen shows."""
 
     def __init__(self, screen: "QueryScreen") -> None:

@@ -46,7 +46,7 @@ def state_in_words(state: "State") -> str:
     return ""
 
 
-class Asking:
+class QueryRunner:
     """The runs of one screen."""
 
     def __init__(self, screen: "QueryScreen") -> None:

@@ -21,7 +21,7 @@ TIMES = ("at", "started_at", "last_at", "first_seen")  # columns of UTC millisec
 _EARLIEST, _LATEST = 1_000_000_000_000, 10_000_000_000_000  # ms: what looks like a time is from 2001 on
 
 
-class Moment(int):
+class CellTime(int):
     """A time of a column of times: a number in order, in a file and read whole, the time here in its cell."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ def brief(value: Any, most: int = LONGEST) -> str:
             return "true" if value else "false"
         case str():
             return _shortened(one_line(value[: 4 * most]), most, longer=len(value) > 4 * most)
-        case Moment():
+        case CellTime():
             return f"{_local(value):%Y-%m-%d %H:%M:%S}"
         case int() | float():
             return f"{value}"
@@ -124,7 +124,7 @@ def cell(value: Any) -> Content:
 
 def is_right(value: Any) -> bool:
     """Whether a value stands at the right edge of its column."""
-    return isinstance(value, (int, float)) and not isinstance(value, (bool, Moment))
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, CellTime))
 
 
 def whole(column: str, value: Any) -> str:
@@ -142,7 +142,7 @@ def whole(column: str, value: Any) -> str:
 
 def moment(column: str, value: int) -> str:
     """When a value of a column of times was, here; empty where it is none."""
-    if not isinstance(value, Moment) and (column.rpartition(".")[2] not in TIMES or not _is_time(value)):
+    if not isinstance(value, CellTime) and (column.rpartition(".")[2] not in TIMES or not _is_time(value)):
         return ""
     return f"{_local(value):%A, %-d %B %Y, %H:%M:%S}"
 
@@ -190,6 +190,6 @@ def _timed(rows: Sequence[tuple[Any, ...]], times: frozenset[int]) -> list[tuple
     if not times:
         return list(rows)
     return [
-        tuple(Moment(each) if place in times and _is_time(each) else each for place, each in enumerate(row))
+        tuple(CellTime(each) if place in times and _is_time(each) else each for place, each in enumerate(row))
         for row in rows
     ]

@@ -12,7 +12,7 @@ from tui.queries.cells import brief
 from tui.queries.keys import REMOVE, RUN, TAKE
 from tui.queries.results import rows_of, took_of
 from tui.text import MUTED, cut, one_line, plain
-from tui.widgets.chooser import Chooser, Key
+from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import Confirm
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NO_HISTORY = "No queries yet. The queries you run are listed here, with their row counts."
 NOTHING_SAVED = "No saved queries yet. Ctrl+S saves the query in the editor."
 MOST = 500
-KEYS = (Key(TAKE, "take"), Key(RUN, "run"))
-REMOVE_KEY = Key(REMOVE, "remove")
+KEYS = (ChooserKey(TAKE, "take"), ChooserKey(RUN, "run"))
+REMOVE_KEY = ChooserKey(REMOVE, "remove")
 
 
 @dataclass(frozen=True, slots=True)

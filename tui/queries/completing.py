@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.querying.grammar import KEYWORDS
-from tui.queries.highlighting import Kind, Piece, pieces_of
+from tui.queries.highlighting import QueryToken, TokenKind, pieces_of
 
 MOST = 200
 PATTERN = re.compile(r"([A-Za-z_]\w*)?\s*:\s*((?:`[^`]+`|\w+)(?:\s*\|\s*:?\s*(?:`[^`]+`|\w+))*)")
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class KnownTable:
     """A table of the graph: of nodes, or of relationships. `columns` by name, with a line on what each is.
 
     `ends` are where relationships lead: from which table to which. `count` is None while it is not known.
@@ -32,10 +32,10 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class QueryVocabulary:
     """All there is to write: tables by name, functions by name with how they are called and what they do."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, KnownTable]
     functions: Mapping[str, tuple[str, str]]
 
 
@@ -47,23 +47,23 @@ class Completion:
     """
 
     insert: str
-    kind: Kind
+    kind: TokenKind
     about: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Suggestions:
     """What fits where the cursor stands, the likeliest first; `start` is where the word begins that it replaces."""
 
     start: int
     choices: tuple[Completion, ...]
 
 
-NOTHING = Offer(0, ())
+NOTHING = Suggestions(0, ())
 
 
-def offer_at(text: str, place: int, vocabulary: Vocabulary, *, asked: bool = False) -> Offer:
+def offer_at(text: str, place: int, vocabulary: QueryVocabulary, *, asked: bool = False) -> Suggestions:
     """What fits at a place of a text. Unless it is `asked` for, a bare word is completed from its second letter on."""
     pieces = pieces_of(text)
     before = [piece for piece in pieces if piece.start < place]
@@ -72,11 +72,11 @@ def offer_at(text: str, place: int, vocabulary: Vocabulary, *, asked: bool = Fal
     found = _WORD.search(text, 0, place)
     start = found.start() if found is not None else place
     typed = text[start:place]
-    before = [piece for piece in before if piece.start < start and piece.kind is not Kind.COMMENT]
+    before = [piece for piece in before if piece.start < start and piece.kind is not TokenKind.COMMENT]
     last = text[before[-1].start : before[-1].end] if before else ""
     if start and text[start - 1] == "$":
-        names = _names(text, pieces, Kind.PARAMETER, start - 1)
-        choices = [Completion(name[1:], Kind.PARAMETER) for name in ["$world", *names] if len(name) > 1]
+        names = _names(text, pieces, TokenKind.PARAMETER, start - 1)
+        choices = [Completion(name[1:], TokenKind.PARAMETER) for name in ["$world", *names] if len(name) > 1]
         return _fitting(start, typed, _distinct(choices))
     if last in (":", "|") and (tables := _tables(text, before, vocabulary)) is not None:
         return _fitting(start, typed, tables)
@@ -91,12 +91,14 @@ def offer_at(text: str, place: int, vocabulary: Vocabulary, *, asked: bool = Fal
     return _fitting(start, typed, _words(text, pieces, start, vocabulary))
 
 
-def _is_inside_of_words(piece: Piece, place: int) -> bool:
+def _is_inside_of_words(piece: QueryToken, place: int) -> bool:
     """Whether a place is in a string or a comment, where everything fits and nothing is known."""
-    return piece.kind in (Kind.STRING, Kind.COMMENT) and (place < piece.end or (piece.open and place <= piece.end))
+    return piece.kind in (TokenKind.STRING, TokenKind.COMMENT) and (
+        place < piece.end or (piece.open and place <= piece.end)
+    )
 
 
-def _fitting(start: int, typed: str, choices: Sequence[Completion]) -> Offer:
+def _fitting(start: int, typed: str, choices: Sequence[Completion]) -> Suggestions:
     """Those that begin like the word, then those that have it in them; none if the word is all there is to say."""
     word = typed.casefold()
     fit = [each for each in choices if each.insert.strip("`").casefold().startswith(word)]
@@ -104,37 +106,37 @@ def _fitting(start: int, typed: str, choices: Sequence[Completion]) -> Offer:
         fit += [each for each in choices if word in each.insert.casefold() and each not in fit]
     if len(fit) == 1 and fit[0].insert == typed:
         return NOTHING
-    return Offer(start, tuple(fit[:MOST])) if fit else NOTHING
+    return Suggestions(start, tuple(fit[:MOST])) if fit else NOTHING
 
 
 def _distinct(choices: Iterable[Completion]) -> list[Completion]:
     return list({each.insert: each for each in choices}.values())
 
 
-def _names(text: str, pieces: Sequence[Piece], kind: Kind, but: int) -> list[str]:
+def _names(text: str, pieces: Sequence[QueryToken], kind: TokenKind, but: int) -> list[str]:
     """What is written elsewhere in the text of this kind, but for what is being typed."""
     return list(
         dict.fromkeys(text[each.start : each.end] for each in pieces if each.kind is kind and each.start != but)
     )
 
 
-def _tables(text: str, before: Sequence[Piece], vocabulary: Vocabulary) -> list[Completion] | None:
+def _tables(text: str, before: Sequence[QueryToken], vocabulary: QueryVocabulary) -> list[Completion] | None:
     """The tables that fit into the bracket that is open; None if no table can stand here."""
     bracket = _open_bracket(text, before)
     if bracket is None or text[bracket.start] == "{":
         return None
     wanted = text[bracket.start] == "["
     return [
-        Completion(quoted(each.name), Kind.TABLE, each.about)
+        Completion(quoted(each.name), TokenKind.TABLE, each.about)
         for each in vocabulary.tables.values()
         if each.relationship == wanted
     ]
 
 
-def _open_bracket(text: str, before: Sequence[Piece]) -> Piece | None:
+def _open_bracket(text: str, before: Sequence[QueryToken]) -> QueryToken | None:
     depth = 0
     for piece in reversed(before):
-        if piece.kind is not Kind.SIGN:
+        if piece.kind is not TokenKind.SIGN:
             continue
         if text[piece.start] in ")]}":
             depth += 1
@@ -145,14 +147,14 @@ def _open_bracket(text: str, before: Sequence[Piece]) -> Piece | None:
     return None
 
 
-def _map_of(text: str, before: Sequence[Piece]) -> str | None:
+def _map_of(text: str, before: Sequence[QueryToken]) -> str | None:
     """The table of a pattern whose map of properties is open, as in `(t:Turn {`; None if none is."""
     bracket = _open_bracket(text, before)
     if bracket is None or text[bracket.start] != "{":
         return None
     place = before.index(bracket)
     owner = before[place - 1] if place else None
-    return text[owner.start : owner.end].strip("`") if owner is not None and owner.kind is Kind.TABLE else None
+    return text[owner.start : owner.end].strip("`") if owner is not None and owner.kind is TokenKind.TABLE else None
 
 
 def tables_of(text: str, variable: str) -> list[str]:
@@ -164,29 +166,30 @@ def tables_of(text: str, variable: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _properties(text: str, variable: str, vocabulary: Vocabulary) -> list[Completion]:
+def _properties(text: str, variable: str, vocabulary: QueryVocabulary) -> list[Completion]:
     """The properties of a variable's tables; of every table where those are not known."""
     known = [each for each in tables_of(text, variable) if each in vocabulary.tables]
     return _properties_of(known or list(vocabulary.tables), vocabulary)
 
 
-def _properties_of(tables: Sequence[str], vocabulary: Vocabulary) -> list[Completion]:
+def _properties_of(tables: Sequence[str], vocabulary: QueryVocabulary) -> list[Completion]:
     columns: dict[str, str] = {}
     for name in tables:
         if (table := vocabulary.tables.get(name)) is not None:
             for column, about in table.columns.items():
                 columns.setdefault(column, about)
-    return [Completion(quoted(name), Kind.PROPERTY, about) for name, about in columns.items()]
+    return [Completion(quoted(name), TokenKind.PROPERTY, about) for name, about in columns.items()]
 
 
-def _words(text: str, pieces: Sequence[Piece], start: int, vocabulary: Vocabulary) -> list[Completion]:
+def _words(text: str, pieces: Sequence[QueryToken], start: int, vocabulary: QueryVocabulary) -> list[Completion]:
     """Variables first, then the words of the language, then functions."""
     names = [name for name, _ in PATTERN.findall(text) if name] + NAMED.findall(text)
-    written = set(_names(text, pieces, Kind.NAME, start))
-    variables = [Completion(name, Kind.NAME, _of(text, name)) for name in dict.fromkeys(names) if name in written]
-    words = [Completion(word, Kind.KEYWORD) for word in WORDS]
+    written = set(_names(text, pieces, TokenKind.NAME, start))
+    variables = [Completion(name, TokenKind.NAME, _of(text, name)) for name in dict.fromkeys(names) if name in written]
+    words = [Completion(word, TokenKind.KEYWORD) for word in WORDS]
     functions = [
-        Completion(f"{name}(", Kind.FUNCTION, does, called) for name, (called, does) in vocabulary.functions.items()
+        Completion(f"{name}(", TokenKind.FUNCTION, does, called)
+        for name, (called, does) in vocabulary.functions.items()
     ]
     return [*variables, *words, *functions]
 

@@ -14,8 +14,8 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from tui.keys import bindings
-from tui.queries.completing import Completion, Offer, Vocabulary, offer_at
-from tui.queries.highlighting import Kind, Span, spans_by_line
+from tui.queries.completing import Completion, QueryVocabulary, Suggestions, offer_at
+from tui.queries.highlighting import Span, TokenKind, spans_by_line
 from tui.queries.keys import EDITOR
 from tui.text import MUTED, clean, plain, shown_in_place
 
@@ -30,11 +30,11 @@ class Popup(OptionList, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="query-popup", markup=False, compact=True)
         self.display = False
-        self.offer = Offer(0, ())
+        self.offer = Suggestions(0, ())
         self.moved = False  # the person has gone into the list
         self.asked = False  # the list was asked for, and not only offered
 
-    def show(self, offer: Offer, below: Region, room: Region) -> None:
+    def show(self, offer: Suggestions, below: Region, room: Region) -> None:
         """Show these under the cursor, or above it where there is more room."""
         self.offer, self.moved = offer, False
         self.clear_options()
@@ -67,13 +67,13 @@ def _row(completion: Completion, names: int) -> Content:
 class QueryEditor(TextArea):
     """A text area for one query. Where words can be completed a list stands under the cursor: Tab takes from it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*(f"query-editor--{kind}" for kind in Kind), "query-editor--wrong"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*(f"query-editor--{kind}" for kind in TokenKind), "query-editor--wrong"}
     BINDINGS: ClassVar[list[BindingType]] = bindings(EDITOR)
 
     class Interrupted(Message):
         """Ctrl+C with nothing to copy."""
 
-    def __init__(self, popup: Popup, vocabulary: Vocabulary) -> None:
+    def __init__(self, popup: Popup, vocabulary: QueryVocabulary) -> None:
         super().__init__(
             id="query-editor",
             soft_wrap=True,
@@ -204,16 +204,16 @@ class QueryEditor(TextArea):
             end += 1
         return end
 
-    def _offered(self, *, asked: bool) -> Offer:
+    def _offered(self, *, asked: bool) -> Suggestions:
         """What fits at the cursor."""
         if not self.selection.is_empty or len(self.text) > LONGEST:
-            return Offer(0, ())
+            return Suggestions(0, ())
         return offer_at(self.text, self._place, self.vocabulary, asked=asked)
 
     def _offer(self, *, asked: bool = False) -> None:
         self._show(self._offered(asked=asked), asked=asked)
 
-    def _show(self, offer: Offer, *, asked: bool) -> None:
+    def _show(self, offer: Suggestions, *, asked: bool) -> None:
         """Show what fits under the word that is being typed; nothing where nothing does."""
         if not offer.choices:
             self.popup.display = False
@@ -238,7 +238,7 @@ class QueryEditor(TextArea):
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         begun = bool(before) and (before[-1].isalnum() or before[-1] in "_.:$")
-        offer = self._offered(asked=True) if begun else Offer(0, ())
+        offer = self._offered(asked=True) if begun else Suggestions(0, ())
         typed = before[column - (self._place - offer.start) :]
         if not offer.choices or any(each.insert == typed for each in offer.choices):
             await self.run_action("screen.pane(1)")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from graph.querying.grammar import KEYWORDS, REACHING
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a piece of a query is; also the end of the name of its style in the editor."""
 
     KEYWORD = "keyword"
@@ -29,10 +29,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class QueryToken:
     """A piece of a text, from `start` to before `end`; `open` if it is a string or comment that does not end."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     open: bool = False
@@ -52,9 +52,9 @@ _PIECE = re.compile(
 )
 
 
-def pieces_of(text: str) -> list[Piece]:
+def pieces_of(text: str) -> list[QueryToken]:
     """The pieces of a text in their order; blanks are none."""
-    pieces: list[Piece] = []
+    pieces: list[QueryToken] = []
     brackets: list[str] = []
     before = ""
     for found in _PIECE.finditer(text):
@@ -62,20 +62,20 @@ def pieces_of(text: str) -> list[Piece]:
         match found.lastgroup:
             case "comment" | "endless":
                 # A line's comment is open at its end too: what is typed there goes on with it.
-                pieces.append(Piece(Kind.COMMENT, start, end, not found[0].endswith("*/")))
+                pieces.append(QueryToken(TokenKind.COMMENT, start, end, not found[0].endswith("*/")))
                 continue
             case "string" | "end1" | "end2":
-                kind = Kind.STRING
-                piece = Piece(kind, start, end, found["end1"] is None and found["end2"] is None)
+                kind = TokenKind.STRING
+                piece = QueryToken(kind, start, end, found["end1"] is None and found["end2"] is None)
             case "word" | "quoted":
                 kind = _kind_of(found[0], before, brackets[-1:], text[end : end + 40].lstrip()[:1])
-                piece = Piece(kind, start, end)
+                piece = QueryToken(kind, start, end)
             case "number":
-                piece = Piece(Kind.NUMBER, start, end)
+                piece = QueryToken(TokenKind.NUMBER, start, end)
             case "parameter":
-                piece = Piece(Kind.PARAMETER, start, end)
+                piece = QueryToken(TokenKind.PARAMETER, start, end)
             case _:
-                piece = Piece(Kind.SIGN, start, end)
+                piece = QueryToken(TokenKind.SIGN, start, end)
                 if found[0] in "([{":
                     brackets.append(found[0])
                 elif found[0] in ")]}" and brackets:
@@ -85,24 +85,24 @@ def pieces_of(text: str) -> list[Piece]:
     return pieces
 
 
-def _kind_of(word: str, before: str, inside: Sequence[str], after: str) -> Kind:
+def _kind_of(word: str, before: str, inside: Sequence[str], after: str) -> TokenKind:
     """What a word is, by what stands before it, the bracket it stands in, and the character after it."""
     if before == ".":
-        return Kind.PROPERTY
+        return TokenKind.PROPERTY
     if (before == ":" and inside != ["{"]) or (before == "|" and inside == ["["]):
-        return Kind.TABLE
+        return TokenKind.TABLE
     if inside == ["{"] and after == ":":
-        return Kind.PROPERTY
+        return TokenKind.PROPERTY
     if word.startswith("`"):
-        return Kind.NAME
+        return TokenKind.NAME
     if word.upper() in REACHING:
-        return Kind.REFUSED
+        return TokenKind.REFUSED
     if word.upper() in KEYWORDS and not (after == "(" and word.upper() == "COUNT"):
-        return Kind.KEYWORD
-    return Kind.FUNCTION if after == "(" else Kind.NAME
+        return TokenKind.KEYWORD
+    return TokenKind.FUNCTION if after == "(" else TokenKind.NAME
 
 
-Span = tuple[int, int, Kind]
+Span = tuple[int, int, TokenKind]
 
 
 def spans_by_line(text: str) -> dict[int, list[Span]]:
@@ -110,7 +110,7 @@ def spans_by_line(text: str) -> dict[int, list[Span]]:
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     spans: dict[int, list[Span]] = {}
     for piece in pieces_of(text):
-        if piece.kind in (Kind.NAME, Kind.SIGN):
+        if piece.kind in (TokenKind.NAME, TokenKind.SIGN):
             continue
         line = bisect_right(starts, piece.start) - 1
         for row in range(line, len(starts)):

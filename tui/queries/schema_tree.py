@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 
 from tui.keys import bindings
-from tui.queries.completing import Table, Vocabulary, quoted, tables_of
+from tui.queries.completing import KnownTable, QueryVocabulary, quoted, tables_of
 from tui.queries.keys import TABLES
 from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
@@ -19,10 +19,10 @@ OPEN, SHUT, NONE = "▾", "▸", " "
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SchemaLine:
     """A table, one of its properties, or (without a table) a heading."""
 
-    table: Table | None
+    table: KnownTable | None
     column: str = ""
     heading: str = ""
 
@@ -31,7 +31,7 @@ class Line:
         return f"{self.table.name}.{self.column}" if self.table is not None else f" {self.heading}"
 
 
-class SchemaTree(LongList[Line]):
+class SchemaTree(LongList[SchemaLine]):
     """Folded and unfolded by table; Enter writes what is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TABLES)
@@ -39,16 +39,16 @@ class SchemaTree(LongList[Line]):
     class Sampled(Message):
         """Some rows of a table are to be seen."""
 
-        def __init__(self, table: Table) -> None:
+        def __init__(self, table: KnownTable) -> None:
             super().__init__()
             self.table = table
 
     def __init__(self) -> None:
         super().__init__(self._row, lambda line: line.identity, height=1, id="query-tables")
-        self._vocabulary = Vocabulary({}, {})
+        self._vocabulary = QueryVocabulary({}, {})
         self._open: set[str] = set()
 
-    def learn(self, vocabulary: Vocabulary) -> None:
+    def learn(self, vocabulary: QueryVocabulary) -> None:
         """Show these tables; what is unfolded stays so."""
         self._vocabulary = vocabulary
         self._refill()
@@ -57,17 +57,17 @@ class SchemaTree(LongList[Line]):
 
     def _refill(self) -> None:
         tables = self._vocabulary.tables.values()
-        lines: list[Line] = []
+        lines: list[SchemaLine] = []
         for heading, relationship in (("Nodes", False), ("Relationships", True)):
-            lines.append(Line(None, heading=heading))
+            lines.append(SchemaLine(None, heading=heading))
             for table in tables:
                 if table.relationship is relationship:
-                    lines.append(Line(table))
+                    lines.append(SchemaLine(table))
                     if table.name in self._open:
-                        lines += [Line(table, column) for column in table.columns]
+                        lines += [SchemaLine(table, column) for column in table.columns]
         self.fill(lines)
 
-    def _row(self, line: Line, width: int) -> Sequence[Content]:
+    def _row(self, line: SchemaLine, width: int) -> Sequence[Content]:
         if line.table is None:
             return [plain(line.heading, MUTED)]
         if line.column:
@@ -104,7 +104,7 @@ class SchemaTree(LongList[Line]):
             super().action_choose()
 
 
-def pattern_of(table: Table) -> str:
+def pattern_of(table: KnownTable) -> str:
     """A table as it is written in a MATCH."""
     if not table.relationship:
         return f"({letter_of(table.name)}:{quoted(table.name)})"
@@ -123,7 +123,7 @@ def letter_of(table: str) -> str:
     return table[:1].lower()
 
 
-def sample_of(table: Table) -> str:
+def sample_of(table: KnownTable) -> str:
     """A query for some rows of a table."""
     pattern = pattern_of(table)
     if table.relationship:
@@ -132,7 +132,7 @@ def sample_of(table: Table) -> str:
     return f"MATCH {pattern}\nRETURN {letter_of(table.name)}\nLIMIT {SAMPLE}"
 
 
-def written(line: Line, text: str) -> str:
+def written(line: SchemaLine, text: str) -> str:
     """What Enter writes of a line into a query that says `text` so far: a whole query where there is none."""
     table = line.table
     assert table is not None
@@ -150,7 +150,7 @@ def written(line: Line, text: str) -> str:
     return f"MATCH {pattern_of(table)}\nRETURN *\nLIMIT {SAMPLE}"
 
 
-def variable_of(table: Table, text: str) -> str:
+def variable_of(table: KnownTable, text: str) -> str:
     """The variable that a text already has for a table; empty if it has none."""
     import re
 

@@ -13,10 +13,10 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from tui.drawing.view import GraphView
-from tui.keys import Row, bindings, foot, signs
+from tui.keys import KeyRow, bindings, foot, signs
 from tui.queries import choosers
-from tui.queries.answering import Answering
-from tui.queries.asking import Asking, is_question, state_in_words
+from tui.queries.answering import AnswerActions
+from tui.queries.asking import QueryRunner, is_question, state_in_words
 from tui.queries.desk import Asked, Desk
 from tui.queries.editor import Popup, QueryEditor
 from tui.queries.exporting import ExportFailed
@@ -59,8 +59,8 @@ class QueryScreen(Screen[None]):
         self.desk = desk
         self.world = world
         self.private = private
-        self.asking = Asking(self)
-        self.answering = Answering(self)
+        self.asking = QueryRunner(self)
+        self.answering = AnswerActions(self)
         self.taking = Taking(self)
         self._note = note  # what is to be known of the world that is asked
         self._popup = Popup()
@@ -150,7 +150,7 @@ class QueryScreen(Screen[None]):
         self.query_one("#query-keys", Static).update(foot(own, width, lines, always=keys))
         self.set_class(isinstance(self.focused, GraphView) and self.app.size.height < ROOMY, "-drawing")
 
-    def _rows_here(self) -> tuple[Row, ...]:
+    def _rows_here(self) -> tuple[KeyRow, ...]:
         """The keys of what has the focus, the nearest first."""
         if self.tables.has_focus:
             return foot_of("tables")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from graph.querying.functions import FUNCTION_HELP
 from graph.querying.meanings import PROPERTIES, TABLES
 from graph.schema import NODES, RELS
-from tui.queries.completing import Table, Vocabulary
+from tui.queries.completing import KnownTable, QueryVocabulary
 
 if TYPE_CHECKING:
     from graph.querying.catalogue import Property, Schema
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 TYPES = {"STRING": "text", "INT64": "number", "DOUBLE": "number", "BOOL": "yes or no"}
 
 
-def at_first() -> Vocabulary:
+def at_first() -> QueryVocabulary:
     """What is known without asking the graph: everything but how much there is."""
     nodes = {
-        each.name: Table(each.name, columns=_columns(each.name, each.columns), about=TABLES[each.name])
+        each.name: KnownTable(each.name, columns=_columns(each.name, each.columns), about=TABLES[each.name])
         for each in NODES
     }
     rels = {
-        each.name: Table(
+        each.name: KnownTable(
             each.name,
             relationship=True,
             columns=_columns(each.name, each.columns),
@@ -29,17 +29,17 @@ def at_first() -> Vocabulary:
         )
         for each in RELS
     }
-    return Vocabulary({**nodes, **rels}, functions())
+    return QueryVocabulary({**nodes, **rels}, functions())
 
 
-def vocabulary_of(schema: "Schema") -> Vocabulary:
+def vocabulary_of(schema: "Schema") -> QueryVocabulary:
     """What the graph says there is."""
     nodes = {
-        each.name: Table(each.name, columns=_told(each.properties), about=each.meaning, count=each.count)
+        each.name: KnownTable(each.name, columns=_told(each.properties), about=each.meaning, count=each.count)
         for each in schema.nodes
     }
     rels = {
-        each.name: Table(
+        each.name: KnownTable(
             each.name,
             relationship=True,
             columns=_told(each.properties),
@@ -49,7 +49,7 @@ def vocabulary_of(schema: "Schema") -> Vocabulary:
         )
         for each in schema.relationships
     }
-    return Vocabulary({**nodes, **rels}, functions())
+    return QueryVocabulary({**nodes, **rels}, functions())
 
 
 def functions() -> dict[str, tuple[str, str]]:

@@ -22,7 +22,7 @@ MOST_WORDS = 64_000
 QUIT_S, END_S = 8.0, 3.0  # for a chat to close its memory, and to end when it is told again
 
 
-class Chat(AppService):
+class ChatProcess(AppService):
     """One chat and the process it is; a page is at the other end."""
 
     def __init__(

@@ -15,7 +15,7 @@ from aiohttp import WSMsgType, web
 from aiohttp.http import HttpProcessingError
 
 from tui.exit_codes import ExitCode
-from tui.web.chats import Chat
+from tui.web.chats import ChatProcess
 from tui.web.guard import Guard
 from tui.web.page import FOCUS, PAGE
 
@@ -31,13 +31,13 @@ FONT_SIZE = 16
 FULL = f"\r\n  {MOST_CHATS} clew pages are already open. Close one, then reload this page.\r\n"
 
 
-class Pages:
+class WebApp:
     """The application: what is served, and the chats that are open."""
 
     def __init__(self, home: Path, guard: Guard) -> None:
         self._home = home
         self._guard = guard
-        self._chats: set[Chat] = set()
+        self._chats: set[ChatProcess] = set()
         self._pages: set[web.WebSocketResponse] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -77,7 +77,7 @@ class Pages:
         return page
 
     async def _talk(self, page: web.WebSocketResponse, width: int, height: int) -> None:
-        chat = Chat(self._home, write_bytes=page.send_bytes, write_str=page.send_str, close=page.close)
+        chat = ChatProcess(self._home, write_bytes=page.send_bytes, write_str=page.send_str, close=page.close)
         self._chats.add(chat)
         try:
             await chat.start(width, height)
@@ -90,7 +90,7 @@ class Pages:
             stopping.add_done_callback(self._ending.discard)
             await asyncio.shield(stopping)
 
-    async def _stop(self, chat: Chat) -> None:
+    async def _stop(self, chat: ChatProcess) -> None:
         await chat.stop()
         self._chats.discard(chat)
 
@@ -102,7 +102,7 @@ class Pages:
             await asyncio.wait(set(self._ending))
 
 
-async def _take(chat: Chat, page: web.WebSocketResponse, data: str) -> None:
+async def _take(chat: ChatProcess, page: web.WebSocketResponse, data: str) -> None:
     """One message of a page; what is none is passed over."""
     try:
         match json.loads(data):
@@ -161,7 +161,7 @@ async def serve(home: Path, listening: socket.socket, tell: Callable[[str], None
     guard = Guard(listening.getsockname()[1])
     logger.addFilter(_is_of_the_server)
     runner = web.AppRunner(
-        Pages(home, guard).application(),
+        WebApp(home, guard).application(),
         access_log=None,
         logger=logger,
         keepalive_timeout=REQUEST_S,

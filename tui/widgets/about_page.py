@@ -8,7 +8,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from tui.dates import when
-from tui.keys import Row, bindings
+from tui.keys import KeyRow, bindings
 from tui.places import ABOUT, READER
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, spaced
@@ -30,7 +30,7 @@ class AboutPage(Reader):
     """The page; `walk` shows whom it is about in the graph."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ABOUT)
-    KEYS: ClassVar[tuple[Row, ...]] = KEYS
+    KEYS: ClassVar[tuple[KeyRow, ...]] = KEYS
 
     def __init__(self, title: str, words: Content, *, walk: Callable[[], None]) -> None:
         super().__init__(title, words)

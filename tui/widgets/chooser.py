@@ -13,19 +13,19 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tui.keys import Row, Sign, bindings, signs
+from tui.keys import KeyRow, Sign, bindings, signs
 from tui.latest import Latest, is_there
 from tui.places import CHOOSER
 from tui.text import MUTED, plain
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
-from tui.widgets.pages import Fold, Pages, Words
+from tui.widgets.pages import Fold, Pages, PageText
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Generic[Item]):
+class Chosen(Generic[Item]):
     """What was chosen: `answer` is the name of the key's meaning; `item` is None where the list is empty."""
 
     answer: str
@@ -33,10 +33,10 @@ class Choice(Generic[Item]):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ChooserKey:
     """A key of the chooser, and the answer it gives."""
 
-    row: Row
+    row: KeyRow
     answer: str
     always: bool = False  # also where the list is empty
 
@@ -45,7 +45,7 @@ class Key:
         return self.row.binds[0].key
 
 
-class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
+class Chooser(ModalScreen[Chosen[Any] | None], Generic[Item]):
     """`preview(item)` is asked for the row under the mark; what it fails with is shown in its place.
 
     `more` finds out what else the rows are to show, and calls what it is given when they are to be drawn again.
@@ -61,8 +61,8 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         *,
         paint: Callable[[Item, int], Sequence[Content]],
         identity: Callable[[Item], str],
-        preview: Callable[[Item], Awaitable[Content | Words]],
-        keys: Sequence[Key],
+        preview: Callable[[Item], Awaitable[Content | PageText]],
+        keys: Sequence[ChooserKey],
         failures: tuple[type[Exception], ...],
         choose: str | None = None,
         height: int = 2,
@@ -80,7 +80,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._preview = preview
         self._failures = failures
         self._rows = LongList[Item](paint, identity, height=height, classes="chooser-list")
-        self._latest: Latest[Item, Words] = Latest(self._look, self._show)
+        self._latest: Latest[Item, PageText] = Latest(self._look, self._show)
         for key in keys:  # bindings, as the arrows are: a key that is handled otherwise would overtake them
             self._bindings.bind(key.key, key.row.binds[0].action, show=False)
 
@@ -103,7 +103,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         self._rows.set_class(not self._items, "-empty")
         self.query_one(".chooser-preview").set_class(not self._items, "-empty")
         if not self._items:
-            self.tell(Words(plain(self._empty, MUTED)))
+            self.tell(PageText(plain(self._empty, MUTED)))
         if self._more is not None:
             self.run_worker(self._find_more(self._more))
 
@@ -116,18 +116,18 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
         if self._rows.chosen is not None:
             self.run_worker(self._latest.ask(self._rows.chosen))
 
-    async def _look(self, item: Item) -> Words:
+    async def _look(self, item: Item) -> PageText:
         try:
             found = await self._preview(item)
         except self._failures as error:
             found = plain(str(error), "$text-error")
-        return found if isinstance(found, Words) else Words(found)
+        return found if isinstance(found, PageText) else PageText(found)
 
-    def _show(self, item: Item, words: Words) -> None:
+    def _show(self, item: Item, words: PageText) -> None:
         if is_there(self) and self._rows.chosen is item:
             self.tell(words)
 
-    def tell(self, words: Words) -> None:
+    def tell(self, words: PageText) -> None:
         """Show this in the place of a preview."""
         self.query_one(Pages).tell(words)
 
@@ -142,7 +142,7 @@ class Chooser(ModalScreen[Choice[Any] | None], Generic[Item]):
     def action_answer(self, pressed: str) -> None:
         key = next((key for key in self._keys if key.key == pressed), None)
         if key is not None and (self._rows.chosen is not None or key.always):
-            self.dismiss(Choice(key.answer, self._rows.chosen))
+            self.dismiss(Chosen(key.answer, self._rows.chosen))
 
     def action_page(self, pages: int) -> None:
         """Further in the preview where it goes on that way, else in the list."""

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 from textual.widgets.option_list import Option
 
-from tui.keys import Row, bindings, signs
+from tui.keys import KeyRow, bindings, signs
 from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
 from tui.text import clean, plain, shown, shown_in_place
 from tui.widgets.answers import CANCEL, Answers
@@ -152,7 +152,7 @@ class Pick(ModalScreen[str | None]):
         self.dismiss(self._choices[event.option_index])
 
 
-class Lines(TextArea):
+class LinesInput(TextArea):
     """A text area whose Enter means done; Ctrl+J is the new line, as in the composer."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
@@ -200,10 +200,10 @@ class AskText(ModalScreen[str | None]):
         with Vertical(classes="dialog tall"):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             yield Static(plain(self._words), classes="dialog-words", markup=False)
-            yield Lines(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
+            yield LinesInput(clean(self._value), soft_wrap=True, compact=True, show_line_numbers=False)
             yield Foot(signs((*LINES, *ASK_TEXT)), classes="dialog-keys")
 
-    @on(Lines.Done)
+    @on(LinesInput.Done)
     def action_done(self) -> None:
         self.dismiss(self.query_one(TextArea).text)
 
@@ -212,7 +212,7 @@ class Reader(ModalScreen[None]):
     """A text to read: the help, the status, a long message. Lines are drawn as they come into view."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(READER)
-    KEYS: ClassVar[tuple[Row, ...]] = READER
+    KEYS: ClassVar[tuple[KeyRow, ...]] = READER
 
     def __init__(self, title: str, words: Content | str) -> None:
         super().__init__()

@@ -21,14 +21,14 @@ TELLS = ("Other chats can use what is learned here.", "A separate world: other c
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ForkRequest:
     """What is to be forked: a what-if or not, and by which name, if by any."""
 
     what_if: bool = False
     name: str | None = None
 
 
-class ForkScreen(ModalScreen[Wanted | None]):
+class ForkScreen(ModalScreen[ForkRequest | None]):
     """Closes with what is wanted; None if left. Tab turns between the two ways."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(FORK)
@@ -60,4 +60,4 @@ class ForkScreen(ModalScreen[Wanted | None]):
 
     @on(Input.Submitted)
     def _done(self, event: Input.Submitted) -> None:
-        self.dismiss(Wanted(self._what_if, clean(event.value).strip() or None))
+        self.dismiss(ForkRequest(self._what_if, clean(event.value).strip() or None))

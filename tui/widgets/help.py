@@ -9,7 +9,7 @@ from tui.actions import by_group, key_name
 from tui.charts import keys as charts
 from tui.drawing import keys as drawing
 from tui.egos import keys as egos
-from tui.keys import Place
+from tui.keys import KeyContext
 from tui.memories import keys as memories
 from tui.queries import keys as queries
 from tui.text import plain
@@ -18,34 +18,36 @@ from tui.widgets.columns import row
 WIDE = 16
 
 MEMORY_SCREEN = (
-    Place("Memories (F4)", (*memories.SCREEN, memories.UNDO)),
-    Place("  Memories and review", (*memories.OBSERVATIONS, *memories.REVIEW, *memories.LEARNED, *memories.FILTERS)),
-    Place("  Core blocks", memories.BLOCKS),
-    Place("  Significance", (*memories.BARS, *memories.TURNS)),
-    Place("  Documents", memories.DOCUMENTS),
+    KeyContext("Memories (F4)", (*memories.SCREEN, memories.UNDO)),
+    KeyContext(
+        "  Memories and review", (*memories.OBSERVATIONS, *memories.REVIEW, *memories.LEARNED, *memories.FILTERS)
+    ),
+    KeyContext("  Core blocks", memories.BLOCKS),
+    KeyContext("  Significance", (*memories.BARS, *memories.TURNS)),
+    KeyContext("  Documents", memories.DOCUMENTS),
 )
 PLACES = (
-    Place("Writing", places.COMPOSER),
-    Place("Messages (Tab)", places.MESSAGE),
-    Place("When the model asks for permission", places.APPROVAL),
-    Place("List of chats (F2)", places.CHATS),
-    Place("Search (Ctrl+F)", places.SEARCH),
-    Place("Recalled (F7)", places.PANEL),
+    KeyContext("Writing", places.COMPOSER),
+    KeyContext("Messages (Tab)", places.MESSAGE),
+    KeyContext("When the model asks for permission", places.APPROVAL),
+    KeyContext("List of chats (F2)", places.CHATS),
+    KeyContext("Search (Ctrl+F)", places.SEARCH),
+    KeyContext("Recalled (F7)", places.PANEL),
     *MEMORY_SCREEN,
     *charts.PLACES,
     *queries.PLACES,
-    Place("Lists", places.LIST),
-    Place("Going back, branches and marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
-    Place("About a person, place or project (/about)", places.ABOUT),
+    KeyContext("Lists", places.LIST),
+    KeyContext("Going back, branches and marks", (*places.REWIND, *places.TREE, *places.MARKS, *places.CHOOSER)),
+    KeyContext("About a person, place or project (/about)", places.ABOUT),
     *egos.PLACES,
-    Place("Graph drawings", drawing.VIEW),
-    Place("Confirmations", (*places.ANSWERS, *places.IMPACT, *places.CONFIRM)),
-    Place("Text fields", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
-    Place("Forking", places.FORK),
-    Place("Models (/model)", places.MODELS),
-    Place("Settings (F10)", places.SETTINGS),
-    Place("Choosing from a few", places.PICK),
-    Place("Reading pages", places.READER),
+    KeyContext("Graph drawings", drawing.VIEW),
+    KeyContext("Confirmations", (*places.ANSWERS, *places.IMPACT, *places.CONFIRM)),
+    KeyContext("Text fields", (*places.ASK_LINE, *places.LINES, *places.ASK_TEXT)),
+    KeyContext("Forking", places.FORK),
+    KeyContext("Models (/model)", places.MODELS),
+    KeyContext("Settings (F10)", places.SETTINGS),
+    KeyContext("Choosing from a few", places.PICK),
+    KeyContext("Reading pages", places.READER),
 )
 
 
@@ -61,7 +63,7 @@ def help_content(width: int) -> Content:
     return Content("\n").join(parts)
 
 
-def keys_content(places: Iterable[Place], width: int) -> Content:
+def keys_content(places: Iterable[KeyContext], width: int) -> Content:
     """The keys of some places alone, each under its heading."""
     parts: list[Content] = []
     for place in places:

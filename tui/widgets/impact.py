@@ -17,7 +17,7 @@ from tui.places import IMPACT
 from tui.text import MUTED, plain
 from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.dialogs import Question
-from tui.widgets.pages import Fold, Pages, Words
+from tui.widgets.pages import Fold, Pages, PageText
 
 if TYPE_CHECKING:
     from agent.plans import Plan
@@ -31,7 +31,7 @@ UNDONE_BY = "/undo undoes this."
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ImpactChoice:
     """One way to do it: what it is called among the others, and its plan."""
 
     name: str
@@ -50,7 +50,7 @@ class ImpactScreen(Question["Plan | None"]):
     def __init__(
         self,
         title: str,
-        ways: Sequence[Way],
+        ways: Sequence[ImpactChoice],
         *,
         yes: str,
         failures: tuple[type[Exception], ...],
@@ -85,7 +85,7 @@ class ImpactScreen(Question["Plan | None"]):
 
     def _turn_to(self, place: int) -> None:
         self._place, self.plan = place, None
-        self._tell(Words(plain(LOOKING, MUTED)))
+        self._tell(PageText(plain(LOOKING, MUTED)))
         self.run_worker(self._latest.ask(place))
 
     async def _look(self, place: int) -> "Plan | str":
@@ -99,12 +99,12 @@ class ImpactScreen(Question["Plan | None"]):
         if not is_there(self) or place != self._place:
             return
         if isinstance(answer, str):
-            self._tell(Words(plain(answer, "$text-error")))
+            self._tell(PageText(plain(answer, "$text-error")))
             return
         self.plan = answer
         self._tell(impact_words(answer, self._words))
 
-    def _tell(self, words: Words) -> None:
+    def _tell(self, words: PageText) -> None:
         self._body.tell(words)
         self._content = words.content(briefed=False)
         last = self.query_one(".impact-last", Static)
@@ -155,16 +155,16 @@ class ImpactScreen(Question["Plan | None"]):
         self._body.turn(pages)
 
 
-def impact_words(plan: "Plan", words: str = "") -> Words:
+def impact_words(plan: "Plan", words: str = "") -> PageText:
     """What is to be known before it happens, then what a plan does, a line each."""
     from tui.impact import lines_of, summary_of
 
     first = Content("\n").join(plain(note, MUTED) for note in (*plan.notes, *([words] if words else [])))
     whole = Content("\n").join(plain(line) for line in lines_of(plan.impact))
-    return Words(whole, plain(summary_of(plan.impact), "bold"), first)
+    return PageText(whole, plain(summary_of(plan.impact), "bold"), first)
 
 
-def preview_of(plan: "Plan") -> Words:
+def preview_of(plan: "Plan") -> PageText:
     """A plan beside a list to choose from."""
     words = impact_words(plan)
     return replace(words, whole=Content("\n").join([words.whole, Content(""), last_of(plan)]))

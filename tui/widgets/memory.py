@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.keys import bindings, letters_of, signs
-from tui.pack import Item, Pack
+from tui.pack import Pack, PackItem
 from tui.places import PANEL
 from tui.text import MUTED, cut, plain
 from tui.widgets.foot import Foot
@@ -32,7 +32,7 @@ class MemoryPanel(Vertical):
     class Asked(Message):
         """`what` is to be done, with `item` where that is about one."""
 
-        def __init__(self, what: str, item: Item | None) -> None:
+        def __init__(self, what: str, item: PackItem | None) -> None:
             super().__init__()
             self.what = what
             self.item = item
@@ -40,7 +40,7 @@ class MemoryPanel(Vertical):
     def __init__(self) -> None:
         super().__init__(id="memory")
         self.pack = Pack()
-        self._places: list[Item | None] = []  # for each row: its item, or None for a heading
+        self._places: list[PackItem | None] = []  # for each row: its item, or None for a heading
 
     def compose(self) -> ComposeResult:
         yield Static("Memory", id="memory-title", markup=False)
@@ -97,7 +97,7 @@ class MemoryPanel(Vertical):
     def on_resize(self) -> None:
         self._paint_title()
 
-    def _place_of(self, chosen: Item | None) -> int | None:
+    def _place_of(self, chosen: PackItem | None) -> int | None:
         """Where the chosen item stands now, else the first recalled one, else the first."""
         places = [(place, item) for place, item in enumerate(self._places) if item is not None]
         same = [(place, item) for place, item in places if chosen is not None and item.turn == chosen.turn]
@@ -107,7 +107,7 @@ class MemoryPanel(Vertical):
         return places[recalled if self.pack.recalled else 0][0] if places else None
 
     @property
-    def chosen(self) -> Item | None:
+    def chosen(self) -> PackItem | None:
         """The item the mark stands at."""
         place = self.query_one(Rows).highlighted
         return self._places[place] if place is not None and place < len(self._places) else None
@@ -143,7 +143,7 @@ def _heading(words: str) -> Content:
     return plain(words, "bold $secondary")
 
 
-def _row(item: Item) -> Content:
+def _row(item: PackItem) -> Content:
     mark = f"{PIN} " if item.pinned else ""
     head = Content.assemble(plain(mark, "$primary"), plain(item.head, "bold" if not item.hidden else MUTED))
     if item.hidden:

@@ -14,7 +14,7 @@ NOTHING = Content("")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PageText:
     """Words to read, `first` above them; `short` is all they say in brief, for where there is no room for them."""
 
     whole: Content
@@ -38,14 +38,14 @@ class Pages(VerticalScroll, can_focus=False):
 
     def __init__(self, words: Content, *, classes: str) -> None:
         super().__init__(classes=classes)
-        self._words = Words(words)
+        self._words = PageText(words)
         self._briefed = False  # they did not fit, and what is said in brief stands above them
         self._around = (0, 0)
 
     def compose(self) -> ComposeResult:
         yield Static(self._words.whole, markup=False)
 
-    def tell(self, words: Words) -> None:
+    def tell(self, words: PageText) -> None:
         """Show these, from the beginning."""
         self._words, self._briefed = words, False
         self._paint()

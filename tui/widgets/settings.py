@@ -17,7 +17,7 @@ from tui.keys import bindings, signs
 from tui.places import SETTINGS
 from tui.text import MUTED, cut, plain, shown
 from tui.widgets.foot import Foot
-from tui.widgets.pages import Fold, Pages, Words
+from tui.widgets.pages import Fold, Pages, PageText
 from tui.widgets.rows import Rows, type_into
 from tui.widgets.search import SearchInput
 
@@ -129,12 +129,12 @@ class SettingsScreen(ModalScreen[None]):
         keys = [each.setting.key for each in self._found]
         rows.highlighted = keys.index(before) if before in keys else 0 if keys else None
         if not keys:
-            self.query_one(Pages).tell(Words(plain(NONE, MUTED)))
+            self.query_one(Pages).tell(PageText(plain(NONE, MUTED)))
 
     @on(OptionList.OptionHighlighted)
     def _moved(self) -> None:
         if self.chosen is not None:
-            self.query_one(Pages).tell(Words(about(self.chosen, self._in_use(self.chosen.setting))))
+            self.query_one(Pages).tell(PageText(about(self.chosen, self._in_use(self.chosen.setting))))
 
     @on(Pages.Turned)
     def _turned(self, event: Pages.Turned) -> None:

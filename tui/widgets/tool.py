@@ -5,14 +5,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.text import MUTED, plain
-from tui.toolwords import Call, line_of, whole
+from tui.toolwords import ToolCall, line_of, whole
 from tui.widgets.message import Message
 
 
 class ToolBlock(Message):
     """What the model looked up on the way to its reply, folded unless it is what was asked for."""
 
-    def __init__(self, turn: str, call: Call) -> None:
+    def __init__(self, turn: str, call: ToolCall) -> None:
         super().__init__(turn, classes="tool")
         self.call = call
         self._turned = False  # the reader folded or unfolded it
@@ -33,7 +33,7 @@ class ToolBlock(Message):
         nothing = "It returned nothing." if self.call.done else "…"
         return Content.assemble(head, "\n", plain(whole(self.call) or nothing, MUTED))
 
-    def tell(self, call: Call) -> None:
+    def tell(self, call: ToolCall) -> None:
         """The call stands like this now."""
         self.call = call
         if not self._turned:
@@ -53,6 +53,6 @@ class ToolBlock(Message):
         self.toggle()
 
 
-def _folded(call: Call) -> bool:
+def _folded(call: ToolCall) -> bool:
     """Themes were asked for to be read; other answers are there for the model."""
     return call.tool != "themes" or not call.done or call.error is not None

@@ -13,7 +13,7 @@ from agent.agent import Agent
 from agent.asking import modelled
 from agent.asking import probe as probing
 from agent.asking.modelled import EXAMPLES, SCHEMA, Unheld, hold, prompt_for
-from agent.asking.probe import NOW, TASKS, VERSION, Task, passes, probe
+from agent.asking.probe import NOW, TASKS, VERSION, QueryTask, passes, probe
 from agent.asking.queries import NO_TEMPLATE
 from agent.errors import NotUnderstood
 from agent.foreground import Foreground
@@ -270,7 +270,7 @@ async def test_a_model_without_answers_costs_two_questions() -> None:
 
 
 def test_the_rows_count_and_not_how_they_were_found() -> None:
-    task = Task("?", frozenset({frozenset({"fact", 2}), frozenset({"plan", 1})}))
+    task = QueryTask("?", frozenset({frozenset({"fact", 2}), frozenset({"plan", 1})}))
     assert passes(task, [("plan", 1), ("fact", 2)])
     assert passes(task, [(2, "x", "fact"), ("plan", None, 1)])
     assert not passes(task, [("plan", 1)])

@@ -28,7 +28,7 @@ from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
 from tui.commands.ask import message_of
-from tui.commands.asking import FIGURES, Question, Tongue, run_answer, run_question
+from tui.commands.asking import FIGURES, AskRequest, Tongue, run_answer, run_question
 from tui.commands.output import Narration
 from tui.exit_codes import ExitCode
 
@@ -66,7 +66,7 @@ def ask(place: Home, settings: Settings) -> Callable[..., ExitCode]:
         text: str = "Hello?", *replies: str | Reply, as_json: bool = False, loader: OneModel | None = None, **about: Any
     ) -> ExitCode:
         loader = loader or OneModel(lambda: FakeGenerator(*replies))
-        return run_question(place, settings, Question(text, **about), Tongue(as_json=as_json), loader=loader)
+        return run_question(place, settings, AskRequest(text, **about), Tongue(as_json=as_json), loader=loader)
 
     return call
 

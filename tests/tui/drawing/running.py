@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from graph.subgraphs import Ref, Subgraph
 from tests.tui.conftest import wait_until
-from tui.drawing.exporting import Kept
+from tui.drawing.exporting import SavedDrawing
 from tui.drawing.layout import Layout
 from tui.drawing.view import GraphView
 from tui.themes import THEMES
@@ -24,7 +24,7 @@ class Drawing(App[None]):
         super().__init__()
         self.wanted = theme
         self.heard: list[tuple[str, Ref]] = []
-        self.saved: list[Kept] = []
+        self.saved: list[SavedDrawing] = []
 
     def compose(self) -> ComposeResult:
         yield GraphView()

@@ -17,7 +17,7 @@ from tui.drawing.exporting import save
 from tui.drawing.fonts import Fonts, NoFont, folders
 from tui.drawing.layout import LayoutKind, layout, roomy
 from tui.drawing.png import to_png
-from tui.drawing.shapes import Words, paper, shapes
+from tui.drawing.shapes import ShapeText, paper, shapes
 from tui.drawing.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,7 +59,7 @@ def test_a_picture_has_all_nodes_however_small_the_terminal_is(tmp_path: Path, k
 def test_everything_lies_on_the_paper() -> None:
     made = layout(SHAPES["dense"], kind="force", width=80, height=22)
     width, height = paper(made)
-    words = [shape for shape in shapes(made) if isinstance(shape, Words)]
+    words = [shape for shape in shapes(made) if isinstance(shape, ShapeText)]
     assert all(each.at[0] >= 0 and each.at[0] + each.width <= width for each in words)
     assert all(0 < each.at[1] < height for each in words)
 

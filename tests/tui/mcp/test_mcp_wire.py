@@ -18,7 +18,7 @@ from agent.home import Home
 from graph.lock import holder
 from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat
-from tui.mcp.lines import MOST_BYTES, TOO_LONG, Lines
+from tui.mcp.lines import MOST_BYTES, TOO_LONG, WireLines
 
 pytestmark = pytest.mark.process
 
@@ -212,7 +212,7 @@ async def test_from_a_file_it_answers_all_of_it(home: Path, tmp_path: Path) -> N
 
 async def test_lines_come_whole_however_they_arrive_and_none_is_longer_than_may_be() -> None:
     stream = asyncio.StreamReader(limit=10)
-    lines = Lines(stream)
+    lines = WireLines(stream)
     stream.feed_data("héé\n".encode()[:3])
     stream.feed_data("héé\n".encode()[3:] + b"x" * 35 + b"\nnext\n" + b"y" * 12)
     stream.feed_data(b"y\nbehind\n\xff\nlast")

@@ -2,12 +2,12 @@
 
 import json
 
-from tui.mcp.shapes import MOST_ANSWER, MOST_TEXT, About, Chat, Quoted, Rows
+from tui.mcp.shapes import MOST_ANSWER, MOST_TEXT, AboutShape, ChatShape, Quoted, RowsShape
 from tui.mcp.telling import as_text
 
 
-def rows(*cells: object) -> Rows:
-    return Rows(columns=["cell"], rows=[[cell] for cell in cells], total=len(cells), cut="", took_ms=1.0)
+def rows(*cells: object) -> RowsShape:
+    return RowsShape(columns=["cell"], rows=[[cell] for cell in cells], total=len(cells), cut="", took_ms=1.0)
 
 
 def test_of_many_long_rows_as_many_are_told_as_an_answer_holds_and_the_rest_is_counted() -> None:
@@ -31,8 +31,8 @@ def test_an_answer_that_holds_all_says_nothing() -> None:
 
 def test_chats_give_way_before_the_messages_do() -> None:
     said = [Quoted(id=str(n), kind="message", text="x" * 400, at="", who="", session="") for n in range(50)]
-    chats = [Chat(id=str(n), title="t" * 100, messages=1) for n in range(1_000)]
-    answer = About(name="Ada", kind="person", said=0, mentioned=1, chats=chats, messages=said)
+    chats = [ChatShape(id=str(n), title="t" * 100, messages=1) for n in range(1_000)]
+    answer = AboutShape(name="Ada", kind="person", said=0, mentioned=1, chats=chats, messages=said)
     text = as_text(answer)
     told = json.loads(text)
     assert len(text) <= MOST_ANSWER

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from graph.querying.grammar import checked
 from graph.schema import NODES, RELS
-from tui.queries.completing import Offer, offer_at, quoted, tables_of
-from tui.queries.highlighting import Kind
+from tui.queries.completing import Suggestions, offer_at, quoted, tables_of
+from tui.queries.highlighting import TokenKind
 from tui.queries.vocabulary import at_first
 
 KNOWN = at_first()
@@ -19,7 +19,7 @@ def offered(text: str, *, asked: bool = False) -> list[str]:
     return [each.insert for each in offer(text, place, asked=asked).choices]
 
 
-def offer(text: str, place: int, *, asked: bool = False) -> Offer:
+def offer(text: str, place: int, *, asked: bool = False) -> Suggestions:
     return offer_at(text.replace("¦", ""), place, KNOWN, asked=asked)
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_offered_for_a_word_that_is_whole() -> None:
 
 
 def test_a_hint_says_how_a_function_is_called() -> None:
-    found = next(each for each in offer_at("levensh", 7, KNOWN).choices if each.kind is Kind.FUNCTION)
+    found = next(each for each in offer_at("levensh", 7, KNOWN).choices if each.kind is TokenKind.FUNCTION)
     assert found.insert == "levenshtein("
     assert found.label.startswith("levenshtein(")
     assert found.about

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.queries.highlighting import Kind, pieces_of, spans_by_line
+from tui.queries.highlighting import TokenKind, pieces_of, spans_by_line
 
 QUERY = """MATCH (t:Turn {role: 'us
 er'})-[r:IN|SAID_BY]->(s) // a note: 'no string'
@@ -46,10 +46,10 @@ def test_what_does_not_end_is_open() -> None:
 
 def test_a_piece_of_several_lines_is_told_on_each() -> None:
     spans = spans_by_line("RETURN 'a\n\nbc' AS x")
-    assert (7, 9, Kind.STRING) in spans[0]
-    assert (0, 0, Kind.STRING) in spans[1]
-    assert (0, 3, Kind.STRING) in spans[2]
-    assert (4, 6, Kind.KEYWORD) in spans[2]
+    assert (7, 9, TokenKind.STRING) in spans[0]
+    assert (0, 0, TokenKind.STRING) in spans[1]
+    assert (0, 3, TokenKind.STRING) in spans[2]
+    assert (4, 6, TokenKind.KEYWORD) in spans[2]
 
 
 @given(st.text(alphabet=st.sampled_from("aT1_ .:$'\"`/*\\n\n()[]{}|-><=é\x00"), max_size=60))

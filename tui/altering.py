@@ -11,7 +11,7 @@ from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import AskLine, Confirm
 from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ async def refresh(app: "ClewApp") -> None:
 
 async def delete_message(app: "ClewApp", message: Message) -> None:
     """`x` on a message: it goes for good, alone or with its exchange, after asking."""
-    if not isinstance(message, Said | Answer) or not _is_over(app, message):
+    if not isinstance(message, UserMessage | Answer) or not _is_over(app, message):
         app.say("Only messages and finished replies can be deleted; tool results are deleted with their message.")
         return
     assert app.chat is not None
     service, turn = app.chat.service, message.turn
-    other = "with its reply" if isinstance(message, Said) else "with its message"
+    other = "with its reply" if isinstance(message, UserMessage) else "with its message"
     plan = await agreed(
         app,
         f"Delete “{cut(message.text or 'erased', 48)}” permanently?",
@@ -101,7 +101,7 @@ async def delete_message(app: "ClewApp", message: Message) -> None:
 
 async def hide_message(app: "ClewApp", message: Message) -> None:
     """`h` on a message: out of view, memory and prompts, after asking; again: back."""
-    if not isinstance(message, Said | Answer) or not _is_over(app, message):
+    if not isinstance(message, UserMessage | Answer) or not _is_over(app, message):
         app.say("Only messages and finished replies can be hidden.")
         return
     assert app.chat is not None
@@ -140,7 +140,7 @@ def _is_over(app: "ClewApp", message: Message) -> bool:
     if app.keeping.is_private(app.chat.session):
         app.say(PRIVATE)
         return False
-    return not (isinstance(message, Said) and message.queued)
+    return not (isinstance(message, UserMessage) and message.queued)
 
 
 # Undoing

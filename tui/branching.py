@@ -15,7 +15,7 @@ from tui.text import MUTED, cut, in_chat, one_line, plain
 from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.forking import ForkRequest, ForkScreen
 from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
@@ -52,20 +52,20 @@ async def regenerate(app: "ClewApp", argument: str) -> None:
 
 def answer_again(app: "ClewApp", message: Message) -> None:
     """`r` on a message: another reply beside the one it has."""
-    if not isinstance(message, Said | Answer):
+    if not isinstance(message, UserMessage | Answer):
         app.say("Only messages and replies can be regenerated, not tool results.")
     elif (found := chat_of(app)) is not None:
         app.run_worker(app.guarded(_answer_again(app, *found, message)))
 
 
-async def _answer_again(app: "ClewApp", chat: "Chat", session: str, message: Said | Answer) -> None:
+async def _answer_again(app: "ClewApp", chat: "Chat", session: str, message: UserMessage | Answer) -> None:
     """Where more follows the reply, it is said what left with it."""
     app.unsay()
     messages = app.transcript.messages
-    asked = message if isinstance(message, Said) else question_of(messages, messages.index(message))
+    asked = message if isinstance(message, UserMessage) else question_of(messages, messages.index(message))
     later = _followed(app, message)
     plan = None
-    if later and asked is not None and not (isinstance(asked, Said) and asked.queued) and not answers_here(app):
+    if later and asked is not None and not (isinstance(asked, UserMessage) and asked.queued) and not answers_here(app):
         plan = await chat.service.branches.plan_rewind(session, asked.turn)
 
     def began() -> None:
@@ -83,7 +83,7 @@ def _refused(app: "ClewApp", words: str) -> None:
 
 
 async def edit(app: "ClewApp", argument: str) -> None:
-    messages = [each for each in app.transcript.messages if isinstance(each, Said) and not each.queued]
+    messages = [each for each in app.transcript.messages if isinstance(each, UserMessage) and not each.queued]
     if not messages:
         app.say(NO_CHAT)
     else:
@@ -92,7 +92,7 @@ async def edit(app: "ClewApp", argument: str) -> None:
 
 def say_otherwise(app: "ClewApp", message: Message, text: str = "") -> None:
     """`e` on a message: its text stands in the composer, to be sent as a new branch."""
-    if not isinstance(message, Said):
+    if not isinstance(message, UserMessage):
         app.say("Only your own messages can be edited. Press r to regenerate a reply.")
     elif message.queued:
         app.run_worker(app.guarded(app.writing.take_back(message.turn)))
@@ -127,7 +127,7 @@ def _followed(app: "ClewApp", message: Message) -> int:
     turns = [turn for turn in app.transcript.window.turns if turn.role != "tool" and not turn.queued]
     place = next((place for place, turn in enumerate(turns) if turn.id == message.turn), len(turns))
     later = turns[place + 1 :]
-    if isinstance(message, Said) and later and later[0].role != "user":
+    if isinstance(message, UserMessage) and later and later[0].role != "user":
         later = later[1:]
     return len(later)
 
@@ -327,9 +327,9 @@ async def fork(app: "ClewApp", argument: str) -> None:
 
 async def fork_at(app: "ClewApp", message: Message) -> None:
     """`f` on a message: a chat that has all up to it, once it is chosen of which world."""
-    if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+    if not isinstance(message, UserMessage | Answer) or (isinstance(message, Answer) and message.writing):
         app.say("You can fork from a message or a finished reply.")
-    elif isinstance(message, Said) and message.queued:
+    elif isinstance(message, UserMessage) and message.queued:
         app.say("This message is still queued. You can fork from it once it has a reply.")
     elif (found := chat_of(app)) is not None:
         if app.keeping.is_private(found[1]):

@@ -34,7 +34,7 @@ from tui.backstage import Choice
 from tui.fold import fold
 from tui.reading import READ, ChatReader, answer_to
 from tui.state import State, activity, model_label
-from tui.widgets.message import Answer, Said, how_it_ended
+from tui.widgets.message import Answer, UserMessage, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
 from tui.window import said
@@ -191,7 +191,7 @@ class Chat(ChatReader):
             self.tell_quotes()  # words that are quoted may have been taken out, and it is known what to make of a model
         if isinstance(notice, QueueHeld) and notice.session == self.session:
             for message in self.transcript.messages:
-                if isinstance(message, Said) and message.queued:
+                if isinstance(message, UserMessage) and message.queued:
                     message.wait(queued=True, held=message.turn in notice.turns)
             self._keep_painting()
         self._changed()
@@ -227,11 +227,11 @@ class Chat(ChatReader):
                 for message in self.transcript.messages:
                     if isinstance(message, ToolBlock) and message.call.error == toolwords.STOPPED:
                         await message.remove()  # it was not kept
-                    elif isinstance(message, Said) and message.failed:
+                    elif isinstance(message, UserMessage) and message.failed:
                         message.wait(queued=queued and message.turn == turn)  # /retry is for the last message only
                 if self.transcript.message(turn) is None:
                     held = self.state.held.get(session, ())
-                    said_now = Said(turn, event.text, queued=queued, held=turn in held)
+                    said_now = UserMessage(turn, event.text, queued=queued, held=turn in held)
                     # What is on hold stays below: this one is answered before it.
                     await self.transcript.add(said_now, before=None if queued or not held else held[0])
                 self.transcript.to_tail()
@@ -274,7 +274,7 @@ class Chat(ChatReader):
     def _taken_up(self, turn: str) -> None:
         """A message waits no more: it is being answered."""
         message = self.transcript.message(turn)
-        if isinstance(message, Said):
+        if isinstance(message, UserMessage):
             message.take()
 
     async def _begin(self, event: ReplyStarted) -> None:
@@ -303,7 +303,7 @@ class Chat(ChatReader):
             if isinstance(begun, Answer):  # nothing of it was kept
                 await begun.remove()
         message = self.transcript.message(event.turn) if event.turn is not None else None
-        if not isinstance(message, Said):
+        if not isinstance(message, UserMessage):
             return False
         message.fail(event.message)
         return True

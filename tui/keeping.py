@@ -9,7 +9,7 @@ from tui.text import cut, one_line
 from tui.trail import ChatPlace
 from tui.widgets.composer import Composer
 from tui.widgets.dialogs import Confirm
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 from tui.worlds import world_of
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Keeping:
         app = self._app
         if (
             app.chat is None
-            or not isinstance(message, Said | Answer)
+            or not isinstance(message, UserMessage | Answer)
             or (isinstance(message, Answer) and message.writing)
         ):
             app.say("Only messages and finished replies can be kept out of memory.")

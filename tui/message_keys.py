@@ -10,7 +10,7 @@ from tui.keys import actions_of
 from tui.places import MESSAGE
 from tui.walking import walk_from
 from tui.widgets.dialogs import Reader
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 from tui.widgets.tool import ToolBlock
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _open(app: "ClewApp", message: Message) -> None:
 
 
 def _walk_graph(app: "ClewApp", message: Message) -> None:
-    if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+    if not isinstance(message, UserMessage | Answer) or (isinstance(message, Answer) and message.writing):
         app.say("Only messages and finished replies are in the graph.")
     else:
         walk_from(app, "Turn", message.turn)

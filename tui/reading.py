@@ -15,7 +15,7 @@ from tui.latest import Latest
 from tui.quotes import quotes_content
 from tui.state import State, resumed
 from tui.widgets.greeting import Greeting
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
@@ -109,7 +109,7 @@ class ChatReader:
             widgets.append(answer_to(reply.reply_turn, reply.text, recall))
         held = self.state.held.get(self.session, ())
         waiting = [each for each in await self.service.chats.waiting(self.session) if each.id not in known]
-        widgets.extend(Said(each.id, each.text, queued=True, held=each.id in held) for each in waiting)
+        widgets.extend(UserMessage(each.id, each.text, queued=True, held=each.id in held) for each in waiting)
         return widgets
 
     def _mark_last(self) -> None:
@@ -119,7 +119,7 @@ class ChatReader:
         coming = self.state.waiting_in(self.session) or self.service.answering == self.session
         if last is not None and last.role == "user" and window.at_tail and not coming:
             message = self.transcript.message(last.id)
-            if isinstance(message, Said) and not message.queued:
+            if isinstance(message, UserMessage) and not message.queued:
                 message.lack()
 
     def tell_more(self) -> None:
@@ -127,7 +127,7 @@ class ChatReader:
         self._mark_last()
         self.tell_quotes()
         if self.session is not None and self.session not in self.state.private:
-            turns = tuple(each.turn for each in self.transcript.messages if isinstance(each, Said | Answer))
+            turns = tuple(each.turn for each in self.transcript.messages if isinstance(each, UserMessage | Answer))
             self._spawn(self._places.ask((self.session, turns)))
 
     async def _find_alternatives(self, asked: Places) -> "dict[str, Alternatives]":

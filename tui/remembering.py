@@ -17,7 +17,7 @@ from tui.text import cut
 from tui.walking import walk_from
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.memory import MemoryPanel
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -290,7 +290,7 @@ class Remembering:
         app, backstage = self._app, self._app.backstage
         if app.chat is None or backstage is None:
             return
-        if not isinstance(message, Said | Answer) or (isinstance(message, Answer) and message.writing):
+        if not isinstance(message, UserMessage | Answer) or (isinstance(message, Answer) and message.writing):
             app.say("Only messages and finished replies can be pinned.")
             return
         try:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tui.widgets.message import Answer, Message, Said
+from tui.widgets.message import Answer, Message, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,13 +15,13 @@ def answer_at(messages: "Sequence[Message]", place: int) -> Answer | None:
     for message in messages[place:]:
         if isinstance(message, Answer):
             return message
-        if isinstance(message, Said) and message is not messages[place]:
+        if isinstance(message, UserMessage) and message is not messages[place]:
             break
     return next((each for each in reversed(messages[:place]) if isinstance(each, Answer)), None)
 
 
-def question_of(messages: "Sequence[Message]", place: int) -> Said | None:
-    return next((each for each in reversed(messages[:place]) if isinstance(each, Said)), None)
+def question_of(messages: "Sequence[Message]", place: int) -> UserMessage | None:
+    return next((each for each in reversed(messages[:place]) if isinstance(each, UserMessage)), None)
 
 
 def said_in(messages: "Sequence[Message]", turn: str) -> str:

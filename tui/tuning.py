@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tui.state import model_label
 from tui.text import one_line, size_of
 from tui.widgets.dialogs import AskText, Confirm
-from tui.widgets.message import Said
+from tui.widgets.message import UserMessage
 
 if TYPE_CHECKING:
     from graph.events import Sampling
@@ -142,7 +142,7 @@ async def model(app: "ClewApp", argument: str, *, fetch: Fetch = fetch) -> None:
     else:
         await use_everywhere(app, chat, backstage, name, session)
     messages = app.transcript.messages
-    unanswered = bool(messages) and isinstance(messages[-1], Said) and not chat.state.waiting_in(chat.session)
+    unanswered = bool(messages) and isinstance(messages[-1], UserMessage) and not chat.state.waiting_in(chat.session)
     app.say(
         f"{one_line(model_label(name))} answers from now on{' in this chat' if here else ''}."
         + (" /retry answers your last message." if unanswered else "")

@@ -19,7 +19,7 @@ from tui.commands.backup import made
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, Said
+from tui.widgets.message import Answer, UserMessage
 
 
 def at_stake(*of_message: str, of_reply: tuple[str, ...] = ()) -> ScriptedAgent:
@@ -49,7 +49,7 @@ async def test_x_asks_with_the_impact_and_only_its_button_deletes(chat: Running,
     agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         for keys, left in ((["enter"], 4), (["escape"], 4), (["y"], 4), (["tab", "enter"], 3)):
-            last(app, Said).focus()
+            last(app, UserMessage).focus()
             await pilot.press("x")
             await wait_until(pilot, lambda: ready(app))
             await wait_until(pilot, lambda: "This message only" in words(app))
@@ -158,7 +158,7 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
 ) -> None:
     agent = at_stake("Lives in Munich", "Moved to Berlin")
     async with chat(agent, size=size) as (app, pilot):
-        message = last(app, Said)
+        message = last(app, UserMessage)
         message.focus()
         await pilot.press("h")
         await wait_until(pilot, lambda: ready(app) and "2 memories will no longer be used" in unframed(app))

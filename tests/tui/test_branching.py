@@ -9,7 +9,7 @@ from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
 from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, Said
+from tui.widgets.message import Answer, UserMessage
 
 
 def texts(app: ClewApp) -> list[str]:
@@ -32,7 +32,7 @@ def crete() -> ScriptedAgent:
     return agent
 
 
-def last(app: ClewApp, kind: type[Said] | type[Answer]) -> Said | Answer:
+def last(app: ClewApp, kind: type[UserMessage] | type[Answer]) -> UserMessage | Answer:
     return [message for message in app.transcript.messages if isinstance(message, kind)][-1]
 
 
@@ -74,7 +74,7 @@ async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it
     agent = crete()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"half a thought")
-        last(app, Said).focus()
+        last(app, UserMessage).focus()
         await pilot.press("e")
         assert app.composer.text == "And then?"
         await wait_until(pilot, lambda: "Editing: Enter saves a new version, Esc cancels" in words(app))

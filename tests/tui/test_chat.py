@@ -15,7 +15,7 @@ from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.widgets.message import Answer, Said
+from tui.widgets.message import Answer, UserMessage
 
 
 def texts(app: ClewApp) -> list[str]:
@@ -337,7 +337,7 @@ async def test_a_huge_paste_is_one_insert_and_is_shown_folded(chat: Running) -> 
         await wait_until(pilot, lambda: app.composer.text != "")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "208 KB, 16,000 lines" in screen_text(app))
-        said = next(message for message in app.transcript.messages if isinstance(message, Said))
+        said = next(message for message in app.transcript.messages if isinstance(message, UserMessage))
         said.focus()
         await pilot.press("enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)

@@ -11,7 +11,7 @@ from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.dialogs import Confirm
-from tui.widgets.message import Said
+from tui.widgets.message import UserMessage
 
 BROKEN = NotGguf(Path("notes.gguf"), "text")
 
@@ -47,7 +47,7 @@ async def test_the_next_message_takes_the_place_of_one_that_was_not_answered(cha
         agent.failure = None
         await pilot.press(*"two", "enter")
         await wait_until(pilot, lambda: texts(app) == ["one", "two", "Hello there."])
-        assert not any(message.failed for message in app.transcript.query(Said))
+        assert not any(message.failed for message in app.transcript.query(UserMessage))
 
 
 async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:

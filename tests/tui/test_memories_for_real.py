@@ -11,7 +11,7 @@ from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.approval import Approval
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Said
+from tui.widgets.message import UserMessage
 
 pytestmark = pytest.mark.ui
 
@@ -50,7 +50,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
     notes.write_text("# Gorges\n\nThe Samaria gorge is closed in winter.\n", encoding="utf-8")
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I got married today")
-        message = next(each for each in app.transcript.messages if isinstance(each, Said))
+        message = next(each for each in app.transcript.messages if isinstance(each, UserMessage))
         await agent.memories.rate(message.turn, 2)
         await pilot.press("f4", "4", "down", "down")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I got married today" in words(app))
@@ -160,7 +160,7 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
 
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Perhaps I should learn the cello")
-        turn = next(each.turn for each in app.transcript.messages if isinstance(each, Said))
+        turn = next(each.turn for each in app.transcript.messages if isinstance(each, UserMessage))
         made = ObservationMade(
             observation="01JCANDIDATE00000000000000",
             series="01JCANDIDATE00000000000000",

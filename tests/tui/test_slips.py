@@ -23,7 +23,7 @@ from tui.app import ClewApp
 from tui.keyboard import ALONE_S, TYPED
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, Said
+from tui.widgets.message import Answer, UserMessage
 from tui.widgets.rows import Rows
 from tui.widgets.search import SearchScreen
 
@@ -132,7 +132,7 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
 async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
     agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
-        last(app, Said).focus()
+        last(app, UserMessage).focus()
         await pilot.pause()
         await pressed_alone(app, clock, "x")
         await wait_until(pilot, lambda: ready(app))
@@ -166,7 +166,7 @@ async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -
     from textual.events import Paste
 
     async with chat(crete()) as (app, pilot):
-        last(app, Said).focus()
+        last(app, UserMessage).focus()
         await pilot.pause()
         app.post_message(Paste("two words"))
         await wait_until(pilot, lambda: app.composer.text == "two words" and app.composer.has_focus)
@@ -180,7 +180,7 @@ async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running, where: s
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.state.reply is not None)
         if where == "message":
-            last(app, Said).focus()
+            last(app, UserMessage).focus()
         elif where != "composer":
             await pilot.press(where)
         await pilot.pause()

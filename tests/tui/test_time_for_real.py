@@ -20,7 +20,7 @@ from tui.memories.screen import MemoriesScreen
 from tui.widgets.chooser import Chooser
 from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, Said
+from tui.widgets.message import Answer, UserMessage
 
 pytestmark = pytest.mark.ui
 
@@ -35,7 +35,7 @@ async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_sti
         await wait_until(pilot, lambda: "‹2/2›" in words(app) and app.focused is last(app, Answer))
         await pilot.press("left")
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
-        last(app, Said).focus()
+        last(app, UserMessage).focus()
         await pilot.press("e", "ctrl+a", "ctrl+k", *"Where do you live?", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
         await wait_until(pilot, lambda: app.state.reply is None and "‹2/2›" in words(app))
@@ -80,7 +80,7 @@ async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_show
 async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "my secret is xyzzy")
-        last(app, Said).focus()
+        last(app, UserMessage).focus()
         await pilot.press("x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await wait_until(pilot, lambda: "1 message will be deleted" in words(app))

@@ -25,7 +25,7 @@ from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
-from tui.widgets.said import Said
+from tui.widgets.status_message import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -82,7 +82,7 @@ class EgoScreen(Screen["Ref | None"]):
             yield NeighbourList(id="ego-list")
             with Vertical(id="ego-drawing"):
                 yield Drawing()
-        yield Said(id="ego-said")
+        yield StatusMessage(id="ego-said")
         yield Foot(signs(foot_of(drawn=False)), always=signs(ALWAYS), lines=2, id="ego-keys")
 
     def on_mount(self) -> None:
@@ -158,7 +158,7 @@ class EgoScreen(Screen["Ref | None"]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        self.query_one(Said).say(in_chat(words), error=error)
+        self.query_one(StatusMessage).say(in_chat(words), error=error)
 
     # Walking
 
@@ -202,7 +202,7 @@ class EgoScreen(Screen["Ref | None"]):
         self._arrived(None)
 
     def _arrived(self, chosen: str | None) -> None:
-        self.query_one(Said).unsay()
+        self.query_one(StatusMessage).unsay()
         self._leave_words()
         self.show(chosen)
         self._draw()

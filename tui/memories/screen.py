@@ -29,7 +29,7 @@ from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot
 from tui.widgets.impact import ImpactChoice
-from tui.widgets.said import Said
+from tui.widgets.status_message import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -94,7 +94,7 @@ class MemoriesScreen(Screen[Goal | None]):
             yield Blocks(self)
             yield Ratings(self)
             yield DocumentsPage(self)
-        yield Said(id="memories-said")
+        yield StatusMessage(id="memories-said")
         yield Foot((), always=ALWAYS, id="memories-keys")
 
     async def on_mount(self) -> None:
@@ -192,11 +192,11 @@ class MemoriesScreen(Screen[Goal | None]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        self.query_one(Said).say(words, error=error)
+        self.query_one(StatusMessage).say(words, error=error)
 
     def unsay(self) -> None:
         """Take back what was said."""
-        self.query_one(Said).unsay()
+        self.query_one(StatusMessage).unsay()
 
     def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
         """One at a time: what is asked for while another one is done, or asks something, is not done."""

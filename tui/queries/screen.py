@@ -29,7 +29,7 @@ from tui.queries.taking import Taking
 from tui.queries.vocabulary import at_first, vocabulary_of
 from tui.text import MUTED, in_chat, plain, spaced
 from tui.widgets.dialogs import Reader
-from tui.widgets.said import Said
+from tui.widgets.status_message import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -78,7 +78,7 @@ class QueryScreen(Screen[None]):
             with Vertical(id="query-main"):
                 yield QueryEditor(self._popup, at_first())
                 yield Results()
-        yield Said(id="query-said")
+        yield StatusMessage(id="query-said")
         yield Static("", id="query-keys", markup=False)
         yield self._popup
 
@@ -181,11 +181,11 @@ class QueryScreen(Screen[None]):
 
     def say(self, words: str, *, error: bool = False) -> None:
         """Words for the person, at the foot of the screen for a while."""
-        self.query_one(Said).say(words, error=error)
+        self.query_one(StatusMessage).say(words, error=error)
 
     def unsay(self) -> None:
         """Take back what was said."""
-        self.query_one(Said).unsay()
+        self.query_one(StatusMessage).unsay()
 
     # Rows
 

@@ -147,7 +147,7 @@ class Message(Vertical, can_focus=True):
         return list(_code_blocks(self.text))
 
 
-class Said(Message):
+class UserMessage(Message):
     """What a person said: plain text, exactly as typed; folded when it is very long."""
 
     def __init__(

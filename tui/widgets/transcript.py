@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tui.text import plain
 from tui.toolwords import read_call
-from tui.widgets.message import Answer, Message, Said, how_it_ended
+from tui.widgets.message import Answer, Message, UserMessage, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.window import Window
 
@@ -202,9 +202,9 @@ class Transcript(VerticalScroll, can_focus=False):
         if place is None:
             return []
         found = [messages[place]]
-        if isinstance(messages[place], Said):
+        if isinstance(messages[place], UserMessage):
             for each in messages[place + 1 :]:
-                if isinstance(each, Said):
+                if isinstance(each, UserMessage):
                     break
                 found.append(each)
         return found
@@ -263,7 +263,7 @@ def widget_for(turn: "Turn") -> Widget:
         )
     if turn.role == "tool":
         return ToolBlock(turn.id, read_call(turn))
-    return Said(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden, withheld=turn.withheld)
+    return UserMessage(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden, withheld=turn.withheld)
 
 
 def line(text: str, kind: str) -> Static:

@@ -8,7 +8,7 @@ from tui.text import plain
 SAID_S = 8.0
 
 
-class Said(Static):
+class StatusMessage(Static):
     """Shown only while there is something; an error is `failed`."""
 
     def __init__(self, *, id: str) -> None:

@@ -10,6 +10,7 @@ into a reply between two of its steps: nobody waits for the end of a reply to lo
 import asyncio
 import atexit
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
@@ -28,7 +29,7 @@ class Rank(IntEnum):
     BACKGROUND = 2
 
 
-class Job:
+class Job(ABC):
     """Something for the engine's thread to do; subclasses hold what must survive an interruption."""
 
     rank = Rank.BACKGROUND
@@ -37,15 +38,15 @@ class Job:
         self.loop = asyncio.get_running_loop()
         self.cancelled = False
 
+    @abstractmethod
     def run(self) -> bool:
         """Work until done (True) or interrupted (False); on the engine's thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fail(self, error: Exception) -> None:
         """The job will not be done; on any thread."""
-        raise NotImplementedError
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027 - most hold nothing
         """Free what it holds; called once, after the last `run`."""
 
     def tell(self, function: Callable[..., object], *args: object) -> None:

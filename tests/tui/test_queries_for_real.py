@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from graph.subgraphs import Ref
 from tests.fakes import FakeGenerator
-from tests.tui.conftest import screen_text, wait_until
+from tests.tui.conftest import wait_until
 from tests.tui.queries.test_screen import opened_with, screen_of, shows, words
 from tests.tui.test_memories_for_real import contents
 from tests.tui.test_recall_for_real import running, say
@@ -125,7 +125,7 @@ async def test_a_runaway_query_is_stopped_at_once_and_the_chat_goes_on(tmp_path:
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await say(app, pilot, "Two")
-        assert "Good." in screen_text(app)
+        await shows(pilot, app, "Good.")
 
 
 async def test_a_private_chat_leaves_no_query_behind(tmp_path: Path) -> None:

@@ -140,8 +140,8 @@ class Message(Vertical, can_focus=True):
 
     @property
     def text(self) -> str:
-        """The message, as copied."""
-        raise NotImplementedError
+        """The message, as copied; empty where there is nothing to copy."""
+        return ""
 
     def code_blocks(self) -> list[str]:
         return list(_code_blocks(self.text))

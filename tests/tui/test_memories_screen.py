@@ -186,6 +186,7 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
+        await ready(app, pilot)
         assert listed(app) == [STARTER, CELLO, SISTER]
 
 

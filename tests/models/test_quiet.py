@@ -35,7 +35,7 @@ async def main():
 asyncio.run(main())
 if {guarded}:
     try:
-        GrammarSampler(generator.model, "this is no grammar")
+        GrammarSampler(generator.contexts.model, "this is no grammar")
     except StructuredOutputError:
         print("no grammar")
     ctypes.CDLL(None).puts(b"from C")

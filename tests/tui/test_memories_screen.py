@@ -29,7 +29,7 @@ def listed(app: ClewApp) -> list[str]:
 
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
     await pilot.press("f4")
-    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.screen.page.rows.has_focus)
+    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
     await pilot.press(*keys)
     await wait_until(pilot, lambda: shows in words(app), shows)
     return screen_of(app)

@@ -23,8 +23,10 @@ def words(app: ClewApp) -> str:
 
 
 def listed(app: ClewApp) -> list[str]:
-    """The ids on the page."""
-    return [each.id for each in observations(app).rows.items]
+    """The ids on the page; none before it is there."""
+    screen = app.keeping.screen
+    is_there = screen is not None and screen.query(f"#{screen.page_name} LongList")
+    return [each.id for each in observations(app).rows.items] if is_there else []
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
@@ -72,7 +74,7 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         await wait_until(pilot, lambda: "History" in words(app))
         assert "2025-06-03 ↷ Lives in Munich" in words(app)
         assert "2025-06-03 → ● Moved to Berlin" in words(app)
-        assert "› 2025-06-02 you: “I moved to Berlin”" in words(app)
+        await wait_until(pilot, lambda: "› 2025-06-02 you: “I moved to Berlin”" in words(app), "its proof")
         assert "you (same statement): “Ada carried everything”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)

@@ -76,6 +76,11 @@ class Packs:
         said = self._memory.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
         there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, session)}
+        # A pin sleeps while its turn is on no path: its words leave the prompts they stand in as a pin.
+        by_pin = {item.id for pack in packs.values() for item in pack if "pin" in item.ranks}
+        for id in (by_pin | set(log.pins if log else ())) & said.keys() - {turn.id for turn in given}:
+            if said[id].pinned:
+                del there[id]
         asks = {turn.id: turn.text or "" for turn in path}
         return Quotes(
             packs={

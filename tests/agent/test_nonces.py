@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from agent.agent import Agent
@@ -284,6 +284,7 @@ class Teller:
 
 
 @given(STEPS)
+@example([("pin turn", 0), ("say", 0), ("say", 695), ("rewind", 0)])  # a pin that sleeps, in another chat's prompt
 @pytest.mark.stateful
 @examples(12, excused=[HealthCheck.function_scoped_fixture])
 def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple[str, int]]) -> None:

@@ -114,3 +114,22 @@ async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: Make
     await say(agent, session, "ok thanks")
     text = spelled(model, model.prompts[-1])
     assert (text.count("Zephyrine"), text.count("I row on Sundays.")) == (1, 1)
+
+
+@pytest.mark.restarts
+async def test_a_pinned_message_that_was_left_by_going_back_leaves_the_prompts_of_other_chats_too(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("I see.")
+    agent = await ready(make_agent, model, Settings(tools="off", kv_mb=0, reflect=False, recall=False))
+    one, _, ended = await say(agent, None, "My boat is called Zephyrine.")
+    await agent.chats.pin(ended.turn)
+    other, _, _ = await say(agent, None, "hello there")
+    assert spelled(model, model.prompts[-1]).count("Zephyrine") == 1
+    await agent.branches.rewind(one, None)
+    await say(agent, other, "and on")
+    assert "Zephyrine" not in spelled(model, model.prompts[-1])
+    assert agent.rewrites == {"removal": 1}
+    await agent.history.undo()
+    await say(agent, other, "still here")
+    assert spelled(model, model.prompts[-1]).count("Zephyrine") == 1

@@ -148,7 +148,7 @@ class ToolDone:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalWanted:
-    """A tool wants to change the memory, and waits: `Agent.approve` or `Agent.refuse` answers; no answer refuses."""
+    """A tool wants to change the memory, and waits: `Agent.approvals` takes the answer; none refuses."""
 
     session: str
     turn: str

@@ -7,7 +7,7 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
 - `stateful` is a long random search.
 - `restarts` opens a graph again and again: begins anew with the same memory, deletes for good, or gives many commands.
   One test in ten does, and they take two fifths of the time of all that run no process.
-- `ui` runs an app, and `sample` are the first two in each file of those on fakes: together they show every screen.
+- `ui` runs an app, and `sample` are the first two in each file of those: together they show every screen.
 
 A test that starts a process, runs an app or opens a third graph without the mark fails, so that the marks stay true.
 """
@@ -39,7 +39,7 @@ def mark(items: list[pytest.Item]) -> None:
             item.add_marker(kind)
         if _is(item, "model"):
             item.add_marker(pytest.mark.xdist_group("model"))
-        if _on_fakes(item) and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
+        if _has_usual_app(item) and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
             sampled[item.path] += 1
             item.add_marker("sample")
     items.sort(key=lambda item: [not _is(item, kind) for kind in SLOW])
@@ -75,14 +75,14 @@ def _kinds(item: pytest.Item) -> Iterator[str]:
         yield "process"
     if used & MODELS:
         yield "model"
-    if _on_fakes(item):
+    if _has_usual_app(item):
         yield "ui"
     if issubclass(getattr(item, "cls", None) or object, unittest.TestCase):  # as hypothesis makes of a state machine
         yield "stateful"
 
 
-def _on_fakes(item: pytest.Item) -> bool:
-    """Whether a test runs an app by one of the fixtures that give it a fake agent, or compares a picture."""
+def _has_usual_app(item: pytest.Item) -> bool:
+    """Whether a test runs an app by one of the fixtures that make it, or compares a picture."""
     return "snap_compare" in getattr(item, "fixturenames", ()) or "tests.tui.conftest" in _makers(item, "chat")
 
 

@@ -4,14 +4,11 @@ What is patched here is all that this package knows of how the parts of clew com
 """
 
 import io
-import json
 import os
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 from agent.events import ModelProgress, Warned
@@ -20,25 +17,13 @@ from agent.model_host import EmbedderLoader, LoadedEmbedder, Loader
 from agent.settings import Settings
 from models.protocols import Generator
 from tests.fakes import FakeEmbedder, FakeGenerator, Reply
+from tests.tui.commands.conftest import Ended
 from tui.commands import run
 
 PACKED = Path(__file__).parent / "home" / "home.tar.gz"
 NAME = "home"  # of the folder that is packed
 KEY = "fake@0"  # of the vectors
 REPLY = "So I hear."
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command line ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 def unpack(folder: Path) -> Path:

@@ -13,8 +13,9 @@ from mcp import Client
 from agent.asking.shelf import shelf
 from agent.home import Home
 from agent.settings import write_setting
-from tests.contract.prepared import Ended, call, fake_embedder, living_in
+from tests.contract.prepared import call, fake_embedder, living_in
 from tests.contract.stored import resolved
+from tests.tui.commands.conftest import Ended
 from tui.mcp.server import make_server
 from tui.mcp.tools import Tools
 from tui.mcp.visits import Visits
